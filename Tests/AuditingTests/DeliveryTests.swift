@@ -163,7 +163,7 @@ import Testing
         let report = Self.report([], isComplete: false)
         #expect(Self.grades(report, 0) == [nil, nil, nil] && report.isFit)
         #expect(report.extendedShare(to: Self.radios[0]) == nil && report.filter(of: Self.radios[0]) == nil)
-        #expect(report.text.contains("It was broken off"))
+        #expect(report.text.contains("The run was interrupted"))
     }
 }
 

@@ -58,11 +58,11 @@ def test_packets_without_a_level_are_told(tmp_path):
     path = recording(tmp_path / "silent.btsnoop", packets)
     for beacon in (("--beacon", BEACON), ("--strongest",)):
         result = pharos.run("calibrate", *beacon, "--replay", path)
-        assert result.code == 75 and "0 packets were heard with a level and 300 without" in result.err
+        assert result.code == 75 and "0 packets were received with a level and 300 without one" in result.err
     short = recording(tmp_path / "short.btsnoop", [
         (number * 100_000, report(address(1), ibeacon(1, 7), -50)) for number in range(15)])
     result = pharos.run("calibrate", "--strongest", "--replay", short)
-    assert result.code == 75 and "15 packets were heard" in result.err
+    assert result.code == 75 and "15 packets were received" in result.err
 
 
 def test_the_value_is_written_into_the_profile_and_nothing_else_changes(tmp_path):
@@ -116,7 +116,7 @@ def test_several_distances_fit_power_and_exponent(tmp_path):
 def test_too_little_and_the_wrong_distance_are_refused(tmp_path):
     path, _ = quarters(tmp_path, [-50, -54, -52, -53], rate=1)
     few = pharos.run("calibrate", "--beacon", BEACON, "--replay", path, "--turn")
-    assert few.code == 75 and "60 packets were heard" in few.err
+    assert few.code == 75 and "60 packets were received" in few.err
     none = pharos.run("calibrate", "--beacon", f"ibeacon:{UUID}-9-9", "--replay", path)
     assert none.code == 75 and "0 packets" in none.err
     for options in (["--distance-m", "2"], [], ["--strongest", "--turn", "--headings", "4"], ["--write", path],
@@ -133,7 +133,7 @@ def test_warnings(tmp_path):
     result = pharos.checked("calibrate", "--beacon", BEACON, "--replay", path, "--turn", "--radio-power-dbm", "-38")
     for part in ("the headings differ by", "a second beacon", "above the -38 dBm"):
         assert part in result.err, result.err
-    assert "one heading is no calibration" in pharos.checked("calibrate", "--beacon", BEACON, "--replay", path).err
+    assert "one heading is not enough for a calibration" in pharos.checked("calibrate", "--beacon", BEACON, "--replay", path).err
 
 
 # ---- find
@@ -157,7 +157,7 @@ def test_find_says_warmer_and_ends_before_the_beacon(tmp_path):
         assert line["distanceLowM"] < line["distanceM"] < line["distanceHighM"]
         assert line["distanceM"] == pytest.approx(10 ** ((-59 - line["rssiDbm"]) / 20), rel=0.01)
     text = pharos.checked("find", BEACON, "--replay", path).out
-    assert "warmer" in text and text.splitlines()[-1].find("you stand before it") > 0
+    assert "warmer" in text and text.splitlines()[-1].find("you have reached it") > 0
 
 
 def test_find_tells_silence(tmp_path):
@@ -181,7 +181,7 @@ def test_find_what_is_not_there(tmp_path):
 def test_both_on_the_virtual_air(tmp_path):
     sample = f"ibeacon:{UUID}-1-2"
     answer = pharos.run("calibrate", "--beacon", sample, "--adapter", "virtual", "--turn", "--seconds", "4", "--json")
-    assert answer.code == 75 and "packets were heard" in answer.err
+    assert answer.code == 75 and "packets were received" in answer.err
     lines = pharos.checked("find", sample, "--adapter", "virtual", "--duration-s", "4", "--json").lines()
     assert lines[-1]["advice"] == "arrived", "the virtual air has -38 dBm"
 

@@ -208,9 +208,9 @@ def test_what_find_says_stays_on_one_line(tmp_path, columns):
 def test_what_is_not_shown_is_not_said_to_be_unheard(busy):
     path, _ = busy
     hidden = pharos.checked("scan", "--replay", path, "--only", "altbeacon").out
-    assert hidden == "nothing of what is to be shown was heard yet\n"
+    assert hidden == "none of the selected beacons was received yet\n"
     quiet = pharos.checked("scan", "--adapter", "virtual", "--duration-s", "0")
-    assert "nothing heard yet" in quiet.out and "deaf" not in quiet.out
+    assert "nothing received yet" in quiet.out and "deaf" not in quiet.out
 
 
 def test_one_line_a_report(busy):

@@ -227,7 +227,7 @@ import Testing
         #expect(try Program.run("decode", "02010605ff", "--lint") == Program.Result(output: line, errors: "", code: 1))
         #expect(
             try Program.run("decode", "02010605ff")
-                == Self.succeeds("Flags: 06\n1 rule is broken (--lint tells)\n"))
+                == Self.succeeds("Flags: 06\n1 rule is broken (see --lint)\n"))
         let json = try Program.run("decode", "02010605ff", "--lint", "--json")
         #expect(json.code == 1)
         #expect(

@@ -79,7 +79,7 @@ struct CalibrationTests {
 
     @Test func tooLittleIsRefusedWithWhatWasHeard() {
         let few = Self.measure(Self.around, packets: 24) { _ in -59 }
-        #expect(few.shortage == "96 packets were heard, and a calibration needs 100")
+        #expect(few.shortage == "96 packets were received; a calibration needs 100")
         #expect(few.result == nil)
         let uneven = Self.measure([Leg(meters: 1, heading: 0)], packets: 120) { _ in -59 }
         #expect(uneven.shortage == nil)
@@ -89,13 +89,16 @@ struct CalibrationTests {
                 Sighting(at: Air.at(milliseconds: packet), from: Air.sender(1), rssi: -60),
                 leg: packet < 19 ? 3 : packet % 3)
         }
-        #expect(measurement.shortage == "19 packets were heard at 270° and 1 m, and each heading needs 20")
+        #expect(measurement.shortage == "19 packets were received at 270° and 1 m; each heading needs 20")
     }
 
     @Test func oneHeadingIsNoCalibration() throws {
         let one = try #require(Self.measure([Leg(meters: 1, heading: 0)], packets: 300) { _ in -59 }.result)
         #expect(one.standardError == nil && one.powerAtOneMeter.interval == nil)
-        #expect(one.warnings == ["one heading is no calibration: turning the beacon moves its level by 4 to 19 dB"])
+        #expect(
+            one.warnings == [
+                "one heading is not enough for a calibration: turning the beacon changes its level by 4 to 19 dB"
+            ])
     }
 
     @Test func itEndsEarlyOnlyWhenHeadingsAgreeAndNotBefore20Seconds() {

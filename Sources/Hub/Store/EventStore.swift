@@ -119,7 +119,7 @@ public final class EventStore {
     public func keep(_ records: [Record], _ sightings: [SightingRow] = []) throws(StoreError) {
         try database.transaction { () throws(StoreError) in
             for record in records { try insert(record.event, record.change, for: []) }
-            try SightingTable(database).add(sightings, &taken)
+            try SightingDatabase(database).add(sightings, &taken)
         }
     }
 
@@ -274,7 +274,7 @@ public final class EventStore {
     public func minutes(
         of beacon: String, _ range: ClosedRange<Int64> = .min ... .max, _ each: (HeardMinute) -> Void
     ) throws(StoreError) {
-        try SightingTable(database).minutes(of: beacon, range, each)
+        try SightingDatabase(database).minutes(of: beacon, range, each)
     }
 
     /// Forgets events before `time`, in microseconds since 1970, that nobody waits for.
@@ -285,7 +285,7 @@ public final class EventStore {
         try database.execute(
             "DELETE FROM event WHERE at < ? AND seq NOT IN (SELECT seq FROM outbox)", [.integer(time)])
         let count = database.changes
-        try SightingTable(database).prune(before: time)
+        try SightingDatabase(database).prune(before: time)
         return count
     }
 

@@ -1,36 +1,39 @@
 public import BeaconFrames
+internal import BluetoothTypes
+public import Configuration
+public import Planner
 public import Sightings
 
-/// What an audit found of one advertisement.
+/// A verdict about one advertisement.
 public enum AuditVerdict: String, Hashable, Sendable, CaseIterable {
     case ok
-    /// Nothing of it was heard.
+    /// It was not received.
     case silent
     case wrongOctets = "wrong-octets"
     case wrongAddress = "wrong-address"
     case wrongInterval = "wrong-interval"
-    /// Less than half of what the planner expects in a free line of sight.
+    /// Less than half of the expected events were received, although only collisions should lose them.
     case weak
-    /// Silent for longer than losses explain.
+    /// A silence was longer than losses explain.
     case longSilence = "long-silence"
-    /// Telemetry that cannot be.
+    /// The telemetry contains impossible values.
     case telemetry
-    /// Somebody else sends the same at the same time.
+    /// Another device sends the same advertisement at the same time.
     case cloned
-    /// Somebody else sends our identity with other octets, or from another address.
+    /// Another device sends the same identity with other bytes, or from another address.
     case impostor
 }
 
-/// What an audit found beside its verdicts: these do not fail it.
+/// A finding that does not make an audit fail.
 public enum AuditWarning: Hashable, Sendable {
-    /// Our UUID or namespace, and none of the fleet's beacons.
+    /// A beacon has a UUID or namespace of the audited beacons, but is none of them.
     case stranger(BeaconIdentity, from: Sender?, reports: Int)
-    /// Nothing was heard of a beacon, and no receiver could have heard it.
+    /// A beacon was not received, and no receiver was in its range.
     case notInRange(beacon: String)
-    /// An ephemeral id or encrypted telemetry whose key is not at hand, or whose beacon has no epoch.
+    /// An ephemeral id or encrypted telemetry cannot be judged, because the key or the epoch is missing.
     case unjudged(beacon: String, type: String)
 
-    /// Its word.
+    /// The name of the warning in the report.
     public var name: String {
         switch self {
         case .stranger: "stranger"
@@ -40,35 +43,36 @@ public enum AuditWarning: Hashable, Sendable {
     }
 }
 
-/// What was heard of one advertisement, and what that means.
+/// The result for one advertisement.
 public struct AdvertisementAudit: Hashable, Sendable {
-    /// The beacon's name.
+    /// The name of the beacon.
     public let beacon: String
     public let expected: ExpectedAdvertisement
-    /// One of them, or ``AuditVerdict/ok`` alone; empty where nothing can be said.
+    /// All verdicts that apply, or only ``AuditVerdict/ok``; empty if the advertisement could not be judged.
     public internal(set) var verdicts: [AuditVerdict] = []
-    /// Why, one sentence for each verdict but ok.
+    /// The reason for each verdict except ok, as one sentence.
     public internal(set) var reasons: [String] = []
-    /// Advertising events that were heard, by any receiver.
+    /// The number of advertising events that any receiver received.
     public internal(set) var heard = 0
-    /// Events that were sent in the time that was listened through, by the configured interval.
+    /// The number of advertising events that were due in the listened time, computed from the configured interval.
     public internal(set) var owed = 0
-    /// Of the events owed, 0...1; a lower bound where reports were lost. `nil` where nothing was owed.
+    /// The share of due events that were received, 0...1. It is a lower bound if reports were lost. `nil` if no event
+    /// was due.
     public internal(set) var share: Double?
-    /// The interval as it was heard, in microseconds; `nil` with fewer than 30 gaps.
+    /// The measured interval, in microseconds; `nil` with fewer than 30 gaps.
     public internal(set) var intervalMicroseconds: Int?
     public internal(set) var longestSilenceMicroseconds = 0
-    /// What the planner's model allows; `nil` where nothing was owed.
+    /// The longest silence that the planner's model permits, in microseconds; `nil` if no event was due.
     public internal(set) var silenceLimitMicroseconds: Int?
-    /// Who sent it; `nil` where nobody did, and for an address that turns over.
+    /// The sender; `nil` if nothing was received, and for an address that changes.
     public internal(set) var sender: Sender?
-    /// Octets that were heard and are not the expected ones; empty without any.
+    /// Received bytes that differ from the expected ones; empty if there are none.
     public internal(set) var wrongOctets: [UInt8] = []
-    /// In dBm; `nil` where no level was told.
+    /// The mean level in dBm; `nil` if no report had a level.
     public internal(set) var meanLevel: Double?
-    /// In dB; `nil` with fewer than two levels.
+    /// The standard deviation of the level in dB; `nil` with fewer than two levels.
     public internal(set) var levelDeviation: Double?
-    /// The last telemetry of this advertisement.
+    /// The last telemetry of the advertisement.
     public internal(set) var telemetry: EddystoneTLM?
 
     init(beacon: String, expected: ExpectedAdvertisement) {
@@ -83,45 +87,269 @@ public struct AdvertisementAudit: Hashable, Sendable {
     }
 }
 
-/// What an audit found.
+/// The result of an audit.
 public struct AuditReport: Sendable {
-    /// In the order of the files.
+    /// The advertisements in the order of the files.
     public let advertisements: [AdvertisementAudit]
     public let warnings: [AuditWarning]
     public let receivers: [Auditor.Receiver]
-    /// The time in which at least one receiver could hear, in microseconds.
+    /// The time in which at least one receiver listened, in microseconds.
     public let listenedMicroseconds: Int
 
-    /// Whether every advertisement that can be judged is as it should be, and at least one of them was judged: an audit
-    /// that heard nothing and expected nothing has proven nothing.
+    /// Whether no verdict differs from ok and at least one advertisement was judged. An audit without judged
+    /// advertisements proves nothing.
     public var isGood: Bool {
         advertisements.allSatisfy { $0.verdicts.allSatisfy { $0 == .ok } }
             && (judgedCount > 0 || !advertisements.contains { $0.expected.isJudgeable })
     }
-    /// How many advertisements have a verdict.
+    /// The number of advertisements with a verdict.
     var judgedCount: Int { advertisements.count { !$0.verdicts.isEmpty } }
-    /// Reports were lost on their way: what counts as not heard may have been on the air.
+    /// Whether reports were lost. Then events that were not received may still have been sent.
     public var isLowerBound: Bool { receivers.contains { $0.lost > 0 } }
-    /// How many advertisements have that verdict.
+    /// Returns the number of advertisements with this verdict.
     public func count(_ verdict: AuditVerdict) -> Int { advertisements.count { $0.verdicts.contains(verdict) } }
 }
 
-/// Where the receivers of an audit are: what beacons on other floors send cannot be expected to be heard.
+/// The place of the receivers. Beacons on other floors need not be received.
 public struct AuditPlace: Hashable, Sendable {
-    /// `nil` for any.
+    /// The name of the site; `nil` for any site.
     public var site: String?
     public var floor: String?
 
-    /// A floor of a site, as groups of a fleet are called.
+    /// A floor of a site, with the names of the fleet's groups.
     public init(site: String?, floor: String?) {
         self.site = site
         self.floor = floor
     }
 
-    /// Whether a beacon of that group is within earshot.
+    /// Returns whether beacons of the group must be received.
     public func contains(_ group: [String]) -> Bool {
         if let site, let first = group.first, first != site { return false }
         if let floor, group.count > 1, group[1] != floor { return false }
         return true
+    }
+}
+
+extension AuditReport {
+    /// The report as text, at most 80 columns wide: a table, the reasons, the warnings, and the summary.
+    public var text: String {
+        var table = Table(
+            ["beacon", "sends", "heard", "%", "ms", "silent s", "dBm", "verdict"],
+            alignment: [.left, .left, .right, .right, .right, .right, .right, .left])
+        for audit in advertisements { table.add(audit.cells) }
+        var lines = [table.text]
+        for audit in advertisements {
+            for (verdict, reason) in zip(audit.verdicts, audit.reasons) {
+                lines.append("\(audit.name): \(verdict.rawValue): \(reason)\n")
+            }
+        }
+        if advertisements.contains(where: { !$0.reasons.isEmpty }) { lines.insert("\n", at: 1) }
+        if !warnings.isEmpty { lines.append("\n") }
+        lines += warnings.map { "warning: \($0.name): \($0.sentence)\n" }
+        return lines.joined() + "\n" + summary + "\n"
+    }
+
+    /// The result in one line.
+    public var summary: String {
+        let judged = judgedCount
+        let wrong = advertisements.count { !$0.verdicts.allSatisfy { $0 == .ok } }
+        let seconds = AuditNumber.tenths(Double(listenedMicroseconds) / 1_000_000)
+        let head =
+            judged == 0
+            ? "Nothing could be judged"
+            : wrong == 0
+                ? judged == 1
+                    ? "The advertisement is as it should be" : "All \(judged) advertisements are as they should be"
+                : "\(wrong) of \(judged) advertisements are not as they should be"
+        let lost = receivers.reduce(0) { $0 + $1.lost }
+        return head + ", by \(seconds) s of listening."
+            + (lost > 0 ? " \(lost) reports were lost on the way: shares are lower bounds." : "")
+    }
+
+    /// The report as one JSON object.
+    public var json: JSONValue {
+        .record([
+            ("good", .boolean(isGood)), ("listenedS", AuditNumber.seconds(listenedMicroseconds)),
+            ("lowerBound", .boolean(isLowerBound)),
+            (
+                "receivers",
+                .array(
+                    receivers.map { receiver in
+                        .record([
+                            ("receiver", .string(receiver.name)),
+                            ("listenedS", AuditNumber.seconds(receiver.listened.microseconds)),
+                            ("reports", .integer(receiver.reports)), ("lost", .integer(receiver.lost)),
+                        ])
+                    })
+            ), ("advertisements", .array(advertisements.map(\.json))),
+            ("warnings", .array(warnings.map(\.json))),
+        ])
+    }
+}
+
+extension AdvertisementAudit {
+    /// The name of the advertisement in sentences.
+    var name: String { TerminalText.line(beacon) + " " + expected.type }
+
+    fileprivate var cells: [String] {
+        let type = expected.type.hasPrefix("eddystone-") ? String(expected.type.dropFirst(10)) : expected.type
+        return [
+            TerminalText.line(TerminalText.shortened(beacon, to: 14)), type, "\(heard)/\(owed)",
+            share.map { "\(Int(($0 * 100).rounded()))" } ?? "-",
+            intervalMicroseconds.map { AuditNumber.tenths(Double($0) / 1000) } ?? "-",
+            heard > 0 ? AuditNumber.tenths(Double(longestSilenceMicroseconds) / 1_000_000) : "-",
+            meanLevel.map { "\(Int($0.rounded()))" } ?? "-", verdicts.first?.rawValue ?? "unjudged",
+        ]
+    }
+
+    fileprivate var json: JSONValue {
+        .record([
+            ("beacon", .string(beacon)), ("type", .string(expected.type)),
+            ("identity", expected.identity.map { .string($0.description) } ?? .null),
+            ("verdicts", .array(verdicts.map { .string($0.rawValue) })),
+            ("reasons", .array(reasons.map(JSONValue.string))), ("heard", .integer(heard)),
+            ("owed", .integer(owed)), ("share", AuditNumber.value(share)),
+            ("intervalMs", AuditNumber.milliseconds(intervalMicroseconds)),
+            ("expectedIntervalMs", AuditNumber.milliseconds(expected.intervalMicroseconds)),
+            ("longestSilenceS", heard > 0 ? AuditNumber.seconds(longestSilenceMicroseconds) : .null),
+            ("silenceLimitS", .optional(silenceLimitMicroseconds) { AuditNumber.seconds($0) }),
+            ("address", .optional(sender) { .string($0.address.description) }),
+            ("expectedAddress", expected.addressText.map(JSONValue.string) ?? .null),
+            ("expectedOctets", .optional(expected.octets) { .string($0.text) }),
+            ("wrongOctets", wrongOctets.isEmpty ? .null : .hex(wrongOctets)),
+            ("rssiDbm", .record([("mean", AuditNumber.value(meanLevel)), ("sd", AuditNumber.value(levelDeviation))])),
+            (
+                "telemetry",
+                .optional(telemetry) { frame in
+                    .record([
+                        ("batteryMv", .optional(frame.batteryMillivolts) { .integer(Int($0)) }),
+                        ("temperatureC", .optional(frame.temperature) { .decimal("\($0.celsius)") }),
+                        ("advertisements", .integer(Int(frame.advertisements))),
+                        ("uptimeS", .number(JSONNumber(thousandths: Int(frame.uptimeDeciseconds) * 100))),
+                    ])
+                }
+            ),
+        ])
+    }
+}
+
+extension ExpectedAdvertisement {
+    fileprivate var identity: BeaconIdentity? { if case .frame(let identity) = content { identity } else { nil } }
+
+    fileprivate var addressText: String? {
+        if case .exactly(let sender) = address { sender.address.description } else { nil }
+    }
+}
+
+extension AuditWarning {
+    /// The warning as one sentence.
+    var sentence: String {
+        switch self {
+        case .stranger(let identity, let sender, let reports):
+            "\(identity)\(sender.map { " from \($0.address)" } ?? "") is no beacon of these, \(reports) reports"
+        case .notInRange(let beacon): "\(TerminalText.line(beacon)) is out of range of all receivers"
+        case .unjudged(let beacon, let type):
+            "\(TerminalText.line(beacon)) \(type): its key, its epoch or its bytes are unknown"
+        }
+    }
+
+    fileprivate var json: JSONValue {
+        switch self {
+        case .stranger(let identity, let sender, let reports):
+            .record([
+                ("warning", .string(name)), ("identity", .string(identity.description)),
+                ("address", .optional(sender) { .string($0.address.description) }), ("reports", .integer(reports)),
+            ])
+        case .notInRange(let beacon): .record([("warning", .string(name)), ("beacon", .string(beacon))])
+        case .unjudged(let beacon, let type):
+            .record([("warning", .string(name)), ("beacon", .string(beacon)), ("type", .string(type))])
+        }
+    }
+}
+
+/// Rounds and formats the numbers of a report.
+enum AuditNumber {
+    static func tenths(_ value: Double) -> String {
+        DecimalText.thousandths(Int(min(1e12, max(-1e12, value * 10)).rounded()) * 100)
+    }
+
+    /// Returns a number with three decimals.
+    static func value(_ value: Double?) -> JSONValue {
+        .optional(value) { .number(JSONNumber(thousandths: Int(min(1e12, max(-1e12, $0 * 1000)).rounded()))) }
+    }
+
+    static func seconds(_ microseconds: Int) -> JSONValue {
+        .number(JSONNumber(thousandths: (microseconds + 500) / 1000))
+    }
+
+    static func milliseconds(_ microseconds: Int?) -> JSONValue {
+        .optional(microseconds) { .number(JSONNumber(thousandths: $0)) }
+    }
+}
+
+extension AuditReport {
+    /// Returns the report as a web page.
+    ///
+    /// - Parameters:
+    ///   - title: The title of the page.
+    ///   - command: The command line that made the page.
+    public func page(title: String, command: String) -> PlanPage {
+        var content = PlanPageContent(title: title, answer: summary, command: command)
+        content.maker = "Pharos, the audit"
+        content.figures = [
+            .init("listened", AuditNumber.tenths(Double(listenedMicroseconds) / 1_000_000), unit: "s")
+        ]
+        content.figures += receivers.map {
+            .init(
+                "reports", "\($0.reports)", remark: "by \($0.name)" + ($0.lost > 0 ? ", \($0.lost) more were lost" : "")
+            )
+        }
+        content.figures += AuditVerdict.allCases.compactMap { verdict in
+            let count = count(verdict)
+            return count > 0 ? .init(verdict.rawValue, "\(count)", unit: "advertisements") : nil
+        }
+        let wrong = advertisements.filter { !$0.reasons.isEmpty }
+        if !wrong.isEmpty {
+            content.tables.append(
+                .init(
+                    caption: "Advertisements with a wrong verdict", header: ["advertisement", "verdict", "why"],
+                    rows: wrong.flatMap { audit in
+                        zip(audit.verdicts, audit.reasons).map { [audit.name, $0.rawValue, $1] }
+                    }))
+        }
+        content.tables.append(table)
+        if !warnings.isEmpty {
+            content.tables.append(
+                .init(caption: "Warnings", header: ["warning", "what"], rows: warnings.map { [$0.name, $0.sentence] }))
+        }
+        content.notes = [
+            "One event is due in each interval plus 5 ms, during the time in which a receiver listened.",
+            "A silence is too long where the planner's model of losses, which come in runs, explains it in less than one "
+                + "audit of a thousand.",
+            "The bytes of a copied frame do not show the copy. Clones are found by two addresses at once, by a level that jumps, or "
+                + "by counters that go back.",
+        ]
+        return PlanPage(content)
+    }
+
+    private var table: PlanPageContent.DataTable {
+        .init(
+            caption: "All advertisements",
+            header: [
+                "advertisement", "identity", "verdict", "heard", "owed", "share %", "interval ms", "asked ms",
+                "longest silence s", "explained s", "mean dBm", "sd dB", "address",
+            ],
+            rows: advertisements.map { audit in
+                [
+                    audit.name, audit.expected.title, audit.verdicts.first?.rawValue ?? "unjudged", "\(audit.heard)",
+                    "\(audit.owed)", audit.share.map { AuditNumber.tenths($0 * 100) } ?? "–",
+                    audit.intervalMicroseconds.map { AuditNumber.tenths(Double($0) / 1000) } ?? "–",
+                    AuditNumber.tenths(Double(audit.expected.intervalMicroseconds) / 1000),
+                    audit.heard > 0 ? AuditNumber.tenths(Double(audit.longestSilenceMicroseconds) / 1_000_000) : "–",
+                    audit.silenceLimitMicroseconds.map { AuditNumber.tenths(Double($0) / 1_000_000) } ?? "–",
+                    audit.meanLevel.map(AuditNumber.tenths) ?? "–", audit.levelDeviation.map(AuditNumber.tenths) ?? "–",
+                    audit.sender.map { "\($0.address)" } ?? "–",
+                ]
+            })
     }
 }

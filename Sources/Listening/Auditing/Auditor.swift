@@ -2,20 +2,21 @@ public import BeaconFrames
 public import BluetoothTypes
 public import Sightings
 
-/// Compares what is heard with what is to be on the air: takes sightings, and tells at the end what holds.
+/// Compares received advertisements with those that should be sent.
 ///
-/// Pure: sightings, the time in which somebody listened, and what keys say of octets are handed in. Memory grows with the
-/// events of the expected advertisements (eight octets each); strangers cost nothing beyond a fixed table.
+/// The caller passes sightings, the times of listening, and functions that use keys. Each event of an expected
+/// advertisement takes eight bytes; strangers are stored in a table of fixed size.
 public struct Auditor: Sendable {
-    /// What keys tell.
+    /// Functions that need the beacons' keys.
     public struct Keys: Sendable {
-        /// Whose an ephemeral id is: the number of an advertisement, counted over all beacons; `nil` for nobody's.
+        /// Returns the number of the advertisement, counted over all beacons, that sent an ephemeral id; `nil` if no
+        /// key fits.
         public var resolve: @Sendable (_ id: FixedOctets<8>, _ instant: HeardInstant) -> Int?
-        /// What encrypted telemetry of such an advertisement says; `nil` where its key does not open it.
+        /// Decrypts the telemetry of an advertisement; returns `nil` if its key does not fit.
         public var open:
             @Sendable (_ frame: EddystoneEncryptedTLM, _ advertisement: Int, _ instant: HeardInstant) -> EddystoneTLM?
 
-        /// Without keys nothing is resolved and nothing opened.
+        /// Functions that resolve and decrypt nothing, unless others are given.
         public init(
             resolve: @escaping @Sendable (FixedOctets<8>, HeardInstant) -> Int? = { _, _ in nil },
             open: @escaping @Sendable (EddystoneEncryptedTLM, Int, HeardInstant) -> EddystoneTLM? = { _, _, _ in nil }
@@ -25,43 +26,43 @@ public struct Auditor: Sendable {
         }
     }
 
-    /// Somebody who listens.
+    /// A receiver of the audit.
     public struct Receiver: Sendable {
         public let name: String
         public var listened = ListenedTime()
-        /// Reports that were heard, of whomever.
+        /// The number of reports from all senders.
         public internal(set) var reports = 0
-        /// Reports that were lost before anybody could read them, as far as that is known.
+        /// The known number of reports that were lost before they could be read.
         public var lost = 0
     }
 
-    /// A beacon that carries a UUID or a namespace of ours and is none of ours.
+    /// A beacon with a UUID or namespace of the audited beacons that is none of them.
     struct Stranger: Sendable {
         let identity: BeaconIdentity
         var sender: Sender?
         var reports = 0
     }
 
-    /// Frames of one type that stand in the place of an expected one.
+    /// Frames of one type from a beacon's address that replace an expected frame.
     struct Unexpected: Sendable {
-        /// The first of them.
+        /// The data of the first frame.
         let octets: [UInt8]
-        /// By receiver.
-        var events: [HeardEvents]
+        /// The events for each receiver.
+        var events: [EventTimes]
     }
 
-    /// Strangers that are kept.
+    /// The maximum number of strangers.
     static let strangerLimit = 256
-    /// Senders that are remembered beside those that are expected.
+    /// The maximum number of unexpected senders that are remembered.
     private static let senderLimit = 4096
 
     public let beacons: [ExpectedBeacon]
     public private(set) var receivers: [Receiver]
-    /// All advertisements, beacon by beacon.
+    /// All advertisements, in the order of the beacons.
     let advertisements: [(beacon: Int, expected: ExpectedAdvertisement)]
-    /// By advertisement, then by receiver.
-    private(set) var heard: [[HeardAdvertisement]]
-    /// Frames from a beacon's own address that are none of its own: by beacon, then by type.
+    /// For each advertisement, what each receiver received.
+    private(set) var heard: [[ReceivedAdvertisement]]
+    /// For each beacon, by type, frames from its address that are none of its advertisements.
     private(set) var unexpected: [[String: Unexpected]]
     private(set) var strangers: [BeaconIdentity: Stranger] = [:]
 
@@ -70,12 +71,13 @@ public struct Auditor: Sendable {
     private var byAddress: [Sender: Int] = [:]
     private var raw: [Int] = []
     private var regions: Set<RegionPattern> = []
-    /// A beacon that sends telemetry alone, from an address that nobody knows: all telemetry that is nobody else's.
+    /// A beacon that sends only telemetry from an unknown address. Telemetry that belongs to no other beacon is
+    /// assigned to it.
     private var lonely: Int?
-    /// The beacon last heard from each sender.
+    /// For each sender, the beacon that it sent last.
     private var senders: [Sender: Int] = [:]
 
-    /// - Parameter receivers: How they are called.
+    /// - Parameter receivers: The names of the receivers.
     public init(_ beacons: [ExpectedBeacon], receivers: [String], keys: Keys = Keys()) {
         self.beacons = beacons
         self.receivers = receivers.map { Receiver(name: $0) }
@@ -83,7 +85,7 @@ public struct Auditor: Sendable {
         advertisements = beacons.indices.flatMap { beacon in
             beacons[beacon].advertisements.map { (beacon: beacon, expected: $0) }
         }
-        heard = advertisements.map { _ in receivers.map { _ in HeardAdvertisement() } }
+        heard = advertisements.map { _ in receivers.map { _ in ReceivedAdvertisement() } }
         unexpected = beacons.map { _ in [:] }
         for (index, (beacon, expected)) in advertisements.enumerated() {
             if case .exactly(let sender) = expected.address { byAddress[sender] = beacon }
@@ -100,7 +102,7 @@ public struct Auditor: Sendable {
         }
     }
 
-    /// All that share its UUID, or its namespace.
+    /// Returns the pattern of all identities with the same UUID or namespace.
     private static func region(_ identity: BeaconIdentity) -> RegionPattern? {
         switch identity {
         case .iBeacon(let uuid, _, _): .iBeacon(uuid: uuid, major: nil, minor: nil)
@@ -109,29 +111,29 @@ public struct Auditor: Sendable {
         }
     }
 
-    /// The longest of all expected intervals, in microseconds; 0 without any.
+    /// The longest expected interval, in microseconds; 0 without advertisements.
     public var longestIntervalMicroseconds: Int {
         advertisements.map(\.expected.intervalMicroseconds).max() ?? 0
     }
 
-    /// How long to listen unless somebody says otherwise: 30 s, or 60 of the longest intervals.
+    /// The default duration of an audit, in microseconds: 30 s, or 60 of the longest intervals if that is longer.
     public var defaultMicroseconds: Int { max(30_000_000, 60 * longestIntervalMicroseconds) }
 
-    /// Advertisements of which something was heard.
+    /// The number of advertisements that were received at least once.
     public var heardCount: Int { heard.count { $0.contains(where: \.isHeard) } }
-    /// All advertisements.
+    /// The number of advertisements.
     public var expectedCount: Int { advertisements.count }
 
-    /// A receiver can hear from now on.
+    /// A receiver works from now on.
     public mutating func begin(_ receiver: Int, at now: HeardInstant) { receivers[receiver].listened.begin(at: now) }
 
-    /// A receiver cannot hear any more.
+    /// A receiver is deaf from now on.
     public mutating func end(_ receiver: Int, at now: HeardInstant) { receivers[receiver].listened.end(at: now) }
 
-    /// A receiver knows of so many lost reports by now.
+    /// Sets the number of reports that a receiver has lost so far.
     public mutating func note(lost: Int, by receiver: Int) { receivers[receiver].lost = lost }
 
-    /// Takes an advertisement, whose data is `range` of `octets`. Of one receiver they come in their order.
+    /// Takes an advertisement with the data in `range` of `octets`. The reports of one receiver must be in order.
     public mutating func hear(
         _ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>, by receiver: Int
     ) {
@@ -177,7 +179,7 @@ public struct Auditor: Sendable {
         }
     }
 
-    /// Of several advertisements with one identity, the one whose octets these are.
+    /// Returns the advertisement with this data, if several have the same identity.
     private func choose(_ candidates: [Int]?, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
         guard let candidates else { return nil }
         for index in candidates where advertisements[index].expected.octets?.matches(octets, range) ?? true {
@@ -196,7 +198,8 @@ public struct Auditor: Sendable {
             isTurning: expected.address == .turning, octets: octets, range)
     }
 
-    /// Telemetry and BTHome have no identity: it is that of the beacon at its address, or of the one last heard from there.
+    /// Takes telemetry or BTHome. It has no identity, and belongs to the beacon with this address, or to the last
+    /// beacon from this sender.
     private mutating func take(
         _ frame: BeaconFrame, _ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>, _ receiver: Int
     ) {
@@ -236,7 +239,7 @@ public struct Auditor: Sendable {
     ) {
         if unexpected[beacon][type] == nil {
             unexpected[beacon][type] = Unexpected(
-                octets: range.map { octets[$0] }, events: receivers.map { _ in HeardEvents() })
+                octets: range.map { octets[$0] }, events: receivers.map { _ in EventTimes() })
         }
         unexpected[beacon][type]?.events[receiver].add(at: sighting.instant)
     }
@@ -247,7 +250,7 @@ public struct Auditor: Sendable {
         senders[sender] = beacon
     }
 
-    /// Of those without a UUID or a namespace of ours there are many everywhere.
+    /// Strangers without a UUID or namespace of the audited beacons are ignored.
     private mutating func meet(_ identity: BeaconIdentity, _ sender: Sender?) {
         guard let region = Self.region(identity), regions.contains(region) else { return }
         guard strangers[identity] != nil || strangers.count < Self.strangerLimit else { return }

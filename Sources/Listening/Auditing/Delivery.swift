@@ -1,66 +1,66 @@
 public import Sightings
 
-/// What is sent, and how it is listened to, while a radio is qualified.
+/// A phase of a qualification.
 public enum QualificationPhase: String, Hashable, Sendable, CaseIterable {
     /// Legacy PDUs, as beacons send them.
     case legacy
-    /// Extended PDUs with more octets than a legacy one holds.
+    /// Extended PDUs with more data than a legacy PDU can hold.
     case extended
-    /// Legacy PDUs, heard by a radio that sends a beacon meanwhile.
+    /// Legacy PDUs, received by a radio that sends a beacon at the same time.
     case whileSending = "while-sending"
-    /// Legacy PDUs, heard by a controller that is to leave duplicates out.
+    /// Legacy PDUs, received by a controller whose duplicate filter is on.
     case duplicatesFiltered = "duplicates-filtered"
 }
 
-/// What a controller's filter of duplicates does, by what it let through.
+/// The behaviour of a controller's duplicate filter.
 public enum DuplicateFilterKind: String, Hashable, Sendable {
-    /// Everything comes all the same.
+    /// Duplicates are reported although the filter is on.
     case none
-    /// Each address is reported once, whatever it sends afterwards.
+    /// Each address is reported once, whatever data it sends later.
     case address
-    /// New data is reported, too.
+    /// New data of the same address is reported.
     case addressAndData = "address-and-data"
-    /// Duplicates are left out; by what they are told was not tried.
+    /// Duplicates are filtered, but the criterion was not tested.
     case some
 }
 
-/// What one radio heard of one beacon that was surely sent, in one phase of a qualification.
+/// The reports of one beacon that a radio received in one phase of a qualification.
 ///
-/// The beacon's octets are known, so that nothing else counts, and its interval is.
+/// The beacon's data and interval are known, and it is certain that the beacon was sent.
 public struct Delivery: Sendable {
-    /// Gaps between two events that were heard, by how many were missed between them.
+    /// A class of gaps between received events, by the number of missed events.
     public struct GapClass: Hashable, Sendable {
-        /// The least of the class: 0, 1, 2, 4, 8, …; the next class begins at the next.
+        /// The smallest number in the class: 0, 1, 2, 4, 8, … The next class starts with the next number.
         public let missed: Int
         public let count: Int
     }
 
     public let phase: QualificationPhase
-    /// The label of the radio that sent; `nil` for a beacon that is not this machine's.
+    /// The label of the sending radio; `nil` for a beacon of another machine.
     public let sender: String?
-    /// The label of the radio that heard.
+    /// The label of the receiving radio.
     public let receiver: String
-    /// As it was configured, in microseconds, without the mean delay.
+    /// The configured interval in microseconds, without the mean delay.
     public let intervalMicroseconds: Int
-    /// Reports of all senders.
+    /// The number of reports from all senders.
     public var reportsOfAll = 0
-    /// Reports of the beacon with other octets than were sent.
+    /// The number of reports with the beacon's identity and wrong data.
     public var damaged = 0
-    /// Reports that the kernel threw away; `nil` where it does not tell.
+    /// The number of reports that the kernel dropped; `nil` if it is not known.
     public var lostInKernel: Int?
-    /// How often scanning was turned on again.
+    /// How often the scan was restarted.
     public var restarts = 0
-    /// Why it was not tried, or not to the end: what the controller refused.
+    /// The command that the controller refused; `nil` if the phase was completed.
     public var refusal: String?
-    /// Whether the sender said at the end that it does not advertise any more: another program has turned it off.
+    /// Whether the sender had stopped at the end of the phase, because another program turned it off.
     public var isSenderOff = false
 
     private var listened = ListenedTime()
-    private var events = HeardEvents()
+    private var events = EventTimes()
     private var levels = LevelTally()
     private var changedAt: Int?
 
-    /// Nothing heard yet, and nobody listens.
+    /// A delivery without reports.
     public init(_ phase: QualificationPhase, from sender: String?, to receiver: String, intervalMicroseconds: Int) {
         self.phase = phase
         self.sender = sender
@@ -68,48 +68,48 @@ public struct Delivery: Sendable {
         self.intervalMicroseconds = intervalMicroseconds
     }
 
-    /// From now on everything that is sent can be heard.
+    /// The receiver works from now on.
     public mutating func begin(at now: HeardInstant) { listened.begin(at: now) }
 
-    /// From now on nothing counts.
+    /// The receiver does not work from now on.
     public mutating func end(at now: HeardInstant) { listened.end(at: now) }
 
-    /// The beacon was heard.
+    /// Takes a report of the beacon.
     ///
-    /// - Parameter rssi: In dBm; `nil` where the receiver did not tell.
+    /// - Parameter rssi: The level in dBm; `nil` if it was not reported.
     public mutating func hear(at now: HeardInstant, rssi: Int8?) {
         guard listened.isOpen else { return }
         events.add(at: now)
         if let rssi { levels.add(rssi) }
     }
 
-    /// The beacon sends other octets from now on, from the same address.
+    /// The beacon sends other data from now on, from the same address.
     public mutating func changeData(at now: HeardInstant) { changedAt = ListenedTime.microseconds(now) }
 }
 
-/// What follows from it.
+/// The results of a delivery.
 extension Delivery {
-    /// In microseconds.
+    /// The listened time in microseconds.
     public var listenedMicroseconds: Int { listened.microseconds }
-    /// Advertising events: what is heard of one on two channels counts once.
+    /// The number of received events. Reports of one event on several channels count once.
     public var heard: Int { events.times.count }
-    /// Events that were sent in the time that was listened through.
+    /// The number of events that were due in the listened time.
     public var owed: Int { Int((Double(listenedMicroseconds) / period).rounded()) }
-    /// Of the events owed, 0...1; `nil` where nothing was owed.
+    /// The share of due events that were received, 0...1; `nil` if no event was due.
     public var share: Double? { owed > 0 ? min(1, Double(heard) / Double(owed)) : nil }
-    /// With both ends of the time that was listened through.
+    /// The longest silence within the listened time, including its start and end, in microseconds.
     public var longestSilenceMicroseconds: Int { events.longestSilence(within: listened.spans) }
-    /// In dBm; `nil` where no level was told.
+    /// The mean level in dBm; `nil` if no report had a level.
     public var meanLevel: Double? { levels.mean }
-    /// In dB; `nil` with fewer than two levels.
+    /// The standard deviation of the level in dB; `nil` with fewer than two levels.
     public var levelDeviation: Double? { levels.standardDeviation }
-    /// Of all senders; `nil` where nobody listened.
+    /// The number of reports from all senders per second; `nil` without listened time.
     public var reportsPerSecond: Double? {
         listenedMicroseconds > 0 ? Double(reportsOfAll) * 1_000_000 / Double(listenedMicroseconds) : nil
     }
 
-    /// The mean time between two events, in microseconds. Some controllers add no delay to the interval: what was heard
-    /// tells, where it has a rhythm that can be the sender's.
+    /// The mean time between two events in microseconds. It is measured if the events have a plausible rhythm, because
+    /// some controllers add no random delay.
     private var period: Double {
         let interval = Double(intervalMicroseconds)
         guard let fold = PeriodFold(events.gaps(within: listened.spans)), fold.isRhythm,
@@ -118,7 +118,7 @@ extension Delivery {
         return fold.period
     }
 
-    /// In the order of their lengths; only those that occur.
+    /// The classes that occur, from the shortest gaps to the longest.
     public var gaps: [GapClass] {
         let period = period
         var counts: [Int: Int] = [:]
@@ -129,7 +129,7 @@ extension Delivery {
         return counts.sorted { $0.key < $1.key }.map { GapClass(missed: $0.key, count: $0.value) }
     }
 
-    /// What the filter of duplicates did; `nil` in other phases, and where nothing was heard.
+    /// The behaviour of the duplicate filter; `nil` in other phases, and if nothing was received.
     public var filter: DuplicateFilterKind? {
         guard phase == .duplicatesFiltered, heard > 0, let share else { return nil }
         if share >= 0.5 { return DuplicateFilterKind.none }

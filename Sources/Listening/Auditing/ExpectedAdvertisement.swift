@@ -2,14 +2,14 @@ public import BeaconFrames
 internal import BluetoothTypes
 public import Sightings
 
-/// A box, and what it is to send.
+/// A beacon and the advertisements that it should send.
 public struct ExpectedBeacon: Hashable, Sendable {
     public var name: String
-    /// Site, floor and room, as far as they are given.
+    /// Site, floor and room, as far as the fleet gives them.
     public var group: [String]
     public var advertisements: [ExpectedAdvertisement]
 
-    /// A beacon of this name; with a group where a fleet has put it somewhere.
+    /// A beacon with its group in the fleet; without a group if it is not part of a fleet.
     public init(name: String, group: [String] = [], advertisements: [ExpectedAdvertisement]) {
         self.name = name
         self.group = group
@@ -17,43 +17,44 @@ public struct ExpectedBeacon: Hashable, Sendable {
     }
 }
 
-/// One advertisement as it is to be heard.
+/// An advertisement that should be received.
 public struct ExpectedAdvertisement: Hashable, Sendable {
-    /// What tells it from others.
+    /// The content by which the advertisement is recognised.
     public enum Content: Hashable, Sendable {
         case frame(BeaconIdentity)
-        /// An ephemeral id: its key tells whose it is.
+        /// An ephemeral id, which is resolved with its key.
         case ephemeralID
         case telemetry(isEncrypted: Bool)
-        /// A packet of BTHome, whose values and length change.
+        /// A BTHome packet, whose values and length change.
         case btHome(isEncrypted: Bool)
-        /// Octets of no known layout.
+        /// Data without a known frame.
         case raw
     }
 
-    /// From which address it is to come.
+    /// The address from which the advertisement should come.
     public enum Address: Hashable, Sendable {
         case exactly(Sender)
-        /// From a static random address, whichever: the box makes it of its own machine's id.
+        /// Any static random address: the machine derives it from its id.
         case anyStatic
-        /// From the controller's own address, whichever that is.
+        /// Any public address.
         case anyPublic
-        /// From another one after each turn-over.
+        /// An address that changes together with the ephemeral id.
         case turning
     }
 
-    /// As in profiles, such as `ibeacon`.
+    /// The type as in profiles, such as `ibeacon`.
     public var type: String
     public var content: Content
-    /// `nil` where nothing says what they are: only what is heard under the identity counts then.
+    /// The expected data; `nil` if it is not known, and then any data with the identity is right.
     public var octets: ExpectedOctets?
-    /// The configured interval, without the mean delay of 5 ms.
+    /// The configured interval in microseconds, without the mean delay of 5 ms.
     public var intervalMicroseconds: Int
     public var address: Address
-    /// Whether enough is known of it: of an ephemeral id and of encrypted telemetry the key, of raw octets the octets.
+    /// Whether the advertisement can be judged: an ephemeral id and encrypted telemetry need their key, raw data must
+    /// be known.
     public var isJudgeable: Bool
 
-    /// An advertisement as a file describes it.
+    /// An advertisement with these properties.
     public init(
         type: String, content: Content, octets: ExpectedOctets?, intervalMicroseconds: Int, address: Address,
         isJudgeable: Bool = true
@@ -66,12 +67,12 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
         self.isJudgeable = isJudgeable
     }
 
-    /// What is wanted on the air, as a listener should find it.
+    /// The advertisement that receivers should find if `advertisement` is sent.
     ///
     /// - Parameters:
-    ///   - address: The one that listeners see.
-    ///   - isJudgeable: `false` where the key of a rotating payload is not at hand.
-    /// - Throws: `PayloadError` where the frame may not be sent at all.
+    ///   - address: The address that receivers see.
+    ///   - isJudgeable: `false` if the key of a rotating payload is missing.
+    /// - Throws: `PayloadError` if the frame cannot be sent.
     public init(
         _ advertisement: Advertisement, from address: Address, isJudgeable: Bool = true
     ) throws(PayloadError) {
@@ -92,16 +93,16 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
             intervalMicroseconds: advertisement.interval.microseconds, address: address, isJudgeable: isJudgeable)
     }
 
-    /// `nil` for BTHome: a sensor that tells nothing makes a packet shorter.
+    /// Returns `nil` for BTHome, whose length depends on its sensors.
     private static func octets(_ advertisement: Advertisement) throws(PayloadError) -> ExpectedOctets? {
         if case .btHome = advertisement.content { return nil }
         return ExpectedOctets(try sample(advertisement, 0), or: try sample(advertisement, 1))
     }
 
-    /// One of two payloads that differ wherever a live value stands.
+    /// Returns one of two payloads that differ in every byte of a live value.
     private static func sample(_ advertisement: Advertisement, _ number: Int) throws(PayloadError) -> [UInt8] {
         var sample = advertisement
-        // What the controller grants is not known here; a calibration of one value needs no grant.
+        // The granted power is not known here, but a calibration with a single value does not depend on it.
         if case .calibrated(let calibration) = advertisement.measuredPower,
             !calibration.points.isEmpty || calibration.fallback == nil
         {
@@ -111,38 +112,38 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
         return try sample.payload(advertisement.content.sampleValues(octet)).octets
     }
 
-    /// The mean time between two events that are sent: the interval and 5 ms, in microseconds.
+    /// The mean time between two transmitted events in microseconds: the interval plus 5 ms.
     public var periodMicroseconds: Double {
         Double(intervalMicroseconds + IntervalEstimate.meanDelayMicroseconds)
     }
 
-    /// As text: the identity, or the type where there is none.
+    /// The identity as text, or the type if there is no identity.
     public var title: String {
         if case .frame(let identity) = content { identity.description } else { type }
     }
 }
 
-/// The octets of an advertisement, some of which may be anything: counters, ephemeral ids, a measured power that
-/// depends on what the controller grants.
+/// The data of an advertisement, in which some bytes may have any value: counters, ephemeral ids, and a measured power
+/// that depends on the granted power.
 public struct ExpectedOctets: Hashable, Sendable {
     private let octets: [UInt8]
     private let isFree: [Bool]
 
-    /// What both have in common; where they differ anything may stand.
+    /// Data in which the bytes that differ between two samples may have any value.
     ///
-    /// - Parameter other: Of the same length.
+    /// - Parameter other: A sample of the same length.
     public init(_ octets: [UInt8], or other: [UInt8]) {
         self.octets = octets
         isFree = octets.indices.map { other.indices.contains($0) && octets[$0] != other[$0] }
     }
 
-    /// Exactly these.
+    /// Data without variable bytes.
     public init(_ octets: [UInt8]) { self.init(octets, or: octets) }
 
-    /// How many there are.
+    /// The number of bytes.
     public var count: Int { octets.count }
 
-    /// Whether `range` of `span` holds these octets, and nothing more.
+    /// Returns whether `range` of `span` contains exactly this data.
     public func matches(_ span: Span<UInt8>, _ range: Range<Int>) -> Bool {
         guard range.count == octets.count else { return false }
         for index in octets.indices where !isFree[index] && span[range.lowerBound + index] != octets[index] {
@@ -151,7 +152,7 @@ public struct ExpectedOctets: Hashable, Sendable {
         return true
     }
 
-    /// Hexadecimal digits, with two dots for an octet that may be anything.
+    /// Hexadecimal digits, with two dots for a byte that may have any value.
     public var text: String {
         octets.indices.map { isFree[$0] ? ".." : Hexadecimal.text([octets[$0]]) }.joined()
     }

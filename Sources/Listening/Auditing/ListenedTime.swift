@@ -1,29 +1,29 @@
 public import Sightings
 
-/// The stretches of time in which a receiver could hear, in microseconds of the clock of hearing.
+/// The periods in which a receiver listened, in microseconds.
 ///
-/// Silence counts only while somebody listens.
+/// A silence counts only within these periods.
 public struct ListenedTime: Hashable, Sendable {
-    /// In their order; they do not touch.
+    /// The periods in order, without overlap.
     private(set) var spans: [ClosedRange<Int>] = []
     private var since: Int?
     private var latest = 0
 
-    /// Nobody has listened yet.
+    /// No periods.
     public init() {}
 
     static func microseconds(_ instant: HeardInstant) -> Int { Int(clamping: instant.nanoseconds / 1000) }
 
-    /// Whether it can be heard just now.
+    /// Whether the receiver is listening now.
     var isOpen: Bool { since != nil }
 
-    /// From now on it can be heard.
+    /// The receiver listens from now on.
     public mutating func begin(at now: HeardInstant) {
         guard since == nil else { return }
         since = max(latest, Self.microseconds(now))
     }
 
-    /// From now on nothing can be heard.
+    /// The receiver does not listen from now on.
     public mutating func end(at now: HeardInstant) {
         guard let since else { return }
         self.since = nil
@@ -31,7 +31,7 @@ public struct ListenedTime: Hashable, Sendable {
         if latest > since { spans.append(since...latest) }
     }
 
-    /// The time in which at least one of several could hear.
+    /// Returns the periods in which at least one of several receivers listened.
     static func union(_ times: [ListenedTime]) -> [ClosedRange<Int>] {
         var merged: [ClosedRange<Int>] = []
         for span in times.flatMap(\.spans).sorted(by: { $0.lowerBound < $1.lowerBound }) {
@@ -44,7 +44,7 @@ public struct ListenedTime: Hashable, Sendable {
         return merged
     }
 
-    /// The whole of it, in microseconds.
+    /// The total time in microseconds.
     public var microseconds: Int { Self.length(spans) }
 
     static func length(_ spans: [ClosedRange<Int>]) -> Int {
@@ -52,25 +52,25 @@ public struct ListenedTime: Hashable, Sendable {
     }
 }
 
-/// When the events of one advertisement were heard, in microseconds, in their order.
-struct HeardEvents: Sendable {
+/// The times of the received events of one advertisement, in microseconds, in order.
+struct EventTimes: Sendable {
     private(set) var times: [Int] = []
 
     init() {}
 
     init(_ times: [Int]) { self.times = times }
 
-    /// A report; those of one event on several channels are one.
+    /// Adds a report. Reports of one event on several channels count once.
     mutating func add(at instant: HeardInstant) {
         let now = ListenedTime.microseconds(instant)
         if let last = times.last, now - last < IntervalEstimate.sameEventMicroseconds { return }
         times.append(now)
     }
 
-    /// What several receivers heard. Their clocks may differ by as much as `window` microseconds.
-    static func union(_ all: [HeardEvents], window: Int) -> HeardEvents {
-        guard all.count > 1 else { return all.first ?? HeardEvents() }
-        var merged = HeardEvents()
+    /// Returns the events of several receivers, whose clocks may differ by up to `window` microseconds.
+    static func union(_ all: [EventTimes], window: Int) -> EventTimes {
+        guard all.count > 1 else { return all.first ?? EventTimes() }
+        var merged = EventTimes()
         for time in all.flatMap(\.times).sorted() {
             if let last = merged.times.last, time - last < window { continue }
             merged.times.append(time)
@@ -78,7 +78,7 @@ struct HeardEvents: Sendable {
         return merged
     }
 
-    /// The times between events within one stretch of listening.
+    /// Returns the gaps between successive events within one period of listening.
     func gaps(within spans: [ClosedRange<Int>]) -> [Int] {
         var gaps: [Int] = []
         for events in stretches(spans) {
@@ -87,7 +87,7 @@ struct HeardEvents: Sendable {
         return gaps
     }
 
-    /// The longest time within one stretch of listening in which nothing was heard, its ends included.
+    /// Returns the longest silence within one period of listening, including its start and end.
     func longestSilence(within spans: [ClosedRange<Int>]) -> Int {
         var longest = 0
         for (span, events) in zip(spans, stretches(spans)) {
@@ -101,7 +101,7 @@ struct HeardEvents: Sendable {
         return longest
     }
 
-    /// Which events lie in each stretch.
+    /// Returns the range of events in each period.
     private func stretches(_ spans: [ClosedRange<Int>]) -> [Range<Int>] {
         var next = 0
         return spans.map { span in

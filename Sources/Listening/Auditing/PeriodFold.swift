@@ -1,22 +1,23 @@
 internal import Sightings
 
-/// The period that explains gaps: each is a whole number of periods, one more for each event that was lost.
+/// The period of an advertisement, measured from its gaps: each gap is a whole number of periods, one more for each
+/// lost event.
 ///
-/// Unlike `Sightings/IntervalEstimate`, which a live table affords for every beacon, it takes all gaps there are.
+/// It uses all gaps. `Sightings/IntervalEstimate` uses only the last ones, to be fast enough for live tables.
 struct PeriodFold: Sendable {
-    /// Gaps without which nothing is said.
+    /// The number of gaps that a measurement needs.
     static let needed = 30
-    /// The standard deviation of the delay that is added to each interval: 10 ms, evenly.
+    /// The standard deviation of the random delay in microseconds, which is uniform over 10 ms.
     static let delayDeviation = 2_887.0
 
-    /// The mean time between two events that were sent, in microseconds.
+    /// The mean time between two transmitted events, in microseconds.
     let period: Double
-    /// How many periods the fitting gaps span.
+    /// The total number of periods in the fitting gaps.
     let periods: Double
     /// The share of gaps that are a whole number of periods, 0...1.
     let fittingShare: Double
 
-    /// `nil` with fewer than ``needed`` gaps.
+    /// Measures the period. Returns `nil` with fewer than ``needed`` gaps.
     init?(_ gaps: [Int]) {
         let sorted = gaps.filter { $0 >= IntervalEstimate.sameEventMicroseconds }.sorted()
         guard sorted.count >= Self.needed else { return nil }
@@ -26,7 +27,7 @@ struct PeriodFold: Sendable {
         var fitting = 0
         for gap in sorted.lazy.map(Double.init) {
             let count = (gap / period).rounded()
-            // Three standard deviations of the sum of so many delays, and a little for the clocks.
+            // Three standard deviations of the sum of `count` delays, and an allowance for clock errors.
             guard count >= 1, abs(gap - count * period) <= 8_700 * count.squareRoot() + 1_000 + count * 200 else {
                 continue
             }
@@ -40,7 +41,7 @@ struct PeriodFold: Sendable {
         fittingShare = Double(fitting) / Double(sorted.count)
     }
 
-    /// The mean of the smallest gaps that lie within the width of the delay, if there are enough of them.
+    /// Returns the mean of the smallest gaps that lie within the width of the delay, if there are enough of them.
     private static func smallestCluster(_ sorted: [Int]) -> Double {
         let enough = max(2, sorted.count / 50)
         var end = 0
@@ -56,53 +57,53 @@ struct PeriodFold: Sendable {
         return Double(sorted[0])
     }
 
-    /// Whether this is one sender's rhythm, and not several mixed.
+    /// Whether the gaps are those of a single sender.
     var isRhythm: Bool { fittingShare >= 0.75 }
 
-    /// By how much the mean of as many delays may be off: 1 % and 1 ms of the interval, or four and a half standard
-    /// deviations where that is more.
+    /// Returns the permitted error of the period: 1 % plus 1 ms of the interval, or 4.5 standard deviations of the
+    /// mean delay if that is more.
     func tolerance(of interval: Double) -> Double {
         max(0.01 * interval + 1_000, 4.5 * Self.delayDeviation / periods.squareRoot() + 200)
     }
 
-    /// Whether the gaps speak for `interval`, in microseconds, without the mean delay.
+    /// Returns whether the period fits a configured interval in microseconds, without the mean delay.
     func fits(interval: Double) -> Bool {
         isRhythm && abs(period - Double(IntervalEstimate.meanDelayMicroseconds) - interval) <= tolerance(of: interval)
     }
 }
 
-/// How often each advertisement of one radio is sent: each in a rhythm of its own, or all in turn in one.
+/// Measures how often each advertisement of one radio is sent: independently, or in turn with the others.
 ///
-/// A controller with one advertising set sends one advertisement after the other. Gaps between two of the same are then
-/// whole numbers of the common period, and it is the share in the events that tells how often each is sent.
+/// A controller with a single advertising set sends its advertisements in turn. Then the gaps of one advertisement are
+/// whole numbers of the common period, and its share of all events shows how often it is sent.
 struct RadioRhythm: Sendable {
-    /// What is known of an advertisement's interval.
+    /// The measured interval of an advertisement.
     struct Judgement: Sendable {
-        /// In microseconds, without the mean delay; `nil` where too little was heard.
+        /// The interval in microseconds, without the mean delay; `nil` with too few events.
         var interval: Double?
         var isWrong = false
-        /// In turn with the others of its radio: a silence may be longer by one period of them all.
+        /// The common period if the advertisements are sent in turn. A silence may then be longer by this time.
         var turnMicroseconds = 0.0
-        /// What was heard has no rhythm at all: more than one sends it.
+        /// Whether the events have no rhythm, because several devices send them.
         var isMixed = false
     }
 
     private struct Member {
         var expected: Double
-        var events: HeardEvents
+        var events: EventTimes
         var fold: PeriodFold?
     }
 
     private static let delay = Double(IntervalEstimate.meanDelayMicroseconds)
-    /// No set is faster than 20 ms.
+    /// The shortest period of an advertising set, in microseconds: 20 ms and a delay.
     private static let leastPeriod = 24_000.0
 
     /// - Parameters:
-    ///   - intervals: As configured, in microseconds.
-    ///   - events: Of each advertisement, heard by one receiver.
-    ///   - spans: When that receiver listened.
+    ///   - intervals: The configured intervals in microseconds.
+    ///   - events: For each advertisement, the events of one receiver.
+    ///   - spans: The periods in which that receiver listened.
     static func judge(
-        _ intervals: [Double], _ events: [HeardEvents], within spans: [ClosedRange<Int>]
+        _ intervals: [Double], _ events: [EventTimes], within spans: [ClosedRange<Int>]
     ) -> [Judgement] {
         let members = zip(intervals, events).map {
             Member(expected: $0, events: $1, fold: PeriodFold($1.gaps(within: spans)))
@@ -114,7 +115,7 @@ struct RadioRhythm: Sendable {
         let all = Double(members.reduce(0) { $0 + $1.events.times.count })
         let loss = 1 - all * common.period / Double(max(1, ListenedTime.length(spans)))
         let inTurn = judgeInTurn(members, common, loss: min(1, max(0.05, loss)))
-        // Either explanation will do where all of it holds.
+        // If both explanations hold, either can be used.
         return alone.allSatisfy { !$0.isWrong && !$0.isMixed } && inTurn.contains(where: \.isWrong) ? alone : inTurn
     }
 
@@ -124,11 +125,11 @@ struct RadioRhythm: Sendable {
         return Judgement(interval: fold.period - delay, isWrong: !fold.fits(interval: member.expected))
     }
 
-    /// The rhythm of all together, if there is one.
+    /// Returns the rhythm of all advertisements together, if there is one.
     private static func commonFold(_ members: [Member], within spans: [ClosedRange<Int>]) -> PeriodFold? {
-        let gaps = HeardEvents(members.flatMap(\.events.times).sorted()).gaps(within: spans)
+        let gaps = EventTimes(members.flatMap(\.events.times).sorted()).gaps(within: spans)
         guard let fold = PeriodFold(gaps), fold.fittingShare >= 0.9, fold.period >= leastPeriod else { return nil }
-        // Sets of their own come arbitrarily near to each other.
+        // Independent advertising sets sometimes send at nearly the same time.
         let early = gaps.count { Double($0) < fold.period - 9_000 }
         return early * 50 <= gaps.count ? fold : nil
     }
@@ -138,13 +139,14 @@ struct RadioRhythm: Sendable {
     ) -> [Judgement] {
         let counts = members.map { Double($0.events.times.count) }
         let all = counts.reduce(0, +)
-        // What is not sent at all takes no part.
+        // Advertisements that are not sent take no turn.
         let wanted = members.indices.map { counts[$0] > 0 ? 1 / (members[$0].expected + delay) : 0 }
         let wantedPeriod = 1 / wanted.reduce(0, +)
-        // A set's interval is a whole number of 0.625 ms, rounded down.
+        // Intervals are multiples of 0.625 ms, rounded down.
         let tolerance = common.tolerance(of: wantedPeriod - delay) + 625
         let isPaceRight = abs(common.period - wantedPeriod) <= tolerance
-        /// How far each one's share in all events lies from the one that gives it its interval at this pace.
+        /// For each advertisement, the difference between its share of events and the share that its interval
+        /// requires.
         let deviations = members.indices.map { index -> Deviation in
             let share = min(1, wanted[index] * (isPaceRight ? wantedPeriod : common.period))
             let spread = (all * share * max(0, 1 - share) * loss).squareRoot()
@@ -157,7 +159,7 @@ struct RadioRhythm: Sendable {
         let isFound = deviations.contains(where: \.isWrong)
         return members.indices.map { index in
             guard counts[index] > 0 else { return Judgement(turnMicroseconds: common.period) }
-            // At a wrong pace somebody is to blame, and be it whose share is off most.
+            // If the common period is wrong, at least the advertisement with the largest deviation is wrong.
             let isWrong = isPaceRight || isFound ? deviations[index].isWrong : deviations[index].score == mostWrong
             let interval =
                 isWrong || !isPaceRight

@@ -1,19 +1,19 @@
 public import Configuration
 
-/// What came of qualifying one radio or two.
+/// The result of qualifying one or two radios.
 ///
-/// Of two radios nobody can tell which one loses: a grade counts what both did together, so a good one holds, and a bad
-/// one may be the other's fault. A third radio tells.
+/// With two radios it is not known which of them loses packets. So a good grade holds for both, but a bad grade may be
+/// caused by the other radio. A third radio can decide.
 public struct QualificationReport: Sendable {
     public let radios: [QualifiedRadio]
-    /// In the order in which they were tried.
+    /// The deliveries in the order of the phases.
     public let deliveries: [Delivery]
-    /// How long each phase was to take, in microseconds.
+    /// The planned duration of each phase, in microseconds.
     public let phaseMicroseconds: Int
-    /// Whether all phases were tried to their end.
+    /// Whether all phases were completed.
     public let isComplete: Bool
 
-    /// - Parameter deliveries: Those that were begun; the last one may have been broken off.
+    /// - Parameter deliveries: The deliveries of all phases that were begun. The last phase may be incomplete.
     public init(_ radios: [QualifiedRadio], _ deliveries: [Delivery], phaseMicroseconds: Int, isComplete: Bool) {
         self.radios = radios
         self.deliveries = deliveries
@@ -21,17 +21,18 @@ public struct QualificationReport: Sendable {
         self.isComplete = isComplete
     }
 
-    /// Whether no radio is unfit for anything.
+    /// Whether no radio is unfit in any role.
     public var isFit: Bool {
         radios.allSatisfy { radio in verdicts(of: radio).allSatisfy { $0.grade != .unfit } }
     }
 
-    /// For each role, in their order.
+    /// Returns the verdict for each role.
     public func verdicts(of radio: QualifiedRadio) -> [RadioVerdict] {
         RadioRole.allCases.map { role in
             let counting = deliveries.filter { Self.counts($0, for: role, of: radio.label) }
             let grades = counting.compactMap { delivery in
-                // Beacons are heard all the same: an extended advertisement that is not costs the best grade alone.
+                // Failing at extended advertising only prevents the best grade, because beacons use legacy
+                // advertising.
                 delivery.phase == .extended ? delivery.grade.map { min($0, .usable) } : delivery.grade
             }
             return RadioVerdict(
@@ -49,21 +50,22 @@ public struct QualificationReport: Sendable {
         }
     }
 
-    /// The share of extended advertisements that reached a radio, 0...1; `nil` where none were sent to it.
+    /// Returns the share of extended advertisements that the radio received, 0...1; `nil` if none were sent to it.
     public func extendedShare(to radio: QualifiedRadio) -> Double? {
         deliveries.first { $0.phase == .extended && $0.receiver == radio.label }.flatMap {
             $0.refusal == nil ? $0.share : 0
         }
     }
 
-    /// What the filter of duplicates of a radio does; `nil` where it was not tried.
+    /// Returns the behaviour of the radio's duplicate filter; `nil` if it was not tested.
     public func filter(of radio: QualifiedRadio) -> DuplicateFilterKind? {
         deliveries.first { $0.phase == .duplicatesFiltered && $0.receiver == radio.label }?.filter
     }
 }
 
 extension QualificationReport {
-    /// For people, at most 80 columns wide where names are short: the radios, the phases, the grades and why.
+    /// The report as text: the radios, the phases, and the grades with their reasons. It is at most 80 columns wide if
+    /// names are short.
     public var text: String {
         var lines = radios.map { radio in
             "\(radio.label) is \(TerminalText.line(radio.adapter)): \(radio.controller), "
@@ -82,7 +84,7 @@ extension QualificationReport {
             if let filter = filter(of: radio) { lines.append("\(radio.label) \(Self.words(filter))\n") }
         }
         if radios.count > 1, Set(radios.map(\.claimsExtended)).count > 1 {
-            lines.append("only one of them has extended advertising: it was not tried\n")
+            lines.append("only one radio supports extended advertising: it was not tested\n")
         }
         for radio in radios {
             lines.append("\n")
@@ -92,9 +94,9 @@ extension QualificationReport {
             }
         }
         if radios.count > 1, !isFit {
-            lines.append("\nTwo radios do not tell which of them loses; a third one does.\n")
+            lines.append("\nWith two radios it is not known which one loses packets; test with a third one.\n")
         }
-        if !isComplete { lines.append("\nIt was broken off: not all phases were tried to their end.\n") }
+        if !isComplete { lines.append("\nThe run was interrupted: not all phases were completed.\n") }
         return lines.joined()
     }
 
@@ -107,7 +109,7 @@ extension QualificationReport {
         }
     }
 
-    /// One object.
+    /// The report as one JSON object.
     public var json: JSONValue {
         .record([
             ("complete", .boolean(isComplete)), ("fit", .boolean(isFit)),

@@ -1,21 +1,21 @@
-/// What a radio is wanted for.
+/// A role of a radio.
 public enum RadioRole: String, Hashable, Sendable, CaseIterable {
     case scanner
     case sender
-    /// Both at the same time.
+    /// Scanning and sending at the same time.
     case both
 }
 
-/// How well a radio does that, the best first.
+/// A grade, the best first.
 public enum RadioGrade: String, Hashable, Sendable, CaseIterable, Comparable {
     /// At least 90 % is delivered, and no silence is longer than 2 s.
     case good
     /// At least 50 % is delivered, and no silence is longer than 10 s.
     case usable
-    /// Worse than that.
+    /// Less than ``usable``.
     case unfit
 
-    /// What a grade asks for: the least share, and the longest silence in microseconds.
+    /// The conditions of the grade: the smallest share, and the longest silence in microseconds.
     var limits: (share: Double, silenceMicroseconds: Int) {
         switch self {
         case .good: (0.9, 2_000_000)
@@ -24,22 +24,22 @@ public enum RadioGrade: String, Hashable, Sendable, CaseIterable, Comparable {
         }
     }
 
-    /// Whether `left` is the better one.
+    /// Returns whether `left` is better.
     public static func < (left: Self, right: Self) -> Bool { left.limits.share > right.limits.share }
 }
 
 /// A radio that was qualified.
 public struct QualifiedRadio: Hashable, Sendable {
-    /// How it is called in the report: `A` or `B`. Two may have the same name, such as `virtual`.
+    /// The label in the report: `A` or `B`. Two radios may have the same adapter name, such as `virtual`.
     public let label: String
-    /// As `--adapter` takes it.
+    /// The name for `--adapter`.
     public let adapter: String
-    /// Its version and manufacturer, for people.
+    /// The version and the manufacturer of the controller.
     public let controller: String
-    /// Whether its controller says that it can send and hear extended advertising.
+    /// Whether the controller claims to support extended advertising.
     public let claimsExtended: Bool
 
-    /// A radio, by what its controller says.
+    /// A radio and the claims of its controller.
     public init(label: String, adapter: String, controller: String, claimsExtended: Bool) {
         self.label = label
         self.adapter = adapter
@@ -48,36 +48,36 @@ public struct QualifiedRadio: Hashable, Sendable {
     }
 }
 
-/// A radio's grade in one role, and why.
+/// The grade of a radio in one role.
 public struct RadioVerdict: Hashable, Sendable {
     public let role: RadioRole
-    /// `nil` where nothing was tried, or nothing can be said.
+    /// The grade; `nil` if the role was not tested, or if the result is not clear.
     public let grade: RadioGrade?
-    /// One sentence for each thing that counts.
+    /// The reasons, one sentence for each delivery.
     public let reasons: [String]
 }
 
 extension Delivery {
-    /// The grade by itself; `nil` where nothing can be said: another program was in the way.
+    /// The grade of this delivery alone; `nil` if another program interfered.
     public var grade: RadioGrade? {
         if refusal != nil { return .unfit }
         guard let share else { return nil }
         let silence = longestSilenceMicroseconds
         let grade =
             RadioGrade.allCases.first { share >= $0.limits.share && silence <= $0.limits.silenceMicroseconds } ?? .unfit
-        // What was heard well was sent, whatever the sender says.
+        // If reception was good, the beacon was certainly sent.
         return isSenderOff && grade != .good ? nil : grade
     }
 
-    /// Who heard what of whom, and what is wanting, in one sentence.
+    /// The result of this delivery in one sentence.
     public var reason: String {
-        let path = "\(receiver), hearing \(sender ?? "the beacon")\(Self.words(phase))"
+        let path = "\(receiver), receiving from \(sender ?? "the beacon")\(Self.words(phase))"
         if let refusal { return "\(path): \(refusal)" }
-        guard let share else { return "\(path): another program's scan was in the way all the time" }
+        guard let share else { return "\(path): the scan of another program interfered all the time" }
         let percent = AuditNumber.tenths(share * 100)
         let silence = AuditNumber.tenths(Double(longestSilenceMicroseconds) / 1_000_000)
         if grade == nil {
-            return "\(path): \(sender ?? "it") did not send any more at the end: another program has turned it off"
+            return "\(path): \(sender ?? "it") had stopped sending at the end: another program turned it off"
         }
         var text = "\(path): \(percent) % delivered, never silent for more than \(silence) s"
         let (least, longest) = RadioGrade.good.limits
@@ -92,7 +92,7 @@ extension Delivery {
         switch phase {
         case .legacy: ""
         case .extended: " in extended advertising"
-        case .whileSending: " while it sends itself"
+        case .whileSending: " while it sends"
         case .duplicatesFiltered: " without duplicates"
         }
     }

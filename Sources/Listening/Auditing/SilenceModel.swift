@@ -1,44 +1,45 @@
 internal import Airtime
 
-/// How long an advertisement that is all right may be silent, because losses come in runs.
+/// Computes how long a correct advertisement may be silent, because losses come in runs.
 ///
-/// What the planner's model makes of as many radios of the same interval on the air, with further losses until the share
-/// that was heard comes out. Keeps what it has computed: use one for many questions.
+/// It uses the planner's model for this number of radios with the same interval, and adds losses until the share of
+/// received events is that of the audit. Results are stored, so use one value for many questions.
 public struct SilenceModel: Sendable {
-    /// The probability that any advertisement of an audit is silent for longer.
+    /// The probability that any advertisement of an audit is silent for longer than the limit.
     static let rarity = 0.001
 
-    /// The octets that the model takes at most: longer advertisements are sent on other channels.
+    /// The maximum data length of the model. Longer advertisements are sent on other channels.
     private static let octetLimit = PacketTiming.payloadRange.upperBound
 
     private var models: [Question: RunsModel] = [:]
 
-    /// What a model of losses depends on.
+    /// The parameters of a model.
     private struct Question: Hashable {
         var radios: Int
         var interval: Double
         var octets: Int
-        /// The probability that nothing but a collision destroys a packet, in hundredths.
+        /// The probability that a packet is not lost for another reason than a collision, in percent.
         var clearPercent: Int
     }
 
-    /// Nothing computed yet.
+    /// A model without stored results.
     public init() {}
 
     /// - Parameters:
-    ///   - radios: On the air, this one included.
-    ///   - interval: In microseconds.
-    ///   - octets: Of the advertisement's data.
-    /// - Returns: the share of events that no collision spoils, 0...1.
+    ///   - radios: The number of radios on the air, including this one.
+    ///   - interval: The interval in microseconds.
+    ///   - octets: The length of the advertisement's data.
+    /// - Returns: the share of events that are not lost by collisions, 0...1.
     mutating func clearShare(radios: Int, interval: Double, octets: Int) -> Double {
         runs(radios: radios, interval: interval, octets: octets, clear: 1)?.collisionFreeProbability ?? 1
     }
 
-    /// The longest silence, in microseconds, that one of `advertisements` equal ones shows in an audit of a thousand.
+    /// Returns the silence in microseconds that any of `advertisements` equal advertisements exceeds in one audit of a
+    /// thousand.
     ///
     /// - Parameters:
-    ///   - owed: Events that were sent in the time that was listened through.
-    ///   - loss: The share of them that was lost, 0...1.
+    ///   - owed: The number of events that were due in the listened time.
+    ///   - loss: The share of lost events, 0...1.
     mutating func longestSilence(
         radios: Int, interval: Double, octets: Int, owed: Double, loss: Double, advertisements: Int
     ) -> Double {
@@ -54,7 +55,7 @@ public struct SilenceModel: Sendable {
                 length += 1
             }
         }
-        // Four standard deviations of as many delays, and the two halves of the periods at both ends.
+        // Four standard deviations of the sum of delays, including the partial periods at both ends.
         let spread = 4 * PeriodFold.delayDeviation * Double(length + 1).squareRoot()
         return Double(length + 1) * period + spread
     }
@@ -65,7 +66,8 @@ public struct SilenceModel: Sendable {
             let group = try? AdvertiserGroup(
                 count: max(1, radios), intervalMicroseconds: interval, airtimeMicroseconds: airtime)
         else { return nil }
-        // Rounded down, so that many advertisements share a model: more losses allow a longer silence.
+        // The percentage is rounded down, so that many advertisements share one model. More losses permit a longer
+        // silence.
         let percent = Int((min(1, max(0, clear)) * 100 + 1e-9).rounded(.down))
         let question = Question(radios: group.count, interval: interval, octets: octets, clearPercent: percent)
         if models[question] == nil {

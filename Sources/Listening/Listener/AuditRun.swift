@@ -5,11 +5,11 @@ internal import LinuxHost
 internal import Sightings
 internal import Synchronization
 
-/// An audit over one or several adapters at once, or over recordings one after the other.
+/// Runs an audit over one or several adapters at the same time, or over several recordings.
 public final class AuditRun: Sendable {
-    /// How far it is.
+    /// The progress of an audit.
     public struct Progress: Hashable, Sendable {
-        /// Of the advertisements.
+        /// The number of advertisements that were received at least once.
         public let heard: Int
         public let expected: Int
         public let reports: Int
@@ -20,14 +20,14 @@ public final class AuditRun: Sendable {
 
     private init(_ auditor: Auditor) { self.auditor = Mutex(auditor) }
 
-    /// Audits recordings. Where several tell when they were made, they are laid side by side by their wall clocks.
+    /// Audits recordings. If they have times, they are aligned by their wall clocks.
     ///
-    /// - Parameter say: Takes sentences for whoever watches.
-    /// - Throws: where one cannot be read.
+    /// - Parameter say: Takes sentences for the user.
+    /// - Throws: if a recording cannot be read.
     public static func replay(
         _ files: AuditedFiles, recordings: [String], say: @escaping (String) -> Void
     ) throws(ListenerServiceError) -> Auditor {
-        // Its clock is the wall clock.
+        // The clock of this audit is the wall clock.
         let keys = files.keys { Int($0.nanoseconds / 1_000_000_000) }
         let run = AuditRun(Auditor(files.beacons, receivers: recordings, keys: keys))
         for (index, recording) in recordings.enumerated() {
@@ -37,14 +37,14 @@ public final class AuditRun: Sendable {
         return run.auditor.withLock { $0 }
     }
 
-    /// Listens with all adapters until the time is over, or somebody ends it.
+    /// Listens with all adapters until the time is over or a signal arrives.
     ///
     /// - Parameters:
-    ///   - adapters: Empty for the first hciN with LE.
-    ///   - duration: In microseconds; `nil` for what the beacons' intervals need.
-    ///   - progress: Is told how far it is, four times a second.
-    ///   - say: Takes sentences for whoever watches, and whether they are warnings.
-    /// - Throws: where nothing could be heard at all.
+    ///   - adapters: The adapters; empty for the first hciN with LE.
+    ///   - duration: The duration in microseconds; `nil` for the time that the beacons' intervals need.
+    ///   - progress: Called four times per second.
+    ///   - say: Takes sentences for the user, and whether they are warnings.
+    /// - Throws: if nothing could be received at all.
     public static func listen(
         _ files: AuditedFiles, adapters: [AdapterName], duration: Int?,
         progress: @escaping (Progress) -> Void, say: @escaping @Sendable (String, Bool) -> Void
@@ -52,7 +52,7 @@ public final class AuditRun: Sendable {
         for case .managed(let index) in adapters {
             throw .refused(
                 .request,
-                "hci\(index):mgmt tells only which beacons are there, and an audit judges each advertisement: use "
+                "hci\(index):mgmt reports only which beacons are present, but an audit judges each advertisement: use "
                     + "hci\(index), or hci\(index):user")
         }
         let clock = HearingClock()
@@ -62,7 +62,7 @@ public final class AuditRun: Sendable {
         let duration = duration ?? auditor.defaultMicroseconds
         let run = AuditRun(auditor)
         let others = Monitor(adapters.dropFirst().count)
-        // A signal is read once: whichever receiver that is, all of them end.
+        // Any receiver may take the signal; all of them end.
         let signals: SignalDescriptor
         do throws(SystemError) { signals = try SignalDescriptor() } catch { throw ListenerServiceError(error) }
         var options = SightingSource.Options(adapter: adapters.first)
@@ -98,7 +98,7 @@ public final class AuditRun: Sendable {
         return run.auditor.withLock { $0 }
     }
 
-    /// One receiver of an audit.
+    /// A receiver of the audit.
     private final class AuditConsumer: SightingConsumer {
         var progress: ((Progress) -> Void)?
         private let run: AuditRun
@@ -106,7 +106,8 @@ public final class AuditRun: Sendable {
         private let source: SightingSource
         private let isRecording: Bool
         private let sayIt: (String, Bool) -> Void
-        /// What lies between the source's clock and the audit's, in microseconds; `nil` before the first packet.
+        /// The difference between the clocks of the source and the audit, in microseconds; `nil` before the first
+        /// packet.
         private var offset: Int?
         private var isHearing = false
 
@@ -126,7 +127,7 @@ public final class AuditRun: Sendable {
 
         func advance(to now: HeardInstant) {
             guard offset == nil else { return }
-            // A recording's first packet tells when it was made; without times all begin at once.
+            // The time of the first packet aligns a recording. Recordings without times start together.
             let time = source.clock.unixMicroseconds(at: now).map { Int(clamping: $0) } ?? 0
             offset = max(0, time - Int(clamping: now.nanoseconds / 1000))
             if isHearing { run.auditor.withLock { $0.begin(receiver, at: shifted(now)) } }

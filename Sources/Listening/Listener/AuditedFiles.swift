@@ -10,20 +10,20 @@ internal import Profiles
 public import Sightings
 internal import Synchronization
 
-/// What profiles and fleets want on the air, for an audit, with the keys of what rotates.
+/// The advertisements that profiles and fleets should send, with the keys of rotating payloads.
 public struct AuditedFiles {
-    /// In the order of the files.
+    /// The beacons in the order of the files.
     public private(set) var beacons: [ExpectedBeacon] = []
-    /// The profiles among the files, for a virtual adapter to send.
+    /// The profiles among the files, which a virtual adapter sends.
     public private(set) var profiles: [LoadedProfile] = []
-    /// What the files do not forbid and their authors should know, one sentence each.
+    /// Warnings about the files, one sentence each.
     public private(set) var warnings: [String] = []
-    /// By the number of the advertisement, over all beacons.
+    /// The keys of ephemeral ids. Advertisements are numbered over all beacons.
     private var identifiers: [EphemeralKey] = []
     private var openers: [Int: EphemeralKey] = [:]
 
-    /// - Parameter files: Profiles, fleet files, and manifests or the directories that they lie in.
-    /// - Throws: where a file cannot be used, or where nothing is in them.
+    /// - Parameter files: Profiles, fleet files, and manifests or their directories.
+    /// - Throws: if a file cannot be used, or if the files contain no beacon.
     public init(_ files: [String]) throws(ListenerServiceError) {
         do {
             for file in files {
@@ -37,7 +37,7 @@ public struct AuditedFiles {
             throw ListenerServiceError(error)
         }
         if beacons.isEmpty {
-            throw .refused(.invalid, "\(files.joined(separator: ", ")): there is no beacon to audit in there")
+            throw .refused(.invalid, "\(files.joined(separator: ", ")): the files contain no beacon to audit")
         }
     }
 
@@ -51,7 +51,7 @@ public struct AuditedFiles {
             do throws(BeaconServiceError) {
                 return try KeyFile.read(name.hasPrefix("/") ? name : directory + name)
             } catch {
-                // Without its key a rotating payload cannot be told from another's; all others can.
+                // Only rotating payloads need the key to be recognised.
                 if case .refused(.missing, _) = error { return nil }
                 throw error
             }
@@ -66,7 +66,7 @@ public struct AuditedFiles {
         do throws(FleetStoreError) {
             for (name, text) in try fleet.profiles(of: manifest.beacons) { texts[name] = text }
         } catch {
-            // A manifest alone says nearly all of it.
+            // A manifest without its profiles is nearly sufficient.
             guard error.kind == .missing else { throw error }
         }
         for beacon in manifest.beacons {
@@ -91,7 +91,7 @@ public struct AuditedFiles {
             profile.advertisements.filter { $0.content.typeName == "eddystone-eid" }.compactMap(\.rotatingKey))
         let first = advertisementCount
         var expected: [ExpectedAdvertisement] = []
-        // The address is the box's own matter where the profile does not say it.
+        // The machine derives the address if the profile does not give one.
         for (own, sent) in zip(profile.advertisements, try profile.advertisements { _ in DeviceAddress(FixedOctets()) })
         {
             let address: ExpectedAdvertisement.Address
@@ -112,9 +112,9 @@ public struct AuditedFiles {
         append(ExpectedBeacon(name: profile.name, group: group, advertisements: expected))
     }
 
-    /// A box that two of the files name, such as a manifest and the profile beside it, is one box.
+    /// Adds a beacon, unless another file describes the same one, such as a manifest and the profile next to it.
     private mutating func append(_ beacon: ExpectedBeacon) {
-        // Whose keys are at hand makes no other box of it.
+        // The comparison ignores which keys are available.
         func sends(_ beacon: ExpectedBeacon) -> [ExpectedAdvertisement] {
             beacon.advertisements.map { advertisement in
                 var advertisement = advertisement
@@ -132,9 +132,9 @@ public struct AuditedFiles {
 
     private var advertisementCount: Int { beacons.reduce(0) { $0 + $1.advertisements.count } }
 
-    /// Remembers the key of an advertisement, if it has one.
+    /// Stores the key of an advertisement, if it has one.
     ///
-    /// - Returns: whether what it sends can be told.
+    /// - Returns: whether the advertisement can be judged.
     private mutating func note(
         _ rotation: Advertisement.RotatingKey?, isIdentifier: Bool, _ advertisement: Int, _ epoch: RFC3339Time?,
         _ key: (String) throws -> IdentityKey?
@@ -173,7 +173,7 @@ public struct AuditedFiles {
                     content: content, interval: Self.interval(own.intervalMicroseconds),
                     measuredPower: Self.power(own), address: .public)
                 var value = try ExpectedAdvertisement(sent, from: address, isJudgeable: isTold)
-                // Other flags than the usual ones stand in no manifest.
+                // The manifest does not contain unusual flags.
                 if own.payloadOctets != nil { value.octets = nil }
                 expected.append(value)
             } else {
@@ -220,9 +220,9 @@ public struct AuditedFiles {
 
     // MARK: Keys
 
-    /// What the keys tell of what is heard.
+    /// Returns functions that resolve and decrypt with the keys.
     ///
-    /// - Parameter unixSeconds: What the wall clock showed at a moment; `nil` where nobody knows.
+    /// - Parameter unixSeconds: Returns the wall clock time at a moment; `nil` if it is not known.
     public func keys(unixSeconds: @escaping @Sendable (HeardInstant) -> Int?) -> Auditor.Keys {
         let table = Mutex(EphemeralTable(identifiers))
         let openers = openers

@@ -2,13 +2,13 @@ public import BluetoothTypes
 public import Configuration
 public import HCI
 
-/// Advertising data in a record of a capture: heard, or on its way to a controller.
+/// Advertising data in a record of a capture.
 public struct CapturedPayload: Sendable {
-    /// Where advertising data in a capture comes from.
+    /// The origin of advertising data in a capture.
     public enum Source: Hashable, Sendable {
         /// A controller reported it.
         case report(AdvertisingReport)
-        /// A sniffer received it, without a controller between.
+        /// A sniffer received it.
         case received(AdvertisingReport)
         /// A host set it with the command of this name.
         case command(String)
@@ -24,7 +24,7 @@ public struct CapturedPayload: Sendable {
         self.record = record
     }
 
-    /// All advertising data in a record, in its order; none in most records.
+    /// Returns all advertising data in a record, in order. Most records contain none.
     public static func all(in record: CaptureRecord) -> [CapturedPayload] {
         switch record.content {
         case .hci(let packet): all(in: packet, record)
@@ -48,7 +48,7 @@ public struct CapturedPayload: Sendable {
         }
     }
 
-    /// The command's name and the data that it sets; `nil` for other packets.
+    /// Returns the name of the command and the data that it sets; `nil` for other packets.
     private static func setData(_ packet: HCIPacket) -> (name: String, data: [UInt8])? {
         if let command = LESetAdvertisingData(packet) { return (LESetAdvertisingData.name, command.data) }
         if let command = LESetScanResponseData(packet) { return (LESetScanResponseData.name, command.data) }
@@ -61,7 +61,7 @@ public struct CapturedPayload: Sendable {
         return nil
     }
 
-    /// Who sent it; `nil` for data on its way to a controller.
+    /// The address of the sender; `nil` for data that a host set.
     public var sender: DeviceAddress? {
         switch source {
         case .report(let report), .received(let report): report.address
@@ -69,7 +69,7 @@ public struct CapturedPayload: Sendable {
         }
     }
 
-    /// When, from whom and how strong, or which command: a line for people.
+    /// A line for the user: time, sender and level, or the command.
     public var headline: String {
         let time = time ?? "time unknown"
         switch source {
@@ -80,7 +80,7 @@ public struct CapturedPayload: Sendable {
         }
     }
 
-    /// The same for programs: members that stand before those of the payload.
+    /// The origin as members of a JSON object, which precede those of the payload.
     public var members: [(String, JSONValue)] {
         let place: [(String, JSONValue)] = [
             ("record", .integer(record.index)), ("time", .optional(time) { .string($0) }),
@@ -102,7 +102,7 @@ public struct CapturedPayload: Sendable {
         ]
     }
 
-    /// RFC 3339 with microseconds; `nil` where the record does not tell.
+    /// The time as RFC 3339 text with microseconds; `nil` if the record has no time.
     private var time: String? {
         record.unixMicroseconds.map { microseconds in
             let (seconds, rest) = Int(microseconds).quotientAndRemainder(dividingBy: 1_000_000)
@@ -114,26 +114,26 @@ public struct CapturedPayload: Sendable {
 }
 
 extension HCICommand {
-    /// The command in `packet`; `nil` when it is another one, or malformed.
+    /// Decodes the command in `packet`; `nil` if it is another command or malformed.
     fileprivate init?(_ packet: HCIPacket) {
         guard let header = packet.commandHeader, header.opcode == Self.opcode else { return nil }
         self.init(parameters: Array(packet.octets[header.parameters]).span)
     }
 }
 
-/// What was found in a capture so far.
+/// Counts the contents of a capture.
 public struct CaptureTally: Hashable, Sendable {
-    /// How often advertising data was found.
+    /// The number of advertising data found.
     public private(set) var payloads = 0
     private var shortened = 0
-    /// Packets of interfaces whose link type is not read, and the first such type.
+    /// The number of packets of interfaces whose link type cannot be read, and the first such type.
     private var unsupported = 0
     private var link: UInt32 = 0
 
-    /// Nothing yet.
+    /// A tally of an empty capture.
     public init() {}
 
-    /// Counts a record, and hands out the advertising data in it.
+    /// Counts a record and returns the advertising data in it.
     public mutating func take(_ record: CaptureRecord) -> [CapturedPayload] {
         if record.isShortened { shortened += 1 }
         if case .unsupported(let link) = record.content {
@@ -145,7 +145,7 @@ public struct CaptureTally: Hashable, Sendable {
         return found
     }
 
-    /// What could not be decoded, as sentences: packets cut off by a capturing program, and packets of other kinds.
+    /// The contents that could not be decoded, one sentence each: truncated packets and unsupported link types.
     public var warnings: [String] {
         var warnings: [String] = []
         if shortened > 0 {

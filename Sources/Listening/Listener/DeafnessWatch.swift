@@ -1,44 +1,44 @@
 public import HCI
 
-/// Finds out that a radio hears nothing any more, as far as that can be known: nobody hears itself, and where nobody
-/// sends there is nothing to hear.
+/// Detects that a radio does not receive any more, as far as this is possible: a radio cannot receive itself, and
+/// silence is normal if nothing is sent.
 ///
-/// A radio that has heard something, and then nothing for much longer than the mean gap, is asked whether it scans; when it
-/// says so three times and still nothing comes, it is deaf.
+/// If a radio has received reports and is then silent for much longer than the mean gap, the scan is probed. If three
+/// probes find that the scan is on and still no report arrives, the radio is deaf.
 public struct DeafnessWatch: Sendable {
-    /// The shortest silence that is noticed, in microseconds: 10 s.
+    /// The shortest silence that is probed, in microseconds: 10 s.
     public static let shortestSilence = 10_000_000
-    /// As many mean gaps between reports are no silence.
+    /// The silence that is probed, in mean gaps between reports.
     static let gaps = 30
-    /// Between two probes, in microseconds: 5 s.
+    /// The time between two probes, in microseconds: 5 s.
     public static let probeSpacing = 5_000_000
-    /// Probes in silence after which the radio is deaf.
+    /// The number of probes after which the radio is deaf.
     public static let probes = 3
-    /// No silence is waited for longer than this at first, in microseconds: 1 hour.
+    /// The longest silence before the first probe, in microseconds: 1 hour.
     static let memory = 3_600_000_000
 
-    /// What is to be done.
+    /// The next step for the caller.
     public enum Step: Hashable, Sendable {
         case nothing
-        /// Ask whether the scan is on.
+        /// Check whether the scan is on.
         case probe
-        /// The radio is deaf, since the last report.
+        /// The radio has been deaf since the last report.
         case deaf(since: HCIInstant)
     }
 
-    /// When a report came last; `nil` before the first one.
+    /// The time of the last report; `nil` before the first one.
     public private(set) var lastReport: HCIInstant?
-    /// Whether the radio was found deaf, and nothing was heard since.
+    /// Whether the radio was found deaf and no report has arrived since.
     public var isDeaf: Bool { found > 0 }
     private var meanGap = 0
     private var probed = 0
-    /// How often it was found deaf since the last report.
+    /// How often the radio was found deaf since the last report.
     private var found = 0
 
-    /// Nothing heard yet: nobody knows whether there is anything to hear.
+    /// A watch without reports. It is not known whether any device sends.
     public init() {}
 
-    /// A report came.
+    /// Takes a report.
     public mutating func heard(at now: HCIInstant) {
         if let lastReport {
             // The mean of about the last 64 gaps.
@@ -49,20 +49,20 @@ public struct DeafnessWatch: Sendable {
         found = 0
     }
 
-    /// It was not listened until now: the silence begins anew.
+    /// The receiver did not listen until now: the silence begins again.
     public mutating func breakOff(at now: HCIInstant) {
         if lastReport != nil { lastReport = now }
         probed = 0
     }
 
-    /// When ``check(at:)`` wants to be called; `nil` for never.
+    /// The time at which ``check(at:)`` must be called; `nil` for never.
     public var nextCheck: HCIInstant? {
-        // A radio that stays deaf is given ever more time: each start of it costs others something.
+        // The waiting time doubles for a radio that stays deaf, because each restart disturbs other programs.
         let silence = max(Self.shortestSilence, Self.gaps * min(meanGap, Self.memory / Self.gaps)) << min(found, 6)
         return lastReport?.advanced(byMicroseconds: silence + probed * Self.probeSpacing)
     }
 
-    /// What the silence so far asks for.
+    /// Returns the next step for the silence so far.
     public mutating func check(at now: HCIInstant) -> Step {
         guard let lastReport, let due = nextCheck, due <= now else { return .nothing }
         guard probed < Self.probes else {

@@ -1,37 +1,36 @@
 internal import BluetoothTypes
 internal import HCI
 
-/// Notices when another program turns scanning on or off, needs it to stop, or resets the controller: an answer to a
-/// command that we did not send.
+/// Detects the commands of other programs by answers to commands that this session did not send.
 ///
-/// The kernel shows every answer to every raw socket, but the commands of others to nobody.
+/// Every raw socket receives every answer from the controller, but not the commands of other programs.
 struct ForeignScanWatch: Sendable {
-    /// Own commands without an answer yet, for each family.
+    /// The number of own commands without an answer, for each opcode.
     private var pending = [HCIOpcode: Int]()
 
     private static let enables: Set = [LESetScanEnable.opcode, LESetExtendedScanEnable.opcode]
     private static let opcodes = enables.union([HCIReset.opcode, LESetEventMask.opcode])
 
-    /// Takes a packet of ours, before it is sent.
+    /// Takes a packet that is about to be sent.
     mutating func sent(_ packet: HCIPacket) {
         guard packet.kind == .command, let opcode = Self.opcode(packet.octets, at: 0), Self.opcodes.contains(opcode)
         else { return }
         pending[opcode, default: 0] += 1
     }
 
-    /// What another program has done.
+    /// An effect of another program.
     enum Sign {
-        /// It has turned scanning on or off.
+        /// It turned scanning on or off.
         case changed
-        /// It was refused a new random address, because the controller scans: a beacon on the same radio.
+        /// It was refused a new random address because the controller scans: it sends a beacon with the same radio.
         case hindered
-        /// It has reset the controller, or the controller itself did: all that was set is forgotten.
+        /// It reset the controller, or the controller reset itself: all settings are lost.
         case reset
-        /// It has said which LE events it wants: the kernel sets the controller up.
+        /// It set the LE event mask: the kernel sets up the controller.
         case masked
     }
 
-    /// Takes an event; what it says of another program, if anything.
+    /// Takes an event. Returns the effect of another program, if there is one.
     mutating func received(_ packet: HCIPacket) -> Sign? {
         guard packet.kind == .event, packet.octets.count >= 6 else { return nil }
         let isStatus = packet.octets[0] == HCIEventCode.commandStatus
@@ -51,7 +50,7 @@ struct ForeignScanWatch: Sendable {
         return Self.enables.contains(opcode) ? .changed : opcode == HCIReset.opcode ? .reset : .masked
     }
 
-    /// An own command was given up: its answer may never come.
+    /// Forgets own commands whose answers may never arrive.
     mutating func forget() { pending = [:] }
 
     private static func opcode(_ octets: [UInt8], at offset: Int) -> HCIOpcode? {

@@ -3,20 +3,23 @@ internal import LinuxHost
 public import Sightings
 internal import Synchronization
 
-/// What the wall clock shows at a moment of a ``SightingSource``: the machine's own, or that of a recording.
+/// Converts the moments of a ``SightingSource`` into wall clock times, with the clock of this machine or of a
+/// recording.
 public final class HearingClock: Sendable {
     private let recording = Mutex<RecordingClock?>(nil)
-    /// What the wall clock was ahead of this machine's own, in microseconds, as far as that has not moved.
+    /// The wall clock minus the monotonic clock, in microseconds. It is kept while it changes by less than
+    /// ``tolerance``.
     private let offset = Mutex<Int64?>(nil)
     private let written = Mutex((second: Int.min, prefix: ""))
 
-    /// The machine's own.
+    /// The clock of this machine.
     public init() {}
 
-    /// From now on the moments are those of a recording.
+    /// Uses the clock of a recording from now on.
     public func follow(_ clock: RecordingClock) { recording.withLock { $0 = clock } }
 
-    /// Microseconds since 1970, by the wall clock as it stands now; `nil` where a recording has not told.
+    /// Returns the time in microseconds since 1970, by the present setting of the wall clock; `nil` if a recording has
+    /// no times.
     public func unixMicroseconds(at instant: HeardInstant) -> Int64? {
         recording.withLock { clock in
             if let clock { return clock.unixMicroseconds(at: instant) }
@@ -25,7 +28,8 @@ public final class HearingClock: Sendable {
         }
     }
 
-    /// The same moment is always told by the same time: the two clocks cannot be read at once.
+    /// Returns a constant offset, although the two clocks cannot be read at the same moment. So one moment always has
+    /// the same time.
     private func offset(_ found: Int64) -> Int64 {
         offset.withLock { offset in
             if let known = offset, abs(known - found) < Self.tolerance { return known }
@@ -34,10 +38,10 @@ public final class HearingClock: Sendable {
         }
     }
 
-    /// By less the two clocks are not set apart, in microseconds.
+    /// Smaller differences between the clocks are reading errors, in microseconds.
     private static let tolerance: Int64 = 1000
 
-    /// RFC 3339 with microseconds; `nil` where a recording does not tell.
+    /// Returns the time as RFC 3339 text with microseconds; `nil` if a recording has no times.
     public func text(_ instant: HeardInstant) -> String? {
         unixMicroseconds(at: instant).map { time in
             let (quotient, remainder) = Int(time).quotientAndRemainder(dividingBy: 1_000_000)
@@ -47,7 +51,7 @@ public final class HearingClock: Sendable {
         }
     }
 
-    /// Up to the decimal point of the seconds. Of what is told together most is of the same second.
+    /// Returns the text up to the decimal point. It is stored, because most events of one call have the same second.
     private func prefix(_ second: Int) -> String {
         written.withLock { written in
             if written.second != second {
@@ -58,9 +62,9 @@ public final class HearingClock: Sendable {
         }
     }
 
-    /// The same as a JSON string, or null.
+    /// Returns the time as a JSON string, or null.
     public func json(_ instant: HeardInstant?) -> JSONValue { .optional(instant.flatMap(text), JSONValue.string) }
 
-    /// This moment, live: time since boot, without the time that the machine has slept.
+    /// The present moment: time since the start of the machine, without the time that it was suspended.
     static var machine: HeardInstant { HeardInstant(nanoseconds: MonotonicClock.nanoseconds()) }
 }

@@ -9,16 +9,16 @@ internal import LinuxHost
 public import Sightings
 internal import Synchronization
 
-/// The beacons that profiles, fleets and listener files give names to, and the keys that tell whose an ephemeral id or a
-/// resolvable private address is.
+/// The beacons that profiles, fleets and listener files name, and the keys that resolve ephemeral ids and resolvable
+/// private addresses.
 public struct KnownBeacons {
-    /// One for each identity, or each key of ephemeral ids, in the order of the files.
+    /// One entry for each identity and each key, in the order of the files.
     public private(set) var beacons: [KnownBeacon] = []
-    /// What the profiles among the files want on the air.
+    /// The profiles among the files.
     public private(set) var profiles: [LoadedProfile] = []
-    /// What the files do not forbid and their authors should know, one sentence each.
+    /// Warnings about the files, one sentence each.
     public private(set) var warnings: [String] = []
-    /// What listener files say of their beacons, by name.
+    /// The tags and attachments of listener files, by the name of the beacon.
     public private(set) var notes: [String: BeaconNote] = [:]
     private var keys: [EphemeralKey] = []
     private var addressKeys: [AddressKey] = []
@@ -26,9 +26,9 @@ public struct KnownBeacons {
     public var isEmpty: Bool { beacons.isEmpty }
     public var names: Set<String> { Set(beacons.map(\.name)) }
 
-    /// - Parameter files: Profiles, listener files, fleet files, and manifests or the directories that they lie in; of
-    ///   several beacons with one identity the first one counts.
-    /// - Throws: where a file cannot be used, or where there are files and no beacon in them has an identity.
+    /// - Parameter files: Profiles, listener files, fleet files, and manifests or their directories. If several
+    ///   beacons have the same identity, the first one counts.
+    /// - Throws: if a file cannot be used, or if there are files but no beacon in them has an identity.
     public init(_ files: [String] = []) throws(ListenerServiceError) {
         do {
             for file in files {
@@ -42,11 +42,11 @@ public struct KnownBeacons {
             throw ListenerServiceError(error)
         }
         if !files.isEmpty && beacons.isEmpty {
-            // Whatever was passed over says why.
+            // The warnings say why beacons were left out.
             throw .service(
                 .refused(
                     .invalid,
-                    warnings + ["\(files.joined(separator: ", ")): no beacon in there has an identity"]))
+                    warnings + ["\(files.joined(separator: ", ")): the files contain no beacon with an identity"]))
         }
     }
 
@@ -55,18 +55,18 @@ public struct KnownBeacons {
         public var beacon: KnownBeacon
         public var note: BeaconNote
 
-        /// See the properties of the same names.
+        /// A thing with its beacon.
         public init(beacon: KnownBeacon, note: BeaconNote) {
             self.beacon = beacon
             self.note = note
         }
     }
 
-    /// Those that a listener file names: none, where it only lists strangers.
+    /// Reads the beacons that a listener file names. There are none if it only lists strangers.
     ///
     /// - Parameters:
-    ///   - path: The file, beside which others lie that it names.
-    ///   - things: Reads an inventory at a path; without it a warning says that its things stay strangers.
+    ///   - path: The listener file. Other files are named relative to it.
+    ///   - things: Reads an inventory; `nil` for a warning that its things are treated as strangers.
     public init(
         _ listener: ListenerFile, at path: String,
         things: ((String) throws(ListenerServiceError) -> [Thing])? = nil
@@ -78,8 +78,7 @@ public struct KnownBeacons {
         }
     }
 
-    /// A profile has advertisements at its top level; everything but that and a listener file is for the fleet's own
-    /// reader to judge.
+    /// Returns the kind of a file; `nil` for the files of a fleet. A profile has advertisements at its top level.
     static func kind(_ path: String) throws -> FileKind? {
         if Files.exists(path + "/manifest.json") { return nil }
         let octets: [UInt8]
@@ -95,7 +94,7 @@ public struct KnownBeacons {
         }
     }
 
-    /// What a file may hold at most, in octets.
+    /// The maximum size of a file in bytes.
     private static let sizeLimit = 1 << 30
 
     private mutating func add(_ profile: LoadedProfile) throws {
@@ -139,8 +138,8 @@ public struct KnownBeacons {
             case .inventory(let file):
                 guard let things else {
                     warnings.append(
-                        "\(place(file)): this command reads no inventories: their things count as strangers here; "
-                            + "`pharos listen` and `pharos zones` know them")
+                        "\(place(file)): this command does not read inventories, so their things are strangers; "
+                            + "`pharos listen` and `pharos zones` read them")
                     continue
                 }
                 for thing in try things(place(file)) {
@@ -162,7 +161,7 @@ public struct KnownBeacons {
         }
     }
 
-    /// - Parameter keys: The directory of its keys; `nil` for that beside the fleet.
+    /// - Parameter keys: The directory of the keys; `nil` for the one next to the fleet.
     private mutating func add(_ fleet: NamedFleet, keys: String? = nil) throws {
         let directory = FleetKeys(of: fleet, in: keys).directory
         var withoutKey = 0
@@ -191,27 +190,28 @@ public struct KnownBeacons {
                     name: beacon.name, identity: nil, intervalMicroseconds: rotating.intervalMicroseconds))
         }
         if withoutKey > 0 {
-            warnings.append("\(withoutKey) beacons have no key in \(directory.path): their ephemeral ids stay unknown")
+            warnings.append(
+                "\(withoutKey) beacons have no key in \(directory.path): their ephemeral ids cannot be resolved")
         }
     }
 
-    /// A region by its pattern or by the name of a beacon.
+    /// Returns a region given by a pattern or by the name of a beacon.
     ///
-    /// - Throws: `request` where `text` is neither.
+    /// - Throws: `request` if `text` is neither.
     public func region(_ text: String) throws(ListenerServiceError) -> RegionMonitor.Region {
         if let pattern = RegionPattern(text) { return RegionMonitor.Region(name: text, pattern: pattern) }
         guard names.contains(text) else {
             throw .refused(
                 .request,
-                "--monitor \(text): this is neither ibeacon:UUID[-MAJOR[-MINOR]] nor uid:NAMESPACE[-INSTANCE] nor "
-                    + "another identity, and no beacon of --known has that name")
+                "--monitor \(text): use ibeacon:UUID[-MAJOR[-MINOR]], uid:NAMESPACE[-INSTANCE], "
+                    + "another identity, or the name of a beacon in --known")
         }
         return RegionMonitor.Region(name: text, pattern: nil)
     }
 
-    /// A table of these beacons, in which nothing has been heard yet.
+    /// Returns a table of these beacons.
     ///
-    /// - Parameter clock: Of the source of what will be heard.
+    /// - Parameter clock: The clock of the source that is received.
     public func table(
         _ clock: HearingClock, strangers: SightingTable.Strangers = .kept(SightingTable.defaultStrangers)
     ) -> SightingTable {
@@ -219,14 +219,14 @@ public struct KnownBeacons {
             known: beacons, strangers: strangers, resolver: resolver(clock), addressResolver: addressResolver)
     }
 
-    /// Tells whose a resolvable private address is; `nil` without keys.
+    /// Resolves resolvable private addresses; `nil` without keys.
     private var addressResolver: SightingTable.AddressResolver? {
         guard !addressKeys.isEmpty else { return nil }
         let resolver = Mutex(AddressResolver(addressKeys))
         return { address, instant in resolver.withLock { $0.beacon(address, at: instant) } }
     }
 
-    /// Tells whose an ephemeral id is, by the wall clock of a source; `nil` without keys.
+    /// Returns a function that resolves ephemeral ids, with the wall clock of a source; `nil` without keys.
     public func resolver(_ clock: HearingClock) -> SightingTable.Resolver? {
         guard !keys.isEmpty else { return nil }
         let table = Mutex(EphemeralTable(keys))
@@ -238,7 +238,8 @@ public struct KnownBeacons {
 }
 
 extension Advertisement.Content {
-    /// What tells its receiver who it is; `nil` for telemetry, ephemeral ids and octets of no known layout.
+    /// The identity that the content transmits; `nil` for telemetry, BTHome, ephemeral ids and raw data without a
+    /// known frame.
     public var identity: BeaconIdentity? {
         switch self {
         case .iBeacon(let uuid, let major, let minor, _): .iBeacon(uuid: uuid, major: major, minor: minor)
@@ -252,7 +253,7 @@ extension Advertisement.Content {
 }
 
 extension BeaconIdentity {
-    /// The identity of a beacon in a manifest; `nil` for those that rotate, and for none.
+    /// Converts the identity of a beacon in a manifest; `nil` for rotating identities and for none.
     public init?(_ identity: FleetManifest.Identity) {
         switch identity {
         case .iBeacon(let uuid, let major, let minor): self = .iBeacon(uuid: uuid, major: major, minor: minor)
@@ -267,9 +268,9 @@ extension BeaconIdentity {
 }
 
 extension ListenerFile {
-    /// The file at `path`, or standard input for `-`.
+    /// Reads the file at `path`, or standard input for `-`.
     ///
-    /// - Throws: `refused` with everything that is wrong.
+    /// - Throws: `refused` with all problems of the file.
     public static func read(_ path: String) throws(ListenerServiceError) -> ListenerFile {
         let name = path == "-" ? "standard input" : path
         let octets: [UInt8]

@@ -6,10 +6,10 @@ internal import HCITransports
 internal import LinuxHost
 internal import Sightings
 
-/// `hciN:mgmt` as a source: what the kernel tells of beacons while it looks for them, beside other programs. Presence
-/// only. It comes back when its adapter does.
+/// Receives from `hciN:mgmt`: the kernel scans, shares the radio with other programs, and reports only which beacons
+/// are present. The feed recovers when its adapter returns.
 final class ManagedFeed: SightingFeed {
-    /// How long is waited at most, and before a new attempt, in microseconds.
+    /// The longest wait, and the pause before a new attempt, in microseconds.
     private static let longestWait = 250_000
     private static let pause = 1_000_000
 
@@ -17,13 +17,13 @@ final class ManagedFeed: SightingFeed {
     private let options: SightingSource.Options
     private let signals: SignalDescriptor
     private var running: (session: PresenceSession, adapter: ManagedAdapter)?
-    /// The latest one: it knows what it has left in the kernel when the adapter lost its power.
+    /// The latest session, which knows the monitor that it left in the kernel when the adapter was powered down.
     private var session: PresenceSession?
-    /// What the sessions before the one that runs have counted.
+    /// The restarts of earlier sessions.
     private var restartsBefore = 0
     private var nextAttempt = HCIInstant.distantPast
 
-    /// - Throws: `request` where packets shall be recorded, which the kernel sends itself.
+    /// - Throws: `request` for a recording, because the kernel sends the HCI packets itself.
     init(_ options: SightingSource.Options, index: UInt16) throws(ListenerServiceError) {
         guard options.recording == nil else {
             throw .refused(
@@ -52,7 +52,7 @@ final class ManagedFeed: SightingFeed {
             throw ListenerServiceError(error)
         }
         consumer.say(
-            "\(name) tells which beacons are there, and how strong they are; not how often: the kernel drops repeats",
+            "\(name) reports which beacons are present and how strong they are, but not how often they send: the kernel drops repeated reports",
             isWarning: true)
         consumer.begin(at: heard(now))
         while now < end, !consumer.isSatisfied, signals.takenAt == nil {
@@ -89,7 +89,7 @@ final class ManagedFeed: SightingFeed {
                 restartsBefore += 1
                 running = nil
             } else if case .management(.refused)? = error as? SessionError {
-                // The adapter is there, and its power may come back.
+                // The adapter exists, and may be powered up again.
             } else {
                 restartsBefore += session?.restarts ?? 0
                 session = nil
@@ -97,7 +97,7 @@ final class ManagedFeed: SightingFeed {
         }
     }
 
-    /// Powers the adapter where it is off, and has the kernel look for beacons.
+    /// Powers up the adapter if necessary, and makes the kernel scan.
     private func start() throws {
         _ = try BlueZAdapter(index: index)
         let session =

@@ -3,18 +3,18 @@ public import BluetoothTypes
 public import Configuration
 public import EddystoneSecurity
 
-/// Advertising data and its frames as JSON: the keys that scripts rely on.
+/// Advertising data and its frames as JSON. Scripts rely on these keys.
 public enum PayloadJSON {
-    /// One object for the whole payload.
+    /// Returns one object for the whole payload.
     ///
-    /// - Parameter opener: Decrypts encrypted telemetry, where a key was given.
+    /// - Parameter opener: Decrypts encrypted frames; `nil` without a key.
     public static func describe(_ data: AdvertisingData, opener: TelemetryOpener? = nil) -> JSONValue {
         .record(members(data, opener: opener))
     }
 
-    /// The members of that object, for whoever adds some of their own: octets, structures, frames and problems.
+    /// Returns the members of the object: octets, structures, frames and problems.
     ///
-    /// - Parameter opener: Decrypts encrypted telemetry, where a key was given.
+    /// - Parameter opener: Decrypts encrypted frames; `nil` without a key.
     public static func members(_ data: AdvertisingData, opener: TelemetryOpener? = nil) -> [(String, JSONValue)] {
         members(DecodedAdvertisingData(data), of: data, opener: opener)
     }
@@ -36,7 +36,7 @@ public enum PayloadJSON {
             switch opener.open(frame) {
             case .eddystoneTLM(let telemetry): .record(FrameJSON.telemetry(telemetry))
             case .btHome(let packet): .record([("objects", FrameJSON.objects(packet))])
-            // Key, address, time or exponent do not fit the frame.
+            // The key, address, time or exponent does not fit the frame.
             default: .null
             }
         return FrameJSON.value(frame, decrypted: decrypted)
@@ -58,7 +58,7 @@ public enum PayloadJSON {
     }
 }
 
-/// What opens encrypted frames on the receiving side: for telemetry key, clock and rotation, for BTHome key and address.
+/// Decrypts frames: telemetry with a key, time and exponent, BTHome with a key and address.
 public struct TelemetryOpener: Sendable {
     private let key: IdentityKey
     private let way: Way
@@ -68,6 +68,8 @@ public struct TelemetryOpener: Sendable {
         case btHome(DeviceAddress?)
     }
 
+    /// Opens encrypted telemetry.
+    ///
     /// - Parameters:
     ///   - exponent: K: the beacon's key changes every 2^K seconds.
     ///   - time: The beacon's clock when the frame was sent, in seconds.
@@ -76,20 +78,20 @@ public struct TelemetryOpener: Sendable {
         way = .telemetry(exponent, time: time)
     }
 
-    /// For packets of BTHome.
+    /// Opens BTHome packets.
     ///
-    /// - Parameter address: Of their sender; `nil` where only the packet that they come in tells it.
+    /// - Parameter address: The address of the sender; `nil` if each packet comes with its address.
     public init(btHomeKey key: IdentityKey, address: DeviceAddress?) {
         self.key = key
         way = .btHome(address)
     }
 
-    /// The same for a packet whose sender's address is known; an address that was given goes before it.
+    /// Returns an opener for packets from `sender`, unless an address was given before.
     public func from(_ sender: DeviceAddress) -> TelemetryOpener {
         if case .btHome(nil) = way { TelemetryOpener(btHomeKey: key, address: sender) } else { self }
     }
 
-    /// Whether the key is for frames of this kind.
+    /// Returns whether the key is for frames of this kind.
     func fits(_ frame: BeaconFrame) -> Bool {
         switch (frame, way) {
         case (.eddystoneEncryptedTLM, .telemetry): true
@@ -98,13 +100,13 @@ public struct TelemetryOpener: Sendable {
         }
     }
 
-    /// The telemetry in an encrypted frame; `nil` where the message integrity check does not hold.
+    /// Returns the decrypted telemetry; `nil` if the message integrity check fails.
     public func open(_ frame: EddystoneEncryptedTLM) -> EddystoneTLM? {
         guard case .telemetry(let exponent, let time) = way else { return nil }
         return (try? key.open(frame, at: time, exponent: exponent)) ?? nil
     }
 
-    /// What is in an encrypted frame; `nil` where the message integrity check does not hold.
+    /// Returns the decrypted frame; `nil` if the message integrity check fails.
     public func open(_ frame: BeaconFrame) -> BeaconFrame? {
         switch (frame, way) {
         case (.eddystoneEncryptedTLM(let frame), .telemetry): open(frame).map { .eddystoneTLM($0) }
@@ -112,5 +114,83 @@ public struct TelemetryOpener: Sendable {
             ((try? key.open(packet, from: address)) ?? nil).map { .btHome($0) }
         default: nil
         }
+    }
+}
+
+/// Beacon frames as JSON. Scripts rely on these keys.
+public enum FrameJSON {
+    /// Returns a frame with its `type` and its fields.
+    ///
+    /// - Parameter decrypted: The decrypted content; `nil` to leave the member out.
+    public static func value(_ frame: BeaconFrame, decrypted: JSONValue? = nil) -> JSONValue {
+        .record([("type", .string(frame.typeName))] + members(frame) + (decrypted.map { [("decrypted", $0)] } ?? []))
+    }
+
+    private static func members(_ frame: BeaconFrame) -> [(String, JSONValue)] {
+        switch frame {
+        case .iBeacon(let frame):
+            [
+                ("uuid", .string(frame.uuid.description)), ("major", .integer(Int(frame.major))),
+                ("minor", .integer(Int(frame.minor))), ("measuredPowerDbm", .integer(Int(frame.measuredPower.dBm))),
+            ]
+        case .altBeacon(let frame):
+            [
+                ("companyId", .integer(Int(frame.companyID))), ("id", .hex(frame.beaconID.octets)),
+                ("measuredPowerDbm", .integer(Int(frame.measuredPower.dBm))),
+                ("reserved", .integer(Int(frame.reserved))),
+            ]
+        case .eddystoneUID(let frame):
+            [
+                ("namespace", .hex(frame.namespace.octets)), ("instance", .hex(frame.instance.octets)),
+                ("measuredPowerDbm", .integer(Int(frame.measuredPower.dBm))),
+            ]
+        case .eddystoneURL(let frame):
+            [("url", .string(frame.url.text)), ("measuredPowerDbm", .integer(Int(frame.measuredPower.dBm)))]
+        case .eddystoneTLM(let frame):
+            telemetry(frame)
+        case .eddystoneEncryptedTLM(let frame):
+            [("encrypted", .hex(frame.encrypted.octets)), ("salt", hex(frame.salt)), ("mic", hex(frame.mic))]
+        case .eddystoneEID(let frame):
+            [("id", .hex(frame.id.octets)), ("measuredPowerDbm", .integer(Int(frame.measuredPower.dBm)))]
+        case .btHome(let packet): members(packet)
+        }
+    }
+
+    /// Returns the fields of telemetry, without the type.
+    public static func telemetry(_ frame: EddystoneTLM) -> [(String, JSONValue)] {
+        [
+            ("batteryMv", .optional(frame.batteryMillivolts) { .integer(Int($0)) }),
+            ("temperatureC", .optional(frame.temperature) { .decimal("\($0.celsius)") }),
+            ("advertisements", .integer(Int(frame.advertisements))),
+            ("uptimeS", .decimal(frame.uptimeText)),
+        ]
+    }
+
+    private static func members(_ packet: BTHome) -> [(String, JSONValue)] {
+        let trigger = ("triggerBased", JSONValue.boolean(packet.isTriggerBased))
+        guard let sealed = packet.sealed else { return [trigger, ("objects", objects(packet))] }
+        return [
+            trigger, ("encrypted", .hex(sealed.ciphertext)), ("counter", .integer(Int(sealed.counter))),
+            ("mic", .hex(sealed.mic)),
+        ]
+    }
+
+    /// Returns the objects of a BTHome packet in the order of transmission.
+    public static func objects(_ packet: BTHome) -> JSONValue {
+        .array(
+            packet.objects.map { object in
+                let kind = object.kind
+                let value: JSONValue =
+                    kind.isNumber
+                    ? .decimal(object.text) : kind.isBinary ? .boolean(object.text == "true") : .string(object.text)
+                return .record([
+                    ("id", .integer(Int(kind.id))), ("name", .string(kind.name)), ("value", value),
+                    ("unit", kind.unit.isEmpty ? .null : .string(kind.unit)),
+                ])
+            })
+    }
+
+    private static func hex(_ number: UInt16) -> JSONValue {
+        .hex([UInt8(number >> 8), UInt8(truncatingIfNeeded: number)])
     }
 }

@@ -3,28 +3,28 @@ internal import BluetoothTypes
 public import HCI
 internal import Sightings
 
-/// What the kernel hears while it looks for beacons itself, beside other programs: an advertisement monitor.
+/// An advertisement monitor: the kernel scans for beacons and shares the radio with other programs.
 ///
-/// It tells that a beacon is there and how strong, and nothing of how often: the kernel drops repeats and puts scan
-/// responses behind the data. For the thread that owns the host.
+/// It reports that a beacon is present and how strong it is, but not how often it sends, because the kernel drops
+/// repeated advertisements and appends scan responses to the data. For the thread that owns the host.
 public final class PresenceSession {
-    /// How often the monitor was made again, because somebody else had removed it.
+    /// How often the monitor was added again because another program had removed it.
     public private(set) var restarts = 0
-    /// Whether the machine is going to sleep: the kernel stops looking until it wakes up.
+    /// Whether the machine is about to suspend. The kernel does not scan until it resumes.
     public private(set) var isAsleep = false
 
-    /// The way to the kernel, to ask it something else between two events.
+    /// The connection to the kernel, which can be used for other commands between two events.
     public let host: ManagementHost
     private let index: UInt16
     private var monitor: UInt16?
 
-    /// Of hci`index`, which is powered.
+    /// - Parameter index: The N of hciN, which must be powered up.
     public init(host: ManagementHost, index: UInt16) {
         self.host = host
         self.index = index
     }
 
-    /// What beacons are told by: controllers that filter themselves tell of nothing else.
+    /// Returns patterns of all beacons. Controllers that filter themselves report nothing else.
     static func patterns() throws(HCIParameterError) -> AddAdvertisementPatternsMonitor {
         try AddAdvertisementPatternsMonitor([
             .init(.manufacturerData, at: 0, [0x4C, 0x00, 0x02, 0x15]),
@@ -33,9 +33,10 @@ public final class PresenceSession {
         ])
     }
 
-    /// Has the kernel look for beacons; to be called anew once the adapter is back.
+    /// Adds the monitor to the kernel. Must be called again when the adapter returns.
     ///
-    /// The kernel keeps a monitor over the loss of power, until the adapter is unplugged, and 32 of them at most.
+    /// The kernel keeps a monitor when the adapter is powered down, until it is unplugged. It keeps at most 32
+    /// monitors.
     public func start() throws(ManagementError) {
         guard let patterns = try? Self.patterns() else { return }
         while let event = try host.nextEvent(until: host.now) {
@@ -46,7 +47,7 @@ public final class PresenceSession {
         monitor = try host.execute(patterns, index: index).monitor
     }
 
-    /// Takes the monitor back, which would be there for ever otherwise.
+    /// Removes the monitor, which would otherwise stay in the kernel.
     public func stop(by deadline: HCIInstant = .distantFuture) throws(ManagementError) {
         host.latestAnswer = deadline
         guard let monitor, let command = try? RemoveAdvertisementMonitor(monitor: monitor) else { return }
@@ -54,9 +55,9 @@ public final class PresenceSession {
         try host.execute(command, index: index)
     }
 
-    /// Takes what the kernel has told, or tells first until `deadline`.
+    /// Takes the events that have arrived, or waits until `deadline` for the first one.
     ///
-    /// - Throws: `ManagementError/channel(_:)` with `gone` where the adapter was unplugged or powered down.
+    /// - Throws: `ManagementError/channel(_:)` with `gone` if the adapter was unplugged or powered down.
     public func receive(
         until deadline: HCIInstant, _ each: (HeardReport, [UInt8]) -> Void
     ) throws(ManagementError) {
@@ -76,7 +77,7 @@ public final class PresenceSession {
             let sighting = Sighting(
                 at: HeardInstant(nanoseconds: host.now.nanoseconds), from: Sender(device.address, isRandom: isRandom),
                 rssi: device.rssi)
-            // Advertising_Type 0 ADV_IND, 3 ADV_NONCONN_IND: the kernel tells no more than that.
+            // Advertising_Type 0 ADV_IND, 3 ADV_NONCONN_IND: the kernel distinguishes only these.
             each(
                 HeardReport(
                     sighting: sighting, type: .legacy(device.isConnectable ? 0 : 3),

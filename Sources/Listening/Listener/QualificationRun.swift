@@ -9,61 +9,61 @@ internal import LinuxHost
 public import Sightings
 internal import VirtualController
 
-/// Finds out what a radio delivers: an own beacon on one radio is heard by another one, then the other way round; or one
-/// radio alone hears a beacon that stands near.
+/// Measures what a radio delivers: one radio sends a beacon and another one receives it, then they change roles. A
+/// single radio can receive a beacon nearby instead.
 ///
-/// Whatever happens, nothing is on the air and nobody listens when it is over.
+/// At the end, all sending and scanning is off, whatever happened.
 public final class QualificationRun {
-    /// Which radios, and how long.
+    /// The radios and the duration.
     public struct Options {
         /// The radio that sends first; `nil` for the first hciN with LE.
         public var sender: AdapterName?
-        /// The radio that listens first; `nil` for the first other hciN with LE, or for a second virtual one.
+        /// The radio that receives first; `nil` for the first other hciN with LE, or for a second virtual one.
         public var receiver: AdapterName?
-        /// A beacon that one radio alone listens for: its identity and interval are known.
+        /// A beacon with known identity and interval that a single radio receives.
         public var heard: KnownBeacon?
-        /// Of each phase, in microseconds.
+        /// The duration of each phase, in microseconds.
         public var phaseMicroseconds = 60_000_000
-        /// What a further virtual controller sends where one radio alone is virtual.
+        /// The profiles that another virtual controller sends, if a single radio is virtual.
         public var samples: [LoadedProfile] = []
-        /// Where the locks of this box lie.
+        /// The directory of this machine's adapter locks.
         public var runtimeDirectory = AdapterClaim.defaultDirectory
 
-        /// The first two adapters, 60 s a phase.
+        /// The first two adapters, and 60 s for each phase.
         public init() {}
     }
 
-    /// How far it is.
+    /// The progress of a qualification.
     public struct Progress: Hashable, Sendable {
-        /// From 1.
+        /// The number of the phase, from 1.
         public let phase: Int
         public let phases: Int
-        /// Who hears whom.
+        /// The phase, its senders and its receivers.
         public let what: String
-        /// Of this phase, in whole seconds.
+        /// The time in this phase, in whole seconds.
         public let seconds: Int
     }
 
-    /// How it ended.
+    /// The result of a run.
     public struct Outcome {
         public let report: QualificationReport
-        /// What kept it from going on; `nil` for the end of all phases, and for a signal.
+        /// The error that ended the run; `nil` if all phases were completed, or if a signal arrived.
         public let failure: ListenerServiceError?
-        /// Whether a signal broke it off.
+        /// Whether a signal ended the run.
         public let isInterrupted: Bool
     }
 
-    /// What is sent and who listens.
+    /// A phase with its senders and receivers.
     private struct Step {
         let phase: QualificationPhase
         let senders: [Int]
         let listeners: [Int]
     }
 
-    /// Thrown when a signal came.
+    /// A signal arrived.
     private struct Interruption: Error {}
 
-    /// No wait is longer, in microseconds: progress is told, and silences are looked after.
+    /// The longest wait, in microseconds.
     private static let tick = 100_000
     private let options: Options
     private let signals: SignalDescriptor
@@ -75,14 +75,14 @@ public final class QualificationRun {
 
     /// Opens the radios.
     ///
-    /// - Throws: where they cannot be had: missing, taken by others, not permitted, or named twice.
+    /// - Throws: if a radio is missing, in use, not permitted, or named twice.
     public init(_ options: Options) throws(ListenerServiceError) {
         self.options = options
         var opened: [RadioUnderTest] = []
         do {
             let names = try QualifiedAdapters(options).names
             signals = try SignalDescriptor()
-            // Like a laptop's: it has all phases.
+            // This model supports all phases.
             let air =
                 names.contains(.virtual) ? try VirtualAirServer(VirtualAirConfiguration(model: .intel)) : nil
             self.air = air
@@ -99,7 +99,7 @@ public final class QualificationRun {
         radios = opened
     }
 
-    /// Does all phases, one after the other. To be called once.
+    /// Runs all phases, one after the other. To be called once.
     public func run(progress: (Progress) -> Void) -> Outcome {
         var failure: ListenerServiceError?
         var isInterrupted = false
@@ -116,7 +116,7 @@ public final class QualificationRun {
             failure = isInterrupted ? nil : ListenerServiceError(error)
             for radio in radios {
                 radio.close()
-                // What was heard of a phase that had hardly begun says nothing.
+                // The result of a phase that had just begun is not meaningful.
                 if let rest = radio.abandon(nil), rest.listenedMicroseconds >= 1_000_000 { deliveries.append(rest) }
             }
         }
@@ -146,7 +146,7 @@ public final class QualificationRun {
     private func words(_ step: Step) -> String {
         let paths = step.listeners.map { listener in
             let sender = step.senders.first { $0 != listener }.map { radios[$0].label } ?? "the beacon"
-            return "\(radios[listener].label) hears \(sender)"
+            return "\(radios[listener].label) receives \(sender)"
         }
         return "\(step.phase.rawValue), \(paths.joined(separator: ", "))"
     }
@@ -155,7 +155,7 @@ public final class QualificationRun {
 
     private func perform(_ step: Step, _ progress: (Int) -> Void) throws {
         var refusals: [Int: String] = [:]
-        // Sending comes first: a legacy controller takes no new address while it scans.
+        // Sending starts first, because a legacy controller refuses a new address while it scans.
         for sender in step.senders {
             refusals[sender] = try refusal { try send(step.phase, sender) }
                 .map { "\(radios[sender].label) does not send: \($0)" }
@@ -167,7 +167,7 @@ public final class QualificationRun {
                 step.phase, from: sender.map { radios[$0].label }, to: radios[listener].label,
                 intervalMicroseconds: options.heard?.intervalMicroseconds
                     ?? QualificationBeacons.interval.microseconds)
-            // Whoever cannot send at all does not send while it listens either.
+            // A radio that cannot send cannot do both at once either.
             if let reason = sender.flatMap({ refusals[$0] }) ?? refusals[listener] {
                 delivery.refusal = reason
                 deliveries.append(delivery)
@@ -197,11 +197,11 @@ public final class QualificationRun {
         for sender in step.senders { try radios[sender].stopSending() }
     }
 
-    /// Until the phase is over.
+    /// Receives until the phase is over.
     private func listen(_ step: Step, _ progress: (Int) -> Void) throws {
         let start = now
         let end = start.advanced(byMicroseconds: options.phaseMicroseconds)
-        // New data from the same address tells what a filter of duplicates goes by.
+        // New data from the same address shows the criterion of a duplicate filter.
         var change: HCIInstant? =
             step.phase == .duplicatesFiltered && !step.senders.isEmpty
             ? start.advanced(byMicroseconds: options.phaseMicroseconds / 2) : nil
@@ -230,7 +230,7 @@ public final class QualificationRun {
         try radio.send(extended: octets, advertisement)
     }
 
-    /// Tells what is to be heard from everything else.
+    /// Returns a function that recognises the expected data.
     private func judge(_ phase: QualificationPhase, _ sender: Int?) throws -> ([UInt8]) -> OctetsJudgement? {
         if let sender {
             return try beacons.judge(of: sender, phase, limit: radios[sender].capabilities.maximumDataLength)
@@ -243,9 +243,9 @@ public final class QualificationRun {
 
     private var now: HCIInstant { HCIInstant(nanoseconds: MonotonicClock.nanoseconds()) }
 
-    /// Why a controller does not do `body`; `nil` where it does.
+    /// Runs `body` and returns the reason why the controller refuses it; `nil` if it succeeds.
     ///
-    /// - Throws: everything that is no refusal: the radio is gone, or does not answer.
+    /// - Throws: all errors that are not refusals: the radio is missing or does not answer.
     private func refusal(_ body: () throws -> Void) throws -> String? {
         do {
             try body()

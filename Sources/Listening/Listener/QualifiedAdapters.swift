@@ -2,12 +2,12 @@ internal import BeaconService
 internal import BluetoothTypes
 internal import HCITransports
 
-/// Which adapters are qualified: one, or two that are not the same.
+/// Chooses the adapters of a qualification: one, or two different ones.
 struct QualifiedAdapters {
-    /// The first sender and the first receiver; with a beacon to hear, the receiver alone.
+    /// The first sender and the first receiver; only the receiver if it receives a beacon nearby.
     let names: [AdapterName]
 
-    /// - Throws: `request` for what cannot be together, `unavailable` where there is no second adapter.
+    /// - Throws: `request` for adapters that cannot be used together, `unavailable` if there is no second adapter.
     init(_ options: QualificationRun.Options) throws {
         for case .managed(let index)? in [options.sender, options.receiver] {
             throw ListenerServiceError.refused(
@@ -21,7 +21,7 @@ struct QualifiedAdapters {
         if options.sender == .virtual || options.receiver == .virtual {
             for case let other? in [options.sender, options.receiver] where other != .virtual {
                 throw ListenerServiceError.refused(
-                    .request, "\(other): a virtual controller hears virtual ones only: use virtual for both")
+                    .request, "\(other): a virtual controller receives only virtual ones: use virtual for both")
             }
             names = [.virtual, .virtual]
             return
@@ -31,13 +31,14 @@ struct QualifiedAdapters {
         guard !Self.isOneRadio(sender, receiver) else {
             throw ListenerServiceError.refused(
                 .request,
-                "\(sender): sender and receiver are one radio, and no radio hears itself: name two, or one that --hears a "
-                    + "beacon")
+                "\(sender): sender and receiver are the same radio, and no radio receives itself: name two, or give --hears "
+                    + "for a beacon nearby")
         }
         names = [sender, receiver]
     }
 
-    /// Each connection to a socket may be a controller of its own; a serial line, or an hciN in any form, is one.
+    /// Returns whether two names are certainly one radio: the same serial line, or the same hciN. Each connection to a
+    /// socket may be a separate controller.
     private static func isOneRadio(_ one: AdapterName, _ other: AdapterName) -> Bool {
         if let index = one.kernelIndex { return index == other.kernelIndex }
         if case .serial(let path, _) = one, case .serial(path, _) = other { return true }
@@ -54,8 +55,8 @@ struct QualifiedAdapters {
         throw .refused(
             .unavailable,
             other.map {
-                "\($0): there is no second adapter with LE to hear it: name one (--sender, --receiver), or a beacon that "
-                    + "stands near (--hears)"
+                "\($0): there is no second adapter with LE: name one (--sender, --receiver), or a beacon nearby "
+                    + "(--hears)"
             } ?? "there is no Bluetooth adapter with LE; `pharos qualify --sender virtual` works without one")
     }
 }

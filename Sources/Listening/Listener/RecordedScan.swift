@@ -2,37 +2,36 @@ internal import BluetoothTypes
 internal import HCI
 internal import Sightings
 
-/// Whether the scan of a recording was on, by the commands and the answers that were recorded with the reports: silence
-/// counts only while somebody listened.
+/// Finds the times in which the scan of a recording was off, from recorded commands and answers.
 ///
-/// A recording that does not tell was listened to throughout. So was one of several adapters with reports: while one of them
-/// rests the other one hears.
+/// A recording without such commands was listened to all the time. This is also assumed for recordings with reports of
+/// several adapters, because another adapter may receive while one is off.
 struct RecordedScan {
-    /// A time in which nothing could be heard.
+    /// A time in which nothing could be received.
     struct Gap: Equatable {
-        /// Since the last sign that the scan was on, or since it was turned off.
+        /// The last sign that the scan was on, or the time when it was turned off.
         let since: HeardInstant
         let state: ListeningState
     }
 
-    /// What an event says of the time before it.
+    /// The meaning of an event for the time before it.
     enum Sign: Equatable {
-        /// Nothing yet: the next one will tell.
+        /// It is not known yet.
         case none
-        /// It was listened to, but for this gap, which is over.
+        /// The receiver listened, except in this gap, which has ended.
         case listened(Gap?)
     }
 
-    /// Reports that lay somewhere on their way may still come for so long after the scan was turned off, in microseconds.
+    /// Reports may still arrive for this time after the scan was turned off, in microseconds.
     private static let tail = 1_000_000
     private static let enables = [LESetScanEnable.opcode, LESetExtendedScanEnable.opcode]
     private static let parameters = [LESetScanParameters.opcode, LESetExtendedScanParameters.opcode]
 
-    /// The time since which nothing can be heard, as far as is known.
+    /// The present gap; `nil` while the scan is on, or if it is not known.
     private(set) var gap: Gap?
-    /// Whether a scan of the recording leaves repeats out.
+    /// Whether a scan of the recording filtered duplicates.
     private(set) var filtersDuplicates = false
-    /// What was asked for last, and is not answered yet.
+    /// The last request that was not answered yet.
     private var asked: (isOn: Bool, filters: Bool)?
     /// The last sign that the scan was on; `nil` before the first one.
     private var proven: HeardInstant?
@@ -41,7 +40,7 @@ struct RecordedScan {
 
     init() {}
 
-    /// Takes a command packet, without its H4 type octet, that fills `range` of `octets`.
+    /// Takes the command packet in `range` of `octets`, without its H4 type byte.
     mutating func take(command octets: Span<UInt8>, in range: Range<Int>) {
         guard range.count >= 5,
             Self.enables.contains(HCIOpcode(rawValue: octets.uint16LittleEndian(at: range.lowerBound)))
@@ -49,7 +48,7 @@ struct RecordedScan {
         asked = (octets[range.lowerBound + 3] != 0, octets[range.lowerBound + 4] != 0)
     }
 
-    /// Takes an event packet, without its H4 type octet, that fills `range` of `octets`.
+    /// Takes the event packet in `range` of `octets`, without its H4 type byte.
     mutating func take(
         event octets: Span<UInt8>, in range: Range<Int>, of adapter: UInt16?, at now: HeardInstant
     ) -> Sign {
@@ -63,7 +62,7 @@ struct RecordedScan {
             if let gap, gap.state == .paused, now.microseconds(since: gap.since) < Self.tail { return .listened(nil) }
             return prove(adapter, at: now)
         }
-        // Before the first sign nobody can tell a silence from a scan that is not on yet.
+        // Before the first sign, silence and a scan that is not on yet look the same.
         guard proven == nil || adapter == self.adapter else { return .none }
         guard range.count >= 6, octets[start] == HCIEventCode.commandComplete else { return undecided }
         let opcode = HCIOpcode(rawValue: octets.uint16LittleEndian(at: start + 3))
@@ -78,7 +77,7 @@ struct RecordedScan {
             }
             lose(since: now, .paused)
         case _ where Self.parameters.contains(opcode) && status == .commandDisallowed:
-            // It is refused while the controller scans.
+            // A controller refuses scan parameters while it scans.
             return prove(adapter, at: now)
         case _ where (opcode == HCIReset.opcode || Self.parameters.contains(opcode)) && status.isSuccess:
             if let proven { lose(since: proven, .recovering) }

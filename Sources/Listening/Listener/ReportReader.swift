@@ -2,42 +2,43 @@ internal import BluetoothTypes
 public import HCI
 public import Sightings
 
-/// Reads advertising reports out of event packets, without allocating for a report that is whole.
+/// Reads advertising reports from event packets. It allocates memory only for reports that arrive in pieces.
 public struct ReportReader: Sendable {
-    /// What was read.
+    /// Totals of the packets that were read.
     public struct Counts: Hashable, Sendable {
         public var reports = 0
-        /// Reports whose level is not among those that were asked for.
+        /// Reports whose level is outside ``ReportReader/levels``.
         public var leftOut = 0
-        /// Events that could not be read to their end; the reports before the fault were taken.
+        /// Events that could not be read completely. The reports before the error were taken.
         public var malformedEvents = 0
     }
 
     public private(set) var counts = Counts()
-    /// Reports of other levels, in dBm, are left out; those without a level are not. `nil` for all.
+    /// The levels of the reports that are taken, in dBm; `nil` for all levels. Reports without a level are always
+    /// taken.
     public var levels: ClosedRange<Int8>?
-    /// What the receiver shows too little, in dB: it is added to each level.
+    /// A correction that is added to each level, in dB.
     public var levelOffset = 0
     private var assembler = FragmentAssembler()
 
-    /// A reader of everything that has one of these levels in dBm, or none.
+    /// - Parameter levels: The levels of the reports that are taken, in dBm; `nil` for all levels.
     public init(levels: ClosedRange<Int8>? = nil) {
         self.levels = levels
     }
 
-    /// Whether a report of this level is to be told. What no receiver can say is no level.
+    /// Returns whether a report with this level is taken. An impossible level counts as no level.
     public func takes(_ level: Int8?) -> Bool {
         guard let levels, let level, LevelTally.range.contains(level) else { return true }
         return levels.contains(level)
     }
 
-    /// Extended advertisements whose end was lost.
+    /// Extended advertisements that were not completed.
     public var incomplete: Int { assembler.incomplete }
 
-    /// Takes the event packet, without the H4 type octet, that fills `range` of `octets`; what is no advertising report
-    /// is passed over.
+    /// Takes the event packet in `range` of `octets`, without its H4 type byte. Events without advertising reports are
+    /// ignored.
     ///
-    /// - Parameter each: Is told each report that is whole, and where its data lies.
+    /// - Parameter each: Called with each complete report and the range of its data.
     public mutating func take(
         event octets: Span<UInt8>, in range: Range<Int>, at now: HeardInstant,
         each: (HeardReport, Span<UInt8>, Range<Int>) -> Void
@@ -50,7 +51,7 @@ public struct ReportReader: Sendable {
         }
     }
 
-    /// A level with the offset, in dBm. What no receiver can say stays what it is.
+    /// Returns a level with the correction, in dBm. Impossible levels are returned unchanged.
     public func corrected(_ level: Int8?) -> Int8? {
         guard levelOffset != 0, let level, LevelTally.range.contains(level) else { return level }
         let range = LevelTally.range
@@ -90,17 +91,17 @@ public struct ReportReader: Sendable {
     }
 }
 
-/// One advertisement that was heard, without its data.
+/// A received advertisement, without its data.
 public struct HeardReport: Hashable, Sendable {
-    /// When, from whom, and how strong.
+    /// The time, the sender and the level.
     public let sighting: Sighting
-    /// Which PDU was heard; of one that came in pieces, the last piece's.
+    /// The type of the PDU; for an advertisement in pieces, that of the last piece.
     public let type: AdvertisingReportType
     public let addressType: AddressType
-    /// Of the advertising packet.
+    /// The PHY of the advertising packet.
     public let primaryPHY: AdvertisingPHY
 
-    /// A report as a controller, or the kernel, tells of it.
+    /// A report from a controller or the kernel.
     public init(sighting: Sighting, type: AdvertisingReportType, addressType: AddressType, primaryPHY: AdvertisingPHY) {
         self.sighting = sighting
         self.type = type

@@ -1,40 +1,73 @@
+public import Advertiser
 public import Sightings
 
-/// Whoever takes what a ``SightingSource`` hears, in its order, on the thread that runs the source.
+/// Takes the sightings of a ``SightingSource`` in order, on the thread that runs the source.
 ///
-/// A recording is told as if it came live: at each packet first ``advance(to:)``, then what was heard.
+/// Recordings and adapters make the same calls: for each packet ``advance(to:)``, followed by its reports.
 public protocol SightingConsumer: AnyObject {
-    /// When ``advance(to:)`` wants to be called although nothing is heard; `nil` for never. A live source looks four
-    /// times a second.
+    /// The time at which ``advance(to:)`` must be called even if no report arrives; `nil` for never. A live source
+    /// calls it at least four times per second.
     var nextWakeUp: HeardInstant? { get }
-    /// Whether nothing more is wanted: the source ends.
+    /// Whether the source should end.
     var isSatisfied: Bool { get }
 
-    /// Somebody listens from now on.
+    /// The source listens for the first time.
     func begin(at now: HeardInstant)
-    /// It is that late: nothing before `now` will be told any more.
+    /// The time is `now`. Nothing before it will be reported any more.
     func advance(to now: HeardInstant)
-    /// An advertisement, whose data is `range` of `octets`.
+    /// Takes an advertisement with the data in `range` of `octets`.
     func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>)
-    /// How listening is from now on: silence counts only while `Listener/ListeningState/isHearing`.
+    /// The state has changed. Silence counts only in states with `Listener/ListeningState/isHearing`.
     func change(_ state: ListeningState, at now: HeardInstant)
-    /// Nothing more is there for the moment: time to show what was taken.
+    /// No further reports are waiting: a good time to print.
     func rest(at now: HeardInstant)
-    /// A sentence for whoever watches, of what happens to the adapter or the recording.
+    /// Takes a sentence for the user about the adapter or the recording.
     func say(_ sentence: String, isWarning: Bool)
-    /// Nothing more comes.
+    /// No more sightings follow.
     func finish(at now: HeardInstant)
 }
 
 extension SightingConsumer {
     /// Never.
     public var nextWakeUp: HeardInstant? { nil }
-    /// Everything is wanted.
+    /// The source does not end early.
     public var isSatisfied: Bool { false }
-    /// Nothing is to be done.
+    /// Does nothing.
     public func begin(at now: HeardInstant) {}
-    /// Nothing is to be done.
+    /// Does nothing.
     public func change(_ state: ListeningState, at now: HeardInstant) {}
-    /// Nothing is to be done.
+    /// Does nothing.
     public func rest(at now: HeardInstant) {}
+}
+
+/// Whether a receiver receives, seen from outside.
+public enum ListeningState: String, Hashable, Sendable {
+    case starting
+    case listening
+    /// Another program scans with its own parameters. Its reports are received too, perhaps without duplicates.
+    case foreign
+    case paused
+    case deaf
+    case recovering
+    case off
+
+    /// Whether a missing report means that nothing was sent. In the state `foreign` repeated reports may be missing.
+    public var isHearing: Bool { self == .listening }
+
+    /// Combines the state of a supervisor with the state of its scan.
+    ///
+    /// - Parameter scan: The scan's state; `nil` if no scan was ever started.
+    public init(_ supervisor: Supervisor.State, _ scan: ScanSession.State?) {
+        switch (supervisor, scan) {
+        case (.starting, _): self = .starting
+        case (.off, _): self = .off
+        case (.recovering, .deaf): self = .deaf
+        case (.recovering, _): self = .recovering
+        case (.onAir, .foreign): self = .foreign
+        case (.onAir, .paused): self = .paused
+        case (.onAir, .deaf): self = .deaf
+        case (.onAir, .reset): self = .recovering
+        case (.onAir, .listening), (.onAir, .off), (.onAir, nil): self = .listening
+        }
+    }
 }

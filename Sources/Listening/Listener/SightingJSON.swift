@@ -5,20 +5,20 @@ internal import HCI
 internal import HCITransports
 public import Sightings
 
-/// What was heard as JSON: the keys that scripts rely on. Times are those of the source's wall clock.
+/// Sightings as JSON. Scripts rely on these keys. Times are wall clock times of the source.
 public struct SightingJSON {
     private let source: SightingSource
     private let rule: DistanceEstimate.Rule
 
-    /// - Parameter rule: How levels become distances.
+    /// - Parameter rule: Converts levels into distances.
     public init(_ source: SightingSource, _ rule: DistanceEstimate.Rule = .init()) {
         self.source = source
         self.rule = rule
     }
 
-    /// Writes one advertisement with its data, as one line.
+    /// Writes an advertisement with its data as one line.
     ///
-    /// - Parameter beacon: The name of a known one.
+    /// - Parameter beacon: The name of a known beacon.
     public func write(
         _ report: HeardReport, _ data: [UInt8], _ frames: [BeaconFrame], _ identity: BeaconIdentity?, beacon: String?,
         into row: inout JSONRow
@@ -42,12 +42,13 @@ public struct SightingJSON {
         row.endObject()
     }
 
-    /// Writes a round that is over, as one line: of ten thousand beacons a tree of values would take many times as much.
+    /// Writes a finished round as one line. It is written directly, because a tree of values for ten thousand beacons
+    /// would take much longer.
     ///
     /// - Parameters:
-    ///   - places: The beacons to tell of.
-    ///   - heading: Adds what else is said of the round.
-    ///   - more: Adds what else is said of the beacon at a place.
+    ///   - places: The positions of the beacons in the table.
+    ///   - heading: Adds members to the round.
+    ///   - more: Adds members to the beacon at a position.
     public func write(
         round from: HeardInstant, _ to: HeardInstant, _ table: SightingTable, of places: [Int], into row: inout JSONRow,
         heading: (inout JSONRow) -> Void = { _ in }, more: (Int, inout JSONRow) -> Void = { _, _ in }
@@ -78,7 +79,7 @@ public struct SightingJSON {
         row.endObject()
     }
 
-    /// One beacon of a round: levels are those of the round.
+    /// Writes a beacon with the levels of the round.
     private func write(_ track: BeaconTrack, at now: HeardInstant, into row: inout JSONRow) {
         let distance = track.distance(track.round, rule)
         row.add("identity", track.identity?.description)
@@ -106,10 +107,10 @@ public struct SightingJSON {
         row.add("telemetry", .optional(track.telemetry) { FrameJSON.value(.eddystoneTLM($0)) })
     }
 
-    /// Whether each advertisement that is heard is told.
+    /// Whether the source reports every advertisement.
     private var isCounting: Bool { !source.isPresenceOnly }
 
-    /// A region that was entered or left.
+    /// Returns an enter or exit event of a region.
     public func region(_ event: RegionMonitor.Event, name: String) -> JSONValue {
         .record([
             ("event", .string(event.isEnter ? "enter" : "exit")), ("at", source.clock.json(event.instant)),
@@ -118,7 +119,7 @@ public struct SightingJSON {
         ])
     }
 
-    /// How listening is from now on.
+    /// Returns an event for a change of state.
     public func state(_ state: ListeningState, at now: HeardInstant) -> JSONValue {
         .record([
             ("event", "state"), ("at", source.clock.json(now)), ("state", .string(state.rawValue)),
@@ -126,7 +127,7 @@ public struct SightingJSON {
         ])
     }
 
-    /// Rounded to so many thousandths.
+    /// Returns the value in thousandths, rounded to a multiple of `step`.
     private static func thousandths(_ value: Double?, _ step: Int) -> Int? {
         value.map { Int(min(1e12, max(-1e12, ($0 * 1000 / Double(step)).rounded()))) * step }
     }

@@ -1,76 +1,76 @@
 public import BeaconService
 public import BluetoothTypes
+public import FleetStore
 internal import HCI
 public import LinuxHost
 internal import Sightings
 
-/// Where advertisements come from: an adapter, or a recording. Everything that takes sightings takes them from here, and
-/// cannot tell one from the other.
+/// A source of sightings: an adapter or a recording. Consumers cannot distinguish them.
 public final class SightingSource {
-    /// How an adapter is listened to.
+    /// Options of a live source.
     public struct Options {
-        /// `nil` for the first hciN with LE.
+        /// The adapter; `nil` for the first hciN with LE.
         public var adapter: AdapterName?
         public var settings = ScanSettings.standard
-        /// Where all HCI packets are recorded, as btsnoop; `nil` for nowhere.
+        /// The btsnoop file for all HCI packets; `nil` for no recording.
         public var recording: String?
-        /// How long is listened, in microseconds; `nil` until somebody ends it.
+        /// The duration in microseconds; `nil` to listen until a signal arrives.
         public var durationMicroseconds: Int?
-        /// What listens, for those who find the adapter taken: the command, or the instance.
+        /// The command or service, for the message of another program that finds the adapter in use.
         public var purpose = "pharos"
-        /// Where the locks of this box lie.
+        /// The directory of this machine's adapter locks.
         public var runtimeDirectory = AdapterClaim.defaultDirectory
-        /// What a second controller sends where the adapter is `virtual`; without any, an iBeacon.
+        /// The profiles that a second controller sends if the adapter is `virtual`; an iBeacon if there are none.
         public var samples: [LoadedProfile] = []
-        /// Where signals come, for several sources at once: whichever reads one, all see it. `nil` for one of its own.
+        /// Receives signals for several sources at once; `nil` for a separate one.
         public var signals: SignalDescriptor?
-        /// Whether a missing adapter is waited for from the beginning, as a service does.
+        /// Whether to wait for a missing adapter from the beginning, as a service does.
         public var waitsForAdapter = false
-        /// Whether an earlier run was ended by force while it listened: the scan that it left is not another program's.
+        /// Whether an earlier run was killed while it scanned. A scan that is on is then its leftover.
         public var hasLeftover = false
 
-        /// The adapter, and the standard for everything else.
+        /// Options with defaults for everything but the adapter.
         public init(adapter: AdapterName? = nil) { self.adapter = adapter }
     }
 
-    /// What was read and what was lost, up to the last packet.
+    /// Totals up to the last packet.
     public struct Counts: Hashable, Sendable {
-        /// Advertising reports, those below the level that was asked for too.
+        /// Advertising reports, including those whose level is left out.
         public var reports = 0
-        /// Reports that the kernel threw away, because nobody fetched them in time; `nil` where nobody can know.
+        /// Reports that the kernel dropped because they were not read in time; `nil` if it is not known.
         public var lostInKernel: Int?
-        /// Events that could not be read to their end.
+        /// Events that could not be read completely.
         public var malformedEvents = 0
-        /// Extended advertisements whose end was lost.
+        /// Extended advertisements that were not completed.
         public var incomplete = 0
-        /// How often scanning was turned on again.
+        /// How often the scan was turned on again.
         public var restarts = 0
-        /// Those of them after which another program was seen at work.
+        /// The restarts that another program caused.
         public var foreignRestarts = 0
-        /// How long less than everything could be heard since listening began, in microseconds.
+        /// The time since the start in which reports may be missing, in microseconds.
         public var deafMicroseconds = 0
     }
 
-    /// The wall clock that belongs to the moments of this source.
+    /// Converts moments of this source into wall clock times.
     public let clock = HearingClock()
-    /// What is listened to, once that is known; `nil` for a recording.
+    /// The adapter, once it is known; `nil` for a recording.
     public internal(set) var adapter: AdapterName?
     public internal(set) var counts = Counts()
-    /// Whether it tells only that beacons are there: reports are missing as the kernel pleases, so that nothing follows of
-    /// intervals, shares and silences.
+    /// Whether the source reports only that beacons are present. Repeated reports are missing, so intervals, shares
+    /// and silences cannot be measured.
     public private(set) var isPresenceOnly = false
-    /// What this receiver shows too little, in dB: it is added to each level. To be set before it runs.
+    /// A correction that is added to each level, in dB. Must be set before the source runs.
     public var levelOffset: Int {
         get { reader.levelOffset }
         set { reader.levelOffset = newValue }
     }
-    /// How listening is; of a recording, how it was, as far as the recorded commands tell.
+    /// The state of the source. For a recording it is derived from the recorded commands.
     public private(set) var state = ListeningState.starting
 
     private let feed: any SightingFeed
     private var reader: ReportReader
     private var consumer: (any SightingConsumer)?
-    /// What was told already: moments never go back.
+    /// The latest moment that was reported. Moments never go back.
     private var latest = HeardInstant(nanoseconds: 0)
     private var deafSince: HeardInstant?
 
@@ -79,10 +79,10 @@ public final class SightingSource {
         reader = ReportReader(levels: levels)
     }
 
-    /// An adapter. Nothing is opened yet but the file of the recording.
+    /// Creates a live source. Only the file of the recording is opened.
     ///
-    /// - Parameter levels: Reports of other levels, in dBm, are counted and not told.
-    /// - Throws: where the recording cannot be written.
+    /// - Parameter levels: Reports with other levels, in dBm, are counted but not reported.
+    /// - Throws: if the recording cannot be written.
     public static func live(
         _ options: Options, levels: ClosedRange<Int8>? = nil
     ) throws(ListenerServiceError) -> SightingSource {
@@ -94,38 +94,37 @@ public final class SightingSource {
         return SightingSource(try LiveFeed(options), levels: levels)
     }
 
-    /// A btsnoop, pcap or pcapng file, or standard input for `-`.
+    /// Creates a source from a btsnoop, pcap or pcapng file, or from standard input for `-`.
     ///
-    /// - Throws: where there is no such file.
+    /// - Throws: if the file does not exist.
     public static func recording(
         _ file: String, levels: ClosedRange<Int8>? = nil
     ) throws(ListenerServiceError) -> SightingSource {
         SightingSource(try RecordedFeed(file), levels: levels)
     }
 
-    /// The same of an input whose first octets somebody has looked at.
+    /// Creates a source from an input whose first bytes were read before.
     public static func recording(_ pieces: InputPieces) -> SightingSource {
         SightingSource(RecordedFeed(pieces), levels: nil)
     }
 
-    /// Tells `consumer` everything, to the end: of the recording, of the time, by SIGINT or SIGTERM, or because the
-    /// consumer wants no more. To be called once.
+    /// Runs until the end of the recording or the duration, SIGINT, SIGTERM, or until the consumer is satisfied. To be
+    /// called once.
     ///
-    /// - Throws: why nothing could be heard at all, or where a recording cannot be followed any further; what came before
-    ///   has been told.
+    /// - Throws: if nothing can be received, or if the recording is damaged. Everything before has been reported.
     public func run(_ consumer: any SightingConsumer) throws(ListenerServiceError) {
         self.consumer = consumer
         defer { self.consumer = nil }
         try feed.run(self, consumer)
     }
 
-    /// Takes a packet from a controller, after everything that was due before it.
+    /// Takes a packet from a controller. Everything that was due before is reported first.
     func take(_ packet: HCIPacket, at instant: HeardInstant) {
         guard packet.kind == .event else { return }
         take(event: packet.octets.span, in: packet.octets.indices, at: instant)
     }
 
-    /// Takes the event packet that fills `range` of `octets`, without copying it.
+    /// Takes the event packet in `range` of `octets`, without copying it.
     func take(event octets: Span<UInt8>, in range: Range<Int>, at instant: HeardInstant) {
         guard let consumer else { return }
         advance(to: instant)
@@ -137,7 +136,7 @@ public final class SightingSource {
         counts.incomplete = reader.incomplete
     }
 
-    /// Takes a report that was read elsewhere.
+    /// Takes a report that was decoded elsewhere.
     func take(_ report: HeardReport, _ data: [UInt8]) {
         counts.reports += 1
         let heard = report.sighting
@@ -151,9 +150,9 @@ public final class SightingSource {
         consumer?.hear(report, data.span, data.indices)
     }
 
-    /// Lets time pass. A packet may have come before that which was told last: it lay in the kernel meanwhile.
+    /// Advances the time. A packet that waited in the kernel may be older than the last one.
     func advance(to instant: HeardInstant) {
-        // Deafness counts while it lasts: whoever reads the counts meanwhile must see it grow.
+        // Ongoing deafness is counted continuously, for consumers that read the counts meanwhile.
         if let since = deafSince, since < instant {
             let passed = instant.microseconds(since: since)
             counts.deafMicroseconds += passed
@@ -163,7 +162,7 @@ public final class SightingSource {
         consumer?.advance(to: latest)
     }
 
-    /// Notes how listening is, and tells it where it has changed.
+    /// Sets the state, and reports it if it has changed.
     func change(_ new: ListeningState, at now: HeardInstant) {
         guard state != new else { return }
         let now = max(latest, now)
@@ -174,8 +173,44 @@ public final class SightingSource {
     }
 }
 
-/// What a ``SightingSource`` is fed from.
+/// The input of a ``SightingSource``.
 protocol SightingFeed: AnyObject {
-    /// Hands everything to `source`, to the end.
+    /// Passes everything to `source`, until the end.
     func run(_ source: SightingSource, _ consumer: any SightingConsumer) throws(ListenerServiceError)
+}
+
+/// The reason why nothing can be received, or why a file with beacons cannot be used.
+public enum ListenerServiceError: Error, Sendable {
+    /// A problem with an adapter, a profile, a recording, or the system.
+    case service(BeaconServiceError)
+    /// A problem with the files of a fleet.
+    case fleet(FleetStoreError)
+
+    /// Returns a refusal with one sentence that says what is wrong, where, and what to do.
+    public static func refused(_ kind: BeaconServiceError.Kind, _ message: String) -> Self {
+        .service(.refused(kind, message))
+    }
+
+    /// Converts any error of this module.
+    init(_ error: any Error) {
+        self =
+            switch error {
+            case let error as ListenerServiceError: error
+            case let error as FleetStoreError: .fleet(error)
+            default: .service(BeaconServiceError(error))
+            }
+    }
+}
+
+extension ListenerServiceError: CustomStringConvertible {
+    /// One sentence for each problem.
+    public var messages: [String] {
+        switch self {
+        case .service(let error): error.messages
+        case .fleet(let error): error.messages
+        }
+    }
+
+    /// All sentences in one line.
+    public var description: String { messages.joined(separator: "; ") }
 }

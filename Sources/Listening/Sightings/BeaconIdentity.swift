@@ -1,7 +1,7 @@
 public import BeaconFrames
 public import BluetoothTypes
 
-/// What tells one beacon from another by its advertisements.
+/// The part of an advertisement that distinguishes one beacon from another.
 ///
 /// As text: `ibeacon:UUID-MAJOR-MINOR`, `altbeacon:COMPANY-ID`, `uid:NAMESPACE-INSTANCE`, `url:TEXT`, `eid:HEX`,
 /// `address:AA:BB:CC:DD:EE:FF`.
@@ -10,12 +10,12 @@ public enum BeaconIdentity: Hashable, Sendable {
     case altBeacon(companyID: UInt16, id: FixedOctets<20>)
     case eddystoneUID(namespace: FixedOctets<10>, instance: FixedOctets<6>)
     case eddystoneURL(CompressedURL)
-    /// An ephemeral id that no known key explains: it is another one after the next turn-over.
+    /// An ephemeral id that no known key explains. The beacon changes it regularly.
     case eddystoneEID(FixedOctets<8>)
-    /// A device that sends no frame of a known layout.
+    /// The address of a device that sends no known frame.
     case address(DeviceAddress)
 
-    /// The identity in `frame`; `nil` for telemetry and BTHome, which have none of their own.
+    /// Returns the identity in `frame`; `nil` for telemetry and BTHome, which have no identity.
     public init?(_ frame: BeaconFrame) {
         switch frame {
         case .iBeacon(let frame): self = .iBeacon(uuid: frame.uuid.expanded, major: frame.major, minor: frame.minor)
@@ -27,7 +27,7 @@ public enum BeaconIdentity: Hashable, Sendable {
         }
     }
 
-    /// The word before the colon.
+    /// The word before the colon in ``description``.
     public var kind: String {
         switch self {
         case .iBeacon: "ibeacon"
@@ -39,12 +39,12 @@ public enum BeaconIdentity: Hashable, Sendable {
         }
     }
 
-    /// All words that ``kind`` may be.
+    /// All values of ``kind``.
     public static let kinds = ["ibeacon", "altbeacon", "uid", "url", "eid", "address"]
 }
 
 extension BeaconIdentity: CustomStringConvertible {
-    /// Only graphic ASCII, whatever was received.
+    /// The identity as text, in printable ASCII.
     public var description: String {
         switch self {
         case .iBeacon(let uuid, let major, let minor): "ibeacon:\(uuid.uuidText)-\(major)-\(minor)"
@@ -60,7 +60,7 @@ extension BeaconIdentity: CustomStringConvertible {
         Hexadecimal.text([UInt8(number >> 8), UInt8(truncatingIfNeeded: number)])
     }
 
-    /// Reads the text of ``description``, with hexadecimal digits in either case; `nil` for anything else.
+    /// Reads the text of ``description``, with hexadecimal digits in either case. Returns `nil` for any other text.
     public init?(_ text: String) {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let rest = text[text.index(after: colon)...]
@@ -91,13 +91,14 @@ extension BeaconIdentity: CustomStringConvertible {
     }
 }
 
-/// A set of identities: one beacon, or all that share a UUID, a major number or a namespace.
+/// A set of identities: a single beacon, or all beacons with the same UUID, major number or namespace.
 public enum RegionPattern: Hashable, Sendable {
     case iBeacon(uuid: FixedOctets<16>, major: UInt16?, minor: UInt16?)
     case eddystoneUID(namespace: FixedOctets<10>, instance: FixedOctets<6>?)
     case one(BeaconIdentity)
 
-    /// Reads `ibeacon:UUID[-MAJOR[-MINOR]]`, `uid:NAMESPACE[-INSTANCE]` or any whole identity; `nil` for anything else.
+    /// Reads `ibeacon:UUID[-MAJOR[-MINOR]]`, `uid:NAMESPACE[-INSTANCE]` or any complete identity. Returns `nil` for
+    /// any other text.
     public init?(_ text: String) {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let rest = text[text.index(after: colon)...]
@@ -123,7 +124,7 @@ public enum RegionPattern: Hashable, Sendable {
         }
     }
 
-    /// A UUID is written with four dashes or none; what follows it stands behind more.
+    /// Reads a UUID, written with four dashes or without dashes, and the numbers after it.
     private static func iBeacon(_ text: String) -> RegionPattern? {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         let dashed = parts.first?.count == 32 ? 1 : 5
@@ -136,7 +137,7 @@ public enum RegionPattern: Hashable, Sendable {
             uuid: uuid, major: numbers.isEmpty ? nil : numbers[0], minor: numbers.count < 2 ? nil : numbers[1])
     }
 
-    /// Whether `identity` belongs to it.
+    /// Returns whether the set contains `identity`.
     public func contains(_ identity: BeaconIdentity) -> Bool {
         switch (self, identity) {
         case (.iBeacon(let uuid, let major, let minor), .iBeacon(let ofUUID, let ofMajor, let ofMinor)):

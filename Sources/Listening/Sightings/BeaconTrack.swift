@@ -1,48 +1,48 @@
 public import BeaconFrames
 internal import BluetoothTypes
 
-/// What is known of one beacon from what was heard of it. Of a fixed size but for its name.
+/// The state of one beacon, updated with each report. Its size is fixed, apart from the beacon's name.
 public struct BeaconTrack: Sendable {
-    /// What it was heard as; of a beacon that is known by its ephemeral ids alone, the last of them. `nil` before the
+    /// The beacon's identity. For a beacon that is known only by its ephemeral ids, the last id; `nil` before the
     /// first one.
     public private(set) var identity: BeaconIdentity?
-    /// `nil` for a stranger.
+    /// The description of a known beacon; `nil` for a stranger.
     public let known: KnownBeacon?
-    /// Who sent it last.
+    /// The last sender of the beacon.
     public private(set) var sender: Sender?
-    /// Whether anything was heard of it.
+    /// Whether a report of the beacon has been received.
     public var isHeard: Bool { lastHeard != nil }
     public private(set) var firstHeard: HeardInstant?
     public private(set) var lastHeard: HeardInstant?
-    /// Reports since it was first heard, those joined to it by their sender included.
+    /// The number of reports so far, including reports that were assigned to the beacon by their sender.
     public private(set) var reports = 0
-    /// Advertising events since it was first heard: reports of the same event on two channels are one.
+    /// The number of advertising events so far. Reports of one event on several channels count once.
     public private(set) var events = 0
-    /// The last level in dBm; `nil` where none was told.
+    /// The last received level, in dBm; `nil` if no report had a level.
     public private(set) var lastLevel: Int8?
-    /// Levels of this round.
+    /// The levels of the present round.
     public private(set) var round = LevelTally()
-    /// Reports of this round.
+    /// The number of reports in the present round.
     public private(set) var roundReports = 0
-    /// Levels of the last seconds.
+    /// The levels of the last seconds.
     public private(set) var window = LevelWindow()
     public private(set) var trace = LevelTrace()
     public private(set) var interval = IntervalEstimate()
-    /// What the beacon says of its own level at 1 m, in dBm: of Eddystone 41 less than the octet. `nil` where it says
-    /// nothing.
+    /// The level at 1 m that the beacon's frame states, in dBm (for Eddystone, the byte minus 41); `nil` if no frame
+    /// states it.
     public private(set) var claimedPowerAtOneMeter: Int?
-    /// The telemetry that was heard last.
+    /// The last received telemetry.
     public private(set) var telemetry: EddystoneTLM?
-    /// The local name as it was received, at most ``nameLimit`` octets: not escaped, perhaps no UTF-8.
+    /// The local name as received, at most ``nameLimit`` bytes. It is not escaped, and may be invalid UTF-8.
     public private(set) var nameOctets: [UInt8] = []
 
-    /// Octets of a name that are kept.
+    /// The maximum length of a name, in bytes.
     public static let nameLimit = 248
 
-    /// When the last event of its own was heard, and whether the time since then was listened through.
+    /// The time of the last event of the beacon itself, and the period of listening in which it was received.
     private var lastEvent: HeardInstant?
     private var stretch = 0
-    /// Whether it stands among those that were heard in this round.
+    /// Whether the beacon was received in the present round.
     private(set) var isInRound = false
 
     init(_ known: KnownBeacon) {
@@ -50,16 +50,16 @@ public struct BeaconTrack: Sendable {
         identity = known.identity
     }
 
-    /// A stranger.
+    /// Creates the track of a stranger.
     ///
-    /// - Parameter isInRound: Whether the one in whose place it comes was heard in this round.
+    /// - Parameter isInRound: Whether the stranger that it replaces was received in the present round.
     init(_ identity: BeaconIdentity, isInRound: Bool = false) {
         known = nil
         self.identity = identity
         self.isInRound = isInRound
     }
 
-    /// A report with the beacon's own identity.
+    /// Takes a report that contains the beacon's identity.
     mutating func hear(_ sighting: Sighting, as identity: BeaconIdentity, power: Int?, stretch: Int) {
         self.identity = identity
         if let power { claimedPowerAtOneMeter = power }
@@ -67,7 +67,7 @@ public struct BeaconTrack: Sendable {
         count(sighting)
     }
 
-    /// A report that belongs to it by its sender alone.
+    /// Takes a report that is assigned to the beacon only by its sender.
     mutating func join(_ sighting: Sighting) { count(sighting) }
 
     private mutating func count(_ sighting: Sighting) {
@@ -87,7 +87,8 @@ public struct BeaconTrack: Sendable {
         if let lastEvent, sender == sighting.sender {
             let gap = sighting.instant.microseconds(since: lastEvent)
             if gap < IntervalEstimate.sameEventMicroseconds { return }
-            // What lies on both sides of a time without listening is no gap, nor what two senders send.
+            // A gap across a pause in listening does not measure the interval, and neither does a gap between two
+            // senders.
             if self.stretch == stretch { interval.add(gapMicroseconds: gap) }
         }
         events += 1
@@ -97,7 +98,7 @@ public struct BeaconTrack: Sendable {
 
     mutating func remember(_ telemetry: EddystoneTLM) { self.telemetry = telemetry }
 
-    /// Allocates only where the name is another one than before.
+    /// Sets the name. Allocates only if the name has changed.
     mutating func rename(_ octets: Span<UInt8>, _ range: Range<Int>) {
         let range = range.prefix(Self.nameLimit)
         if range.count == nameOctets.count, range.allSatisfy({ octets[$0] == nameOctets[$0 - range.lowerBound] }) {
@@ -106,7 +107,7 @@ public struct BeaconTrack: Sendable {
         nameOctets = range.map { octets[$0] }
     }
 
-    /// Whether it is the first report of this round.
+    /// Marks the beacon as received in the present round. Returns whether this is its first report of the round.
     mutating func enterRound() -> Bool {
         defer { isInRound = true }
         return !isInRound
@@ -120,23 +121,23 @@ public struct BeaconTrack: Sendable {
 }
 
 extension BeaconTrack {
-    /// The mean time between two events that were sent, in microseconds: from the interval that is configured, or from
-    /// the one that was learned; `nil` where neither is known.
+    /// The mean time between two transmitted events, in microseconds: from the configured interval, or from the
+    /// learned interval; `nil` if neither is known.
     public var periodMicroseconds: Double? {
         known?.intervalMicroseconds.map { Double($0 + IntervalEstimate.meanDelayMicroseconds) }
             ?? interval.periodMicroseconds
     }
 
-    /// The share of its events that is heard, 0...1; `nil` where it is not known yet.
+    /// Returns the share of events that were received, 0...1; `nil` if it is not known yet.
     public func share(until now: HeardInstant) -> Double? {
         guard let lastEvent, let period = periodMicroseconds else { return nil }
         return interval.share(periodMicroseconds: period, silenceMicroseconds: now.microseconds(since: lastEvent))
     }
 
-    /// What a receiver sees at 1 m, in dBm: as measured, or as the beacon says.
+    /// The level at 1 m, in dBm: the calibration if there is one, otherwise the value that the beacon states.
     public var powerAtOneMeter: Int? { known?.calibrationAtOneMeter ?? claimedPowerAtOneMeter }
 
-    /// How far it seems to be by the levels in `tally`; `nil` where that cannot be told.
+    /// Returns the distance estimated from the levels in `tally`; `nil` if it cannot be estimated.
     public func distance(_ tally: LevelTally, _ rule: DistanceEstimate.Rule) -> DistanceEstimate? {
         guard let level = tally.trimmedMean, let power = powerAtOneMeter else { return nil }
         return DistanceEstimate(

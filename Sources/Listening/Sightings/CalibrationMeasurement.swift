@@ -1,18 +1,18 @@
-/// What a beacon shows at 1 m, measured by one receiver from several sides of the beacon.
+/// A measurement of a beacon's level at 1 m, with one receiver and several headings of the beacon.
 ///
-/// Turning a sender moves its level by 4 to 19 dB, and its three channels differ by 4.5 dB: a mean over headings is a
-/// calibration, a mean over packets of one heading is not. So headings count alike, and the standard error is theirs.
+/// The level changes by 4 to 19 dB when the beacon is turned, and differs by up to 4.5 dB between the three channels.
+/// So each heading counts the same, and the standard error is computed over the headings, not over the packets.
 public struct CalibrationMeasurement: Sendable {
-    /// A stretch of the measurement in which nothing is moved.
+    /// A part of the measurement in which nothing is moved.
     public struct Leg: Hashable, Sendable {
-        /// Between beacon and receiver, in metres.
+        /// The distance between beacon and receiver, in metres.
         public var meters: Double
-        /// How far the beacon is turned, in degrees.
+        /// The angle by which the beacon is turned, in degrees.
         public var heading: Int
-        /// The only advertising channel that the beacon sends on; `nil` for all.
+        /// The only advertising channel that the beacon uses; `nil` if it uses all channels.
         public var channel: Int?
 
-        /// A stretch at that distance and heading.
+        /// A leg at this distance and heading.
         public init(meters: Double, heading: Int, channel: Int? = nil) {
             self.meters = meters
             self.heading = heading
@@ -20,21 +20,22 @@ public struct CalibrationMeasurement: Sendable {
         }
     }
 
-    /// Packets that a measurement needs, in all and of each heading.
+    /// The number of packets that a measurement needs, in total and for each heading.
     public static let neededPackets = 100
     public static let neededPacketsOfHeading = 20
-    /// Below this standard error in dB a measurement may end early, but not before so many seconds.
+    /// A measurement may end early if its standard error is below this value, in dB, but only after this number of
+    /// seconds.
     public static let wantedError = 0.5
     public static let shortestSeconds = 20.0
-    /// Headings that differ by more, in dB, are told.
+    /// A difference between headings above this value, in dB, causes a warning.
     static let widestSpread = 10.0
 
     public let legs: [Leg]
-    /// What the transmitter emits, in dBm; `nil` where nobody said.
+    /// The transmit power, in dBm; `nil` if it is not known.
     public var radioPower: Int?
-    /// n, where it is given and not to be fitted.
+    /// The path-loss exponent n; `nil` to fit it.
     public var exponent: Double?
-    /// What this receiver shows above one that is known, in dB.
+    /// The amount by which this receiver's levels exceed those of a reference receiver, in dB.
     public var referenceOffset = 0.0
 
     private var tallies: [LevelTally]
@@ -44,13 +45,13 @@ public struct CalibrationMeasurement: Sendable {
     private var senderBefore: Sender?
     private var senderReturns = 0
 
-    /// - Parameter legs: In the order in which they are measured; at least one.
+    /// - Parameter legs: The legs in the order in which they are measured; at least one.
     public init(legs: [Leg]) {
         self.legs = legs
         tallies = legs.map { _ in LevelTally() }
     }
 
-    /// Takes a report of the beacon, heard during a leg.
+    /// Takes a report of the beacon during a leg.
     public mutating func hear(_ sighting: Sighting, leg: Int) {
         if sighting.sender != lastSender {
             if lastSender != nil, senderBefore == sighting.sender { senderReturns += 1 }
@@ -65,31 +66,31 @@ public struct CalibrationMeasurement: Sendable {
         tallies[leg].add(level)
     }
 
-    /// Levels that were taken.
+    /// The number of packets with a level.
     public var packets: Int { tallies.reduce(0) { $0 + $1.count } }
 
-    /// The mean of all levels in dBm, for choosing among beacons; `nil` without any.
+    /// The mean of all levels in dBm, for choosing the strongest beacon; `nil` without packets.
     public var mean: Double? { merged { _ in true }.mean }
 
-    /// Whether more of it would tell no more.
+    /// Returns whether more packets would not improve the result.
     ///
-    /// - Parameter seconds: How long it has taken.
+    /// - Parameter seconds: The duration of the measurement so far.
     public func isEnough(afterSeconds seconds: Double) -> Bool {
         guard seconds >= Self.shortestSeconds, shortage == nil, let error = standardError else { return false }
         return error < Self.wantedError
     }
 
-    /// Why it tells nothing yet, in one sentence with what was heard; `nil` where it does.
+    /// The reason why there is no result yet, as one sentence with the number of packets; `nil` if there are enough.
     public var shortage: String? {
         if packets < Self.neededPackets {
             let silent =
-                withoutLevel > 0 ? " with a level and \(withoutLevel) without, which this receiver does not tell" : ""
-            return "\(packets) packets were heard\(silent), and a calibration needs \(Self.neededPackets)"
+                withoutLevel > 0 ? " with a level and \(withoutLevel) without one" : ""
+            return "\(packets) packets were received\(silent); a calibration needs \(Self.neededPackets)"
         }
         let fewest = legs.indices.min { tallies[$0].count < tallies[$1].count }
         if let fewest, tallies[fewest].count < Self.neededPacketsOfHeading {
-            return "\(tallies[fewest].count) packets were heard at \(legs[fewest].heading)° and "
-                + "\(Self.meters(legs[fewest].meters)) m, and each heading needs \(Self.neededPacketsOfHeading)"
+            return "\(tallies[fewest].count) packets were received at \(legs[fewest].heading)° and "
+                + "\(Self.meters(legs[fewest].meters)) m; each heading needs \(Self.neededPacketsOfHeading)"
         }
         return nil
     }
@@ -106,7 +107,8 @@ public struct CalibrationMeasurement: Sendable {
 
     // MARK: What it tells
 
-    /// The trimmed mean with 10 % taken from each end, or 20 % where the lower tail is long: packets in a shadow.
+    /// Returns the trimmed mean. 10 % is trimmed from each end, or 20 % if the lower tail is long because packets were
+    /// shadowed.
     static func estimate(_ tally: LevelTally) -> (level: Double, trim: Double)? {
         guard let tenth = tally.trimmedMean(0.1), let low = tally.mean(ofLowest: 0.1),
             let high = tally.mean(ofHighest: 0.1)
@@ -115,18 +117,18 @@ public struct CalibrationMeasurement: Sendable {
         return isLong ? tally.trimmedMean(0.2).map { ($0, 0.2) } : (tenth, 0.1)
     }
 
-    /// A level with how many packets it is of.
+    /// The level of a heading or channel.
     public struct Level: Hashable, Sendable {
-        /// Degrees, or the channel's number.
+        /// The heading in degrees, or the number of the channel.
         public let number: Int
-        /// In dBm.
+        /// The level in dBm.
         public let level: Double
         public let packets: Int
     }
 
     private var distances: [Double] { legs.reduce(into: []) { if !$0.contains($1.meters) { $0.append($1.meters) } } }
 
-    /// Each heading at a distance, all channels taken together.
+    /// Returns the levels of all headings at a distance, over all channels.
     private func headings(at meters: Double) -> [Level] {
         let numbers = legs.reduce(into: [Int]()) {
             if $1.meters == meters, !$0.contains($1.heading) { $0.append($1.heading) }
@@ -137,7 +139,8 @@ public struct CalibrationMeasurement: Sendable {
         }
     }
 
-    /// Of the mean over headings, in dB; `nil` with a single heading. Of several distances the largest.
+    /// The standard error of the mean over headings, in dB; `nil` for a single heading. With several distances, the
+    /// largest.
     public var standardError: Double? {
         distances.compactMap { meters -> Double? in
             let levels = headings(at: meters).map(\.level)
@@ -151,35 +154,36 @@ public struct CalibrationMeasurement: Sendable {
         return (values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(values.count - 1)).squareRoot()
     }
 
-    /// A number with the interval in which it lies with 95 %.
+    /// A number with its 95 % confidence interval.
     public struct Estimate: Hashable, Sendable {
         public let value: Double
-        /// `nil` where too few measurements tell.
+        /// The confidence interval; `nil` if there are too few measurements.
         public let interval: ClosedRange<Double>?
     }
 
-    /// What a measurement tells.
+    /// The result of a measurement.
     public struct Result: Hashable, Sendable {
-        /// In dBm, the reference's offset taken away.
+        /// The level at 1 m in dBm, corrected by the reference offset.
         public let powerAtOneMeter: Estimate
-        /// In dB; `nil` with a single heading.
+        /// The standard error in dB; `nil` for a single heading.
         public let standardError: Double?
         public let packets: Int
-        /// Of single packets around their heading's mean, in dB.
+        /// The standard deviation of packets around the mean of their heading, in dB.
         public let packetDeviation: Double?
-        /// At the first distance.
+        /// The headings at the first distance.
         public let headings: [Level]
-        /// At the first distance; empty where all channels were used at once.
+        /// The channels at the first distance; empty if they were not measured separately.
         public let channels: [Level]
-        /// The share that was trimmed from each end, the largest of all headings.
+        /// The share that was trimmed from each end: the largest of all headings.
         public let trim: Double
-        /// n: fitted, given, or `nil` where all was measured at 1 m.
+        /// The path-loss exponent n, fitted or given; `nil` if all legs were at 1 m.
         public let exponent: Estimate?
-        /// What whoever measures should know, one sentence each.
+        /// Possible problems with the measurement, one sentence each.
         public let warnings: [String]
     }
 
-    /// What it tells; `nil` while ``shortage`` says why not, and without a way from its distance to 1 m.
+    /// The result; `nil` if there is a ``shortage``, or if the level at 1 m cannot be derived from the measured
+    /// distances.
     public var result: Result? {
         guard shortage == nil, let first = distances.first else { return nil }
         let points = distances.flatMap { meters in
@@ -227,7 +231,8 @@ public struct CalibrationMeasurement: Sendable {
     private func warnings(_ headings: [Level]) -> [String] {
         var warnings: [String] = []
         if headings.count == 1 {
-            warnings.append("one heading is no calibration: turning the beacon moves its level by 4 to 19 dB")
+            warnings.append(
+                "one heading is not enough for a calibration: turning the beacon changes its level by 4 to 19 dB")
         }
         if let low = headings.map(\.level).min(), let high = headings.map(\.level).max(), high - low > Self.widestSpread
         {
@@ -258,12 +263,12 @@ extension LevelTally {
     }
 }
 
-/// A straight line through points, by least squares.
+/// A straight line fitted to points by least squares.
 struct LineFit {
     let slope: CalibrationMeasurement.Estimate
     let intercept: CalibrationMeasurement.Estimate
 
-    /// `nil` where all points lie above one place.
+    /// Fits a line. Returns `nil` if all points have the same x.
     init?(_ points: [(x: Double, y: Double)]) {
         let count = Double(points.count)
         guard count >= 2 else { return nil }
@@ -289,7 +294,7 @@ struct LineFit {
         self.intercept = .init(value: intercept, interval: intercept - ofIntercept...intercept + ofIntercept)
     }
 
-    /// Student's t for 95 % by its degrees of freedom.
+    /// Returns Student's t for a 95 % interval with `freedom` degrees of freedom.
     static func student(_ freedom: Int) -> Double {
         let table = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
         guard freedom >= 1 else { return table[0] }

@@ -1,45 +1,45 @@
 internal import Glibc
 
-/// How a level becomes a distance.
+/// A formula that converts a level into a distance.
 public enum DistanceModel: String, Hashable, Sendable, CaseIterable {
-    /// 10^((P - r) / 10n) metres, P the level at 1 m and r the level heard, in dBm; n is the path-loss exponent.
+    /// 10^((P - r) / 10n) metres. P is the level at 1 m and r the received level, in dBm; n is the path-loss exponent.
     case log
-    /// AltBeacon's curve, as Android has it: q = r/P; q^10 below 1, else 0.42093·q^6.9476 + 0.54992.
+    /// AltBeacon's curve, as in the Android library: q = r/P; q^10 below 1, otherwise 0.42093·q^6.9476 + 0.54992.
     case altbeacon
-    /// Radius Networks' first curve: q^10 below 1, else 0.89976·q^7.7095 + 0.111.
+    /// Radius Networks' first curve: q^10 below 1, otherwise 0.89976·q^7.7095 + 0.111.
     case radius
 }
 
-/// How far a beacon seems to be, with the interval in which it probably lies.
+/// The estimated distance of a beacon, with an interval.
 public struct DistanceEstimate: Hashable, Sendable {
-    /// In metres.
+    /// The distance in metres.
     public let meters: Double
-    /// The ends of the interval of one standard deviation, in metres.
+    /// The interval of one standard deviation, in metres.
     public let lowMeters: Double
     public let highMeters: Double
 
-    /// What turns levels into distances.
+    /// The formula and its parameters.
     public struct Rule: Hashable, Sendable {
         public var model = DistanceModel.log
-        /// n, of ``DistanceModel/log`` and of the interval: 2 in the open.
+        /// The path-loss exponent n of ``DistanceModel/log`` and of the interval; 2 in free space.
         public var exponent = 2.0
-        /// The standard deviation of the shadowing in dB.
+        /// The standard deviation of the shadowing, in dB.
         public var shadowingDecibels = 6.0
 
-        /// The log-distance model with n = 2 and 6 dB.
+        /// The log-distance model with n = 2 and a shadowing of 6 dB.
         public init() {}
     }
 
-    /// Levels at 1 m that can be, in dBm.
+    /// The range of plausible levels at 1 m, in dBm.
     public static let plausiblePowers = -100 ... -20
 
-    /// `nil` where the level or the power at 1 m means nothing: never a number that nobody measured.
+    /// Estimates a distance. Returns `nil` if the level or the power at 1 m is not plausible.
     ///
     /// - Parameters:
-    ///   - level: The mean of what was heard, in dBm; 0 and above mean nothing.
+    ///   - level: The mean received level in dBm; values from 0 on are not plausible.
     ///   - deviation: The standard deviation of a single level, in dB.
-    ///   - count: Of how many levels it is the mean.
-    ///   - power: What a receiver sees at 1 m, in dBm.
+    ///   - count: The number of levels in the mean.
+    ///   - power: The level at 1 m, in dBm.
     public init?(level: Double, deviation: Double, count: Int, powerAtOneMeter power: Int, _ rule: Rule) {
         guard level < 0, level >= -127, count > 0, Self.plausiblePowers.contains(power), rule.exponent > 0 else {
             return nil
@@ -62,33 +62,33 @@ public struct DistanceEstimate: Hashable, Sendable {
         }
     }
 
-    /// In which zone of closeness the distance lies.
+    /// The class of the distance.
     public var proximity: Proximity { meters < 0.5 ? .immediate : meters <= 4 ? .near : .far }
 }
 
-/// How close a beacon is, in the words of ranging.
+/// A class of distances, as used in ranging.
 public enum Proximity: String, Hashable, Sendable {
     /// Below 0.5 m.
     case immediate
-    /// Up to 4 m.
+    /// 0.5 m to 4 m.
     case near
-    /// Beyond.
+    /// Beyond 4 m.
     case far
-    /// Nothing is known of the distance.
+    /// The distance is not known.
     case unknown
 }
 
-/// The C library's functions that the arithmetic here uses, named in one place.
+/// Powers from the C library.
 enum Power {
-    /// 10 to the power of `exponent`.
+    /// Returns 10 to the power of `exponent`.
     static func ten(_ exponent: Double) -> Double { Glibc.pow(10, exponent) }
-    /// `base`, which is positive, to the power of `exponent`.
+    /// Returns `base`, which must be positive, to the power of `exponent`.
     static func of(_ base: Double, _ exponent: Double) -> Double { Glibc.pow(base, exponent) }
 }
 
-/// The decimal logarithm.
+/// Returns the decimal logarithm.
 func log10(_ value: Double) -> Double { Glibc.log10(value) }
-/// The share of a normal distribution that lies below `deviations` standard deviations.
+/// Returns the share of a normal distribution below `deviations` standard deviations.
 func normalShare(below deviations: Double) -> Double { 0.5 * Glibc.erfc(-deviations / 2.squareRoot()) }
-/// ln.
+/// Returns the natural logarithm.
 func naturalLogarithm(_ value: Double) -> Double { Glibc.log(value) }

@@ -1,58 +1,59 @@
-/// Leads to one beacon, and claims no more than levels can tell.
+/// Guides a person to one beacon, and reports a change only if the levels differ by more than chance.
 ///
-/// A value: sightings and the time are handed in.
+/// It is a value without a clock of its own: the caller passes sightings and times.
 public struct FindGuide: Sendable {
-    /// What to do next.
+    /// The next step for the user.
     public enum Advice: String, Hashable, Sendable {
-        /// Too little was heard yet.
+        /// Too few reports have been received.
         case wait
         case warmer
         case colder
-        /// The difference may be chance: go on for a while.
+        /// The difference may be chance: continue for a while.
         case same
-        /// Nothing is heard any more.
+        /// The beacon is not received any more.
         case silent
-        /// The receiver does not get everything just now: that nothing is heard says nothing of the beacon.
+        /// The receiver misses reports, so the silence says nothing about the beacon.
         case deaf
         case arrived
     }
 
-    /// Levels that are compared: those of so many microseconds.
+    /// The length of the windows that are compared, in microseconds.
     public static let windowMicroseconds = 3_000_000
-    /// So strong is a beacon within reach, in dBm.
+    /// The level of a beacon within reach, in dBm.
     public static let arrivalLevel = -45.0
-    /// The standard deviation of what places do to a level, in dB: with 95 % it is a factor of two at n = 2.
+    /// The standard deviation of the level between neighbouring places, in dB. At n = 2 the 95 % interval is a factor
+    /// of two.
     private static let shadowing = 3.0
     private static let deviationsOf95Percent = 1.96
 
-    /// What is known at a moment.
+    /// The situation at a moment.
     public struct State: Hashable, Sendable {
         public let advice: Advice
-        /// The trimmed mean of the last three seconds in dBm; `nil` where nothing was heard.
+        /// The trimmed mean of the last 3 s, in dBm; `nil` without reports.
         public let level: Double?
-        /// By how much it differs from before the last step, in dB.
+        /// The change of the level since the last reported step, in dB.
         public let change: Double?
-        /// Twice the standard error of the difference, in dB: what is less may be chance.
+        /// Twice the standard error of the change, in dB. A smaller change may be chance.
         public let leastChange: Double?
-        /// In metres; `nil` where the beacon's power at 1 m is not known.
+        /// The distance in metres; `nil` if the beacon's level at 1 m is not known.
         public let distance: Double?
-        /// In which it lies with 95 %, in metres.
+        /// The 95 % interval of the distance, in metres.
         public let interval: ClosedRange<Double>?
-        /// ``Proximity/unknown`` where the interval spans two of them.
+        /// The class of the distance; ``Proximity/unknown`` if the interval covers two classes.
         public let proximity: Proximity
-        /// The strongest level so far, in dBm.
+        /// The strongest mean level so far, in dBm.
         public let best: Double?
-        /// For how long nothing is heard although it is listened, in microseconds; `nil` while something is.
+        /// How long the beacon has been silent while the receiver worked, in microseconds; `nil` if it is received.
         public let silentMicroseconds: Int?
-        /// How many steps to walk before the next comparison means something.
+        /// The number of steps to walk before the next comparison.
         public let steps: Int
     }
 
-    /// In dBm at 1 m; `nil` for what the beacon says of itself.
+    /// The beacon's level at 1 m, in dBm; `nil` if it is not known.
     public var powerAtOneMeter: Int?
-    /// n.
+    /// The path-loss exponent n.
     public var exponent = 2.0
-    /// The beacon's interval, in microseconds; `nil` to learn it.
+    /// The beacon's interval in microseconds; `nil` to learn it.
     public var intervalMicroseconds: Int?
 
     private var window = LevelWindow()
@@ -62,16 +63,16 @@ public struct FindGuide: Sendable {
     private var best: Double?
     private var last = Advice.wait
     private var deafSince: HeardInstant?
-    /// Whether the next gap says nothing of the interval: something may have been missed in it.
+    /// Whether the next gap must not be used to learn the interval, because events may be missing in it.
     private var isBroken = false
 
-    /// Nothing heard yet.
+    /// A guide without reports.
     public init() {}
 
-    /// From now on less than everything can be heard.
+    /// The receiver misses reports from now on.
     public mutating func becomeDeaf(at now: HeardInstant) { deafSince = deafSince ?? now }
 
-    /// Everything can be heard again: a silence goes on where it stood.
+    /// The receiver works again. A silence continues with the length that it had before.
     public mutating func becomeHearing(at now: HeardInstant) {
         guard let since = deafSince else { return }
         deafSince = nil
@@ -92,7 +93,8 @@ public struct FindGuide: Sendable {
         if let level { window.add(level, at: now) }
     }
 
-    /// What can be said now; to be asked about once a second. What was said last is kept until the levels say more.
+    /// Returns the situation, and should be called about once per second. The last advice stays until the levels
+    /// justify another one.
     public mutating func state(at now: HeardInstant) -> State {
         let tally = window.tally(over: Self.windowMicroseconds, until: now)
         let silence = (lastHeard ?? deafSince).map { now.microseconds(since: $0) }
@@ -109,7 +111,7 @@ public struct FindGuide: Sendable {
             now.microseconds(since: reference.at) >= Self.windowMicroseconds
         {
             advice = abs(comparison.change) <= comparison.least ? .same : comparison.change > 0 ? .warmer : .colder
-            // A step was told: what follows is compared with where it led.
+            // The next comparison starts from this step.
             if advice != .same { self.reference = (tally, now) }
         } else if last == .silent || last == .deaf || last == .wait, tally.count >= 3 {
             advice = .wait
@@ -128,7 +130,7 @@ public struct FindGuide: Sendable {
 
     private func isFull(_ now: HeardInstant) -> Bool { now.nanoseconds >= 1000 * UInt64(Self.windowMicroseconds) }
 
-    /// Three intervals, and never less than a second and a half: radios change channels.
+    /// Three intervals, but at least 1.5 s, because radios change channels.
     private var silenceLimit: Int {
         let period = intervalMicroseconds.map { $0 + IntervalEstimate.meanDelayMicroseconds }
         return max(1_500_000, 3 * (period ?? learned.periodMicroseconds.map { Int($0) } ?? 1_000_000))
@@ -138,7 +140,8 @@ public struct FindGuide: Sendable {
         guard let before = reference?.tally, let old = before.trimmedMean, let new = tally.trimmedMean,
             before.count >= 3, tally.count >= 3
         else { return nil }
-        // Single packets vary by no less than 2 dB, whatever a few equal ones say.
+        // The assumed standard deviation of single packets is at least 2 dB, even if a few packets have the same
+        // level.
         func variance(_ tally: LevelTally) -> Double {
             let deviation = max(2, tally.standardDeviation ?? 5)
             return deviation * deviation / Double(tally.count)
@@ -164,7 +167,7 @@ public struct FindGuide: Sendable {
         return level >= Self.arrivalLevel || (distance?.interval.upperBound ?? .infinity) < 1
     }
 
-    /// By the whole interval.
+    /// Returns the class that contains the whole interval.
     static func proximity(_ interval: ClosedRange<Double>?) -> Proximity {
         guard let interval else { return .unknown }
         if interval.upperBound < 0.5 { return .immediate }
@@ -173,26 +176,26 @@ public struct FindGuide: Sendable {
     }
 }
 
-/// The body as an antenna: it shields what is behind it by 6 to 15 dB.
+/// Finds the direction of a beacon: the user turns, and the body shields the receiver by 6 to 15 dB from behind.
 public struct FindTurn: Sendable {
-    /// Quarter turns.
+    /// The number of directions: quarter turns.
     public static let directions = 4
     private var tallies = [LevelTally](repeating: LevelTally(), count: Self.directions)
 
-    /// Nothing heard yet.
+    /// A turn without reports.
     public init() {}
 
-    /// Takes a level heard while facing a direction, 0..<4, each a quarter turn to the right of the one before.
+    /// Takes a level received in a direction, 0..<4. Each direction is a quarter turn to the right of the one before.
     public mutating func hear(_ level: Int8?, direction: Int) {
         guard tallies.indices.contains(direction), let level else { return }
         tallies[direction].add(level)
     }
 
-    /// The mean of each direction in dBm, `nil` where nothing was heard.
+    /// The mean level of each direction in dBm; `nil` without reports.
     public var levels: [Double?] { tallies.map(\.trimmedMean) }
 
-    /// Which direction the beacon is in, and how sure that is, 0.5...1; `nil` where it cannot be told: the two strongest
-    /// differ by less than twice the standard error of their difference.
+    /// The direction of the beacon, and the confidence, 0.5...1; `nil` if the two strongest directions differ by less
+    /// than twice the standard error of their difference.
     public var answer: (direction: Int, confidence: Double)? {
         let order = tallies.indices.filter { tallies[$0].count >= 3 }.sorted {
             (tallies[$0].trimmedMean ?? -200) > (tallies[$1].trimmedMean ?? -200)

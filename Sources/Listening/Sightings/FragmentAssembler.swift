@@ -1,23 +1,23 @@
 internal import BluetoothTypes
 
-/// Puts the data of extended reports together that a controller hands over in pieces.
+/// Assembles the data of extended advertising reports that a controller delivers in pieces.
 ///
-/// Pieces of one advertisement come in order; those of others may lie between (Core Specification 5.4, Vol 4 Part E
-/// 7.7.65.13). Whatever is claimed, no more is kept than ``openLimit`` advertisements of 1650 octets.
+/// The pieces of an advertisement arrive in order, but pieces of others may arrive between them (Core Specification
+/// 5.4, Vol 4 Part E 7.7.65.13). At most ``openLimit`` advertisements of 1650 octets are kept.
 public struct FragmentAssembler: Sendable {
-    /// Advertisements that are put together at the same time; of more the oldest one is given up.
+    /// The maximum number of advertisements that are assembled at once. If there are more, the oldest is dropped.
     public static let openLimit = 64
-    /// How long the next piece is waited for, in microseconds.
+    /// The maximum time until the next piece, in microseconds.
     public static let patienceMicroseconds = 1_000_000
 
-    /// What tells the pieces of one advertisement from those of another.
+    /// Identifies the pieces of one advertisement.
     public struct Key: Hashable, Sendable {
         let sender: Sender?
         let isScanResponse: Bool
-        /// Advertising_SID; 0xFF for none.
+        /// Advertising_SID; 0xFF if there is none.
         let setIdentifier: UInt8
 
-        /// - Parameter sender: `nil` for anonymous advertisements.
+        /// - Parameter sender: `nil` for an anonymous advertisement.
         public init(sender: Sender?, isScanResponse: Bool, setIdentifier: UInt8?) {
             self.sender = sender
             self.isScanResponse = isScanResponse
@@ -25,23 +25,23 @@ public struct FragmentAssembler: Sendable {
         }
     }
 
-    /// What a report says of its data: Data_Status.
+    /// Data_Status of a report.
     public enum Status: Sendable {
-        /// Nothing more comes.
+        /// This is the last piece.
         case complete
-        /// More comes.
+        /// More pieces follow.
         case incomplete
-        /// The rest was lost.
+        /// The rest of the data was lost.
         case truncated
     }
 
-    /// What a report is good for.
+    /// The result of taking a report.
     public enum Outcome: Hashable, Sendable {
-        /// The report holds the whole data itself.
+        /// The report contains the whole data.
         case whole
-        /// More has to come, or the pieces were given up.
+        /// More pieces must arrive, or the pieces were dropped.
         case pending
-        /// All pieces are there: the data is ``FragmentAssembler/assembled``.
+        /// All pieces have arrived; the data is in ``FragmentAssembler/assembled``.
         case assembled
     }
 
@@ -51,23 +51,24 @@ public struct FragmentAssembler: Sendable {
         var octets: [UInt8]
     }
 
-    /// Advertisements whose end was lost: told by the controller, too long, or never come.
+    /// The number of advertisements that were not completed: truncated by the controller, too long, or not finished in
+    /// time.
     public private(set) var incomplete = 0
-    /// The octets of the last advertisement that was put together.
+    /// The data of the last assembled advertisement.
     public private(set) var assembled: [UInt8] = []
     private var open: [Open] = []
 
-    /// Nothing open.
+    /// An assembler without pieces.
     public init() {}
 
-    /// Advertisements of which pieces are waited for.
+    /// The number of advertisements of which pieces are missing.
     public var openCount: Int { open.count }
 
-    /// Takes the data that `range` of `octets` holds.
+    /// Takes the data in `range` of `octets`.
     public mutating func take(
         _ key: Key, _ status: Status, _ octets: Span<UInt8>, _ range: Range<Int>, at now: HeardInstant
     ) -> Outcome {
-        // Almost all reports are whole, and then nothing may be open.
+        // Nearly all reports are complete, and usually nothing is being assembled.
         if open.isEmpty, status == .complete { return .whole }
         expire(at: now)
         let place = open.firstIndex { $0.key == key }

@@ -1,17 +1,17 @@
-/// A moment on the clock of whoever listens: nanoseconds that never go back. Live it is the machine's time since boot,
-/// of a recording the time since its first packet.
+/// A moment on the clock of a receiver, in nanoseconds. The clock never goes back. Live, it is the time since the
+/// machine started; for a recording, the time since the first packet.
 ///
-/// Durations are microseconds, as whole numbers.
+/// Durations are whole numbers of microseconds.
 public struct HeardInstant: Hashable, Comparable, Sendable {
-    /// From the clock's start; 0 or more.
+    /// Nanoseconds since the start of the clock.
     public let nanoseconds: UInt64
 
-    /// A moment that many nanoseconds from the clock's start.
+    /// A moment `nanoseconds` after the start of the clock.
     public init(nanoseconds: UInt64) {
         self.nanoseconds = nanoseconds
     }
 
-    /// Later by `microseconds`; never earlier, and at most the end of 63 bits.
+    /// Returns the moment `microseconds` later. Negative values count as 0; the result is at most 2^63 - 1 ns.
     public func advanced(byMicroseconds microseconds: Int) -> HeardInstant {
         let (step, overflow) = UInt64(max(0, microseconds)).multipliedReportingOverflow(by: 1000)
         let (sum, overrun) = nanoseconds.addingReportingOverflow(step)
@@ -21,24 +21,25 @@ public struct HeardInstant: Hashable, Comparable, Sendable {
         return HeardInstant(nanoseconds: sum)
     }
 
-    /// Whole microseconds since `earlier`; 0 when that is later.
+    /// Returns the whole microseconds since `earlier`; 0 if `earlier` is later.
     public func microseconds(since earlier: HeardInstant) -> Int {
         nanoseconds > earlier.nanoseconds ? Int(clamping: (nanoseconds - earlier.nanoseconds) / 1000) : 0
     }
 
-    /// Whether `left` comes before `right`.
+    /// Returns whether `left` is before `right`.
     public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 }
 
-/// The clock of a recording: makes moments that never go back from the wall clock times of its packets.
+/// The clock of a recording: converts the wall clock times of packets into moments that never go back.
 ///
-/// A wall clock that is set back while recording lets no time pass, and one that jumps ahead lets at most
-/// ``longestStepMicroseconds`` pass: otherwise a single packet of a broken file would stand for centuries of silence.
+/// If the wall clock was set back during the recording, no time passes. If it jumped ahead, at most
+/// ``longestStepMicroseconds`` pass, so that one packet of a broken file cannot cause a silence of centuries.
 public struct RecordingClock: Sendable {
-    /// One hour.
+    /// The longest step, in microseconds: one hour.
     public static let longestStepMicroseconds = 3_600_000_000
 
-    /// Packets whose time was before that of the packet ahead of them, or too far behind it.
+    /// The number of packets whose time was before that of the previous packet, or more than
+    /// ``longestStepMicroseconds`` after it.
     public private(set) var steps = 0
     /// The moment of the last packet.
     public private(set) var now = HeardInstant(nanoseconds: 0)
@@ -47,8 +48,10 @@ public struct RecordingClock: Sendable {
     /// A clock that starts with the first packet that has a time.
     public init() {}
 
-    /// The moment of the next packet, which was recorded at `time`, in microseconds since 1970; where the recording
-    /// does not tell, no time passes.
+    /// Returns the moment of the next packet.
+    ///
+    /// - Parameter time: The wall clock time of the packet, in microseconds since 1970; `nil` if it is not recorded,
+    ///   and then no time passes.
     public mutating func instant(unixMicroseconds time: Int64?) -> HeardInstant {
         guard let time else { return now }
         if let last = unixMicroseconds {
@@ -61,8 +64,8 @@ public struct RecordingClock: Sendable {
         return now
     }
 
-    /// What the wall clock showed at `instant`, in microseconds since 1970, by the last packet; `nil` before the first
-    /// one that has a time.
+    /// Returns the wall clock time at `instant` in microseconds since 1970, derived from the last packet; `nil` before
+    /// the first packet that has a time.
     public func unixMicroseconds(at instant: HeardInstant) -> Int64? {
         guard let unixMicroseconds else { return nil }
         return instant <= now

@@ -1,12 +1,11 @@
-/// Everything that is made of sightings, in their order: the table of beacons, rounds, and events of regions.
+/// Processes sightings in their order: updates the table of beacons, divides time into rounds, and watches regions.
 ///
-/// Whether sightings come live, from a recording or from elsewhere, and how fast, makes no difference: first
-/// ``nextEvent(until:)`` gives what was due before, then ``hear(_:_:_:)`` takes the sighting. The same sightings give
-/// the same events.
+/// Call ``nextEvent(until:)`` for everything that was due before a sighting, then ``hear(_:_:_:)`` with the sighting.
+/// The same sightings always give the same events, live or from a recording.
 public struct Hearing: Sendable {
-    /// Something that is told.
+    /// An event for the caller.
     public enum Event: Hashable, Sendable {
-        /// A round is over. Its levels stand in ``Hearing/table`` until anything else is asked for.
+        /// A round has ended. ``Hearing/table`` has its levels until the next call of a method.
         case round(from: HeardInstant, to: HeardInstant)
         case region(RegionMonitor.Event)
     }
@@ -20,19 +19,19 @@ public struct Hearing: Sendable {
     private var enteredPlace = 0
     private var deafSince: HeardInstant?
 
-    /// - Parameter roundMicroseconds: `nil` without rounds.
+    /// - Parameter roundMicroseconds: The length of a round; `nil` for no rounds.
     public init(table: SightingTable, regions: [RegionMonitor.Region] = [], roundMicroseconds: Int? = nil) {
         self.table = table
         monitor = RegionMonitor(regions)
         self.roundMicroseconds = roundMicroseconds.map { max(1, $0) }
     }
 
-    /// The first round begins; without this call it does so with the first sighting.
+    /// Begins the first round. Otherwise it begins with the first sighting.
     public mutating func begin(at now: HeardInstant) {
         if roundStart == nil { roundStart = now }
     }
 
-    /// The next thing that is to be told, up to `now`; to be called until it returns `nil`.
+    /// Returns the next event up to `now`. Call it until it returns `nil`.
     public mutating func nextEvent(until now: HeardInstant) -> Event? {
         closeRound()
         if enteredPlace < entered.count {
@@ -51,13 +50,13 @@ public struct Hearing: Sendable {
         return .round(from: start, to: end)
     }
 
-    /// When ``nextEvent(until:)`` has something to tell although nothing is heard; `nil` for never.
+    /// The time at which ``nextEvent(until:)`` returns an event even if no report arrives; `nil` for never.
     public var nextWakeUp: HeardInstant? {
         let exit = deafSince == nil ? monitor.nextDeadline : nil
         return [roundEnd, exit].compactMap { $0 }.min()
     }
 
-    /// Ends the last round before its time: nothing more will be heard.
+    /// Ends the last round early, because no more sightings follow.
     public mutating func finish(at now: HeardInstant) -> Event? {
         closeRound()
         guard roundMicroseconds != nil, let start = roundStart, start < now else { return nil }
@@ -66,9 +65,9 @@ public struct Hearing: Sendable {
         return .round(from: start, to: now)
     }
 
-    /// Takes an advertisement, whose data is `range` of `octets`.
+    /// Takes an advertisement with the data in `range` of `octets`.
     ///
-    /// - Returns: the place of its beacon in the table.
+    /// - Returns: the position of the beacon in the table.
     @discardableResult
     public mutating func hear(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
         closeRound()
@@ -80,14 +79,14 @@ public struct Hearing: Sendable {
         return place
     }
 
-    /// From now on nothing can be heard: nobody leaves a region meanwhile.
+    /// The receiver is deaf from now on. Beacons do not leave regions until it works again.
     public mutating func becomeDeaf(at now: HeardInstant) {
         guard deafSince == nil else { return }
         deafSince = now
         table.breakOff()
     }
 
-    /// It can be heard again.
+    /// The receiver works again.
     public mutating func becomeHearing(at now: HeardInstant) {
         guard let since = deafSince else { return }
         deafSince = nil

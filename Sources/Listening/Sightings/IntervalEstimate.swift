@@ -1,15 +1,17 @@
-/// Learns how often a beacon sends, and how much of it is heard, from the gaps between its advertising events.
+/// Learns the interval of a beacon, and the share of its events that are received, from the gaps between received
+/// events.
 ///
-/// A gap is a whole number of periods, and a period is the interval and a delay of 0...10 ms, 5 ms in the mean (Core
-/// Specification 5.4, Vol 6 Part B 4.4.2.2). The smallest cluster of gaps is one period; all others are folded onto it.
+/// A gap is a whole number of periods. A period is the interval plus a random delay of 0...10 ms, 5 ms on average
+/// (Core Specification 5.4, Vol 6 Part B 4.4.2.2). The smallest cluster of gaps is one period; each other gap is
+/// divided by its number of periods.
 public struct IntervalEstimate: Sendable {
-    /// Gaps that are kept, and of which an estimate is made.
+    /// The number of gaps that are kept.
     public static let capacity = 32
-    /// Gaps without which nothing is said.
+    /// The number of gaps that an estimate needs.
     public static let needed = 16
-    /// Reports of one beacon that are nearer than this, in microseconds, are one event on two channels.
+    /// Reports of one beacon within this time, in microseconds, belong to the same event on different channels.
     public static let sameEventMicroseconds = 10_000
-    /// The mean delay that is added to each interval, in microseconds.
+    /// The mean of the random delay, in microseconds.
     public static let meanDelayMicroseconds = 5_000
 
     private var gaps = InlineArray<32, UInt32>(repeating: 0)
@@ -17,7 +19,7 @@ public struct IntervalEstimate: Sendable {
     private var filled = 0
     private var sum = 0
 
-    /// Nothing learned.
+    /// An estimate without gaps.
     public init() {}
 
     /// Takes the time between two events, in microseconds.
@@ -29,8 +31,8 @@ public struct IntervalEstimate: Sendable {
         filled = min(filled + 1, Self.capacity)
     }
 
-    /// The mean time between two events that were sent, in microseconds: the interval and 5 ms. `nil` with fewer than
-    /// ``needed`` gaps, and where they are no multiples of one period.
+    /// The mean time between two transmitted events, in microseconds: the interval plus 5 ms. `nil` with fewer than
+    /// ``needed`` gaps, or if they are not multiples of one period.
     public var periodMicroseconds: Double? {
         guard filled >= Self.needed else { return nil }
         var sorted = InlineArray<32, UInt32>(repeating: 0)
@@ -47,8 +49,8 @@ public struct IntervalEstimate: Sendable {
         return fold(sorted.span, onto: smallest)
     }
 
-    /// The mean of the smallest gaps that lie within the width of the delay, if two or more of them do; otherwise the
-    /// smallest one.
+    /// Returns the mean of the smallest gaps that lie within the width of the delay, if there are at least two;
+    /// otherwise the smallest gap.
     private func smallestCluster(_ sorted: Span<UInt32>) -> Double? {
         for start in 0..<filled {
             var end = start
@@ -57,14 +59,14 @@ public struct IntervalEstimate: Sendable {
                 sum += Int(sorted[end])
                 end += 1
             }
-            // A gap of its own at the lower end is a disturbance, unless so much is lost that all stand alone.
+            // A single small gap is a disturbance, unless so many events are lost that every gap is alone.
             if end - start >= 2 { return Double(sum) / Double(end - start) }
         }
         return filled > 0 ? Double(sorted[0]) : nil
     }
 
-    /// From the shortest gaps on, each tells its number of periods by those before it; the estimate gets better with
-    /// each, so that long gaps are counted well.
+    /// Returns the period. The gaps are divided from the shortest on: each improves the estimate, so the number of
+    /// periods in long gaps is found reliably.
     private func fold(_ sorted: Span<UInt32>, onto smallest: Double) -> Double? {
         var period = smallest
         var total = 0.0
@@ -74,7 +76,7 @@ public struct IntervalEstimate: Sendable {
             let gap = Double(sorted[place])
             let count = (gap / period).rounded()
             guard count >= 1 else { continue }
-            // Three standard deviations of the sum of so many delays, and a little for the clocks.
+            // Three standard deviations of the sum of `count` delays, and an allowance for clock errors.
             guard abs(gap - count * period) <= 8_700 * count.squareRoot() + 1_000 + count * 200 else { continue }
             fitting += 1
             total += gap
@@ -84,21 +86,21 @@ public struct IntervalEstimate: Sendable {
         return fitting * 4 >= filled * 3 ? period : nil
     }
 
-    /// The interval in microseconds, without the mean delay: see ``periodMicroseconds``.
+    /// The interval in microseconds, without the mean delay of ``periodMicroseconds``.
     public var intervalMicroseconds: Int? {
         periodMicroseconds.map { max(0, Int(($0 - Double(Self.meanDelayMicroseconds)).rounded())) }
     }
 
-    /// The share of events that were heard of those that were owed, over the gaps that are kept, 0...1.
+    /// Returns the share of events that were received, over the gaps that are kept, 0...1.
     ///
     /// - Parameters:
-    ///   - period: The mean time between two events that were sent, in microseconds: ``periodMicroseconds``, or what is
-    ///     known better.
-    ///   - silence: Microseconds since the last event.
+    ///   - period: The mean time between two transmitted events in microseconds: ``periodMicroseconds``, or a better
+    ///     known value.
+    ///   - silence: The time since the last event, in microseconds.
     /// - Returns: `nil` with fewer than ``needed`` gaps.
     public func share(periodMicroseconds period: Double, silenceMicroseconds silence: Int) -> Double? {
         guard filled >= Self.needed, period > 0, sum > 0 else { return nil }
-        // A silence shorter than a period owes nothing yet.
+        // During the first period of a silence no event is missing.
         let owing = max(0, Double(silence) - period)
         return min(1, Double(filled) * period / (Double(sum) + owing))
     }

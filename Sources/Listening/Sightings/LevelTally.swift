@@ -1,28 +1,29 @@
-/// How often each level was heard: RSSI over a round or any other window that ends all at once. Exact however many
-/// reports there are, and of a fixed size.
+/// Counts how often each level was received. The statistics are exact for any number of reports, and the size is
+/// fixed.
 public struct LevelTally: Sendable {
-    /// What reports may say, in dBm (Core Specification 5.4, Vol 4 Part E 7.7.65.2); all else is refused.
+    /// The levels that a report can contain, in dBm (Core Specification 5.4, Vol 4 Part E 7.7.65.2). Other levels are
+    /// ignored.
     public static let range: ClosedRange<Int8> = -127...20
 
-    /// Levels counted.
+    /// The number of levels.
     public private(set) var count = 0
-    /// Read by its span only: whoever reads an element of an inline array by its subscript copies the whole.
+    /// Elements are read only through `span`, because a subscript of an inline array copies the whole array.
     private var counts = InlineArray<148, UInt32>(repeating: 0)
 
-    /// Nothing counted.
+    /// A tally without levels.
     public init() {}
 
-    /// Counts one level, in dBm, unless it lies outside ``range``.
+    /// Counts a level in dBm, if it is in ``range``.
     public mutating func add(_ level: Int8) {
         guard Self.range.contains(level), counts.span[Self.index(level)] < .max else { return }
         counts[Self.index(level)] += 1
         count += 1
     }
 
-    /// How often this level was counted.
+    /// Returns how often `level` was counted.
     func count(of level: Int8) -> Int { Self.range.contains(level) ? Int(counts.span[Self.index(level)]) : 0 }
 
-    /// Counts all that another one has counted.
+    /// Adds all levels of another tally.
     public mutating func merge(_ other: LevelTally) {
         let others = other.counts.span
         for index in 0..<others.count where others[index] > 0 {
@@ -35,7 +36,7 @@ public struct LevelTally: Sendable {
     private static func index(_ level: Int8) -> Int { Int(level) - Int(range.lowerBound) }
     private static func level(_ index: Int) -> Double { Double(index + Int(range.lowerBound)) }
 
-    /// The weakest level in dBm; `nil` without any.
+    /// The weakest level in dBm; `nil` without levels.
     public var minimum: Int? {
         let span = counts.span
         var index = 0
@@ -43,7 +44,7 @@ public struct LevelTally: Sendable {
         return index < span.count ? index + Int(Self.range.lowerBound) : nil
     }
 
-    /// The strongest level in dBm; `nil` without any.
+    /// The strongest level in dBm; `nil` without levels.
     public var maximum: Int? {
         let span = counts.span
         var index = span.count - 1
@@ -51,17 +52,17 @@ public struct LevelTally: Sendable {
         return index >= 0 ? index + Int(Self.range.lowerBound) : nil
     }
 
-    /// The arithmetic mean in dBm; `nil` without any level.
+    /// The arithmetic mean in dBm; `nil` without levels.
     public var mean: Double? { mean(without: 0) }
 
-    /// The mean in dBm of what is left without the weakest and the strongest tenth: at least one of each where there are
-    /// three or more. `nil` without any level.
+    /// The mean in dBm without the weakest and the strongest tenth. With three or more levels, at least one is removed
+    /// at each end. `nil` without levels.
     public var trimmedMean: Double? { mean(without: count < 3 ? 0 : max(1, count / 10)) }
 
-    /// The mean in dBm without this share of the weakest and of the strongest, 0..<0.5; `nil` without any level.
+    /// Returns the mean in dBm without `share` of the levels at each end, 0..<0.5; `nil` without levels.
     public func trimmedMean(_ share: Double) -> Double? { mean(without: Int(Double(count) * max(0, min(0.49, share)))) }
 
-    /// The mean without so many at either end.
+    /// Returns the mean without `trimmed` levels at each end.
     private func mean(without trimmed: Int) -> Double? {
         guard count > 2 * trimmed else { return nil }
         var sum = 0.0
@@ -76,13 +77,13 @@ public struct LevelTally: Sendable {
         return sum / Double(count - 2 * trimmed)
     }
 
-    /// The middle level in dBm, or the mean of the two in the middle; `nil` without any.
+    /// The median in dBm; `nil` without levels.
     public var median: Double? {
         guard count > 0 else { return nil }
         return (level(at: (count - 1) / 2) + level(at: count / 2)) / 2
     }
 
-    /// The level at a place of the sorted row.
+    /// Returns the level at a position of the sorted levels.
     private func level(at place: Int) -> Double {
         var passed = 0
         let span = counts.span

@@ -1,7 +1,6 @@
-/// The levels of the last seconds: RSSI over a window that slides. Of a fixed size: of more than ``capacity`` levels the
-/// newest are kept.
+/// The levels of the last seconds, at most ``capacity`` of them.
 public struct LevelWindow: Sendable {
-    /// Levels that are kept.
+    /// The maximum number of levels.
     public static let capacity = 64
 
     private var times = InlineArray<64, UInt32>(repeating: 0)
@@ -9,10 +8,10 @@ public struct LevelWindow: Sendable {
     private var next = 0
     private var filled = 0
 
-    /// Nothing heard.
+    /// A window without levels.
     public init() {}
 
-    /// Takes a level, in dBm, unless it lies outside ``LevelTally/range``.
+    /// Adds a level in dBm, if it is in ``LevelTally/range``.
     public mutating func add(_ level: Int8, at instant: HeardInstant) {
         guard LevelTally.range.contains(level) else { return }
         times[next] = Self.milliseconds(instant)
@@ -21,7 +20,9 @@ public struct LevelWindow: Sendable {
         filled = min(filled + 1, Self.capacity)
     }
 
-    /// The levels of the last `microseconds` before `now`, at most 49 days, those at its start included.
+    /// Returns the levels of the last `microseconds` before `now`.
+    ///
+    /// - Parameter microseconds: At most 49 days.
     public func tally(over microseconds: Int, until now: HeardInstant) -> LevelTally {
         var tally = LevelTally()
         let end = Self.milliseconds(now)
@@ -30,28 +31,28 @@ public struct LevelWindow: Sendable {
         return tally
     }
 
-    /// Of a clock that starts anew every 49 days: only differences are of interest.
+    /// Returns a time that starts again every 49 days. Only differences are used.
     private static func milliseconds(_ instant: HeardInstant) -> UInt32 {
         UInt32(truncatingIfNeeded: instant.nanoseconds / 1_000_000)
     }
 }
 
-/// The strongest level of each of the last 30 seconds, for a small picture.
+/// The strongest level of each of the last 30 s, for a small chart.
 public struct LevelTrace: Sendable {
-    /// Seconds that are kept.
+    /// The number of seconds.
     public static let seconds = 30
 
     private var levels = InlineArray<30, Int8>(repeating: .min)
     private var last: UInt64 = 0
 
-    /// Nothing heard.
+    /// A trace without levels.
     public init() {}
 
-    /// Takes a level, in dBm, unless it lies outside ``LevelTally/range``.
+    /// Adds a level in dBm, if it is in ``LevelTally/range``.
     public mutating func add(_ level: Int8, at instant: HeardInstant) {
         guard LevelTally.range.contains(level) else { return }
         let second = instant.nanoseconds / 1_000_000_000
-        // The second itself is counted from 1, so that 0 is before all.
+        // `last` counts seconds from 1; 0 means that there is no level.
         let gap = second + 1 > last ? second + 1 - last : 0
         for step in 0..<min(gap, UInt64(Self.seconds)) { levels[Int((second - step) % UInt64(Self.seconds))] = .min }
         last = max(last, second + 1)
@@ -59,7 +60,7 @@ public struct LevelTrace: Sendable {
         if levels.span[place] < level { levels[place] = level }
     }
 
-    /// The strongest level in dBm of each second up to that of `now`, oldest first; `nil` where nothing was heard.
+    /// Returns the strongest level of each second up to `now` in dBm, oldest first; `nil` for a second without levels.
     public func levels(until now: HeardInstant) -> [Int8?] {
         let second = now.nanoseconds / 1_000_000_000
         return (0..<UInt64(Self.seconds)).reversed().map { age in

@@ -1,37 +1,37 @@
-/// Which of the known beacons are there, judged by time that was listened through.
+/// Decides which known beacons are present, in listened time.
 ///
-/// Several identities of one name are one beacon. Nobody leaves while nothing can be heard: what is not heard then is
-/// unknown, and the silence goes on where it stood once something can be heard again.
+/// All identities with one name are one beacon. If the receiver is deaf, beacons become unknown, not gone. Their
+/// silence continues when the receiver works again.
 public struct PresenceWatch: Sendable {
-    /// Where a beacon is.
+    /// The presence of a beacon.
     public enum Presence: String, Hashable, Sendable {
-        /// It was heard, and is not silent for longer than losses explain: see ``ExitRule``.
+        /// The beacon was received, and its silence is within the limit of ``ExitRule``.
         case present
         case gone
-        /// Nothing could be heard for ``graceMicroseconds``, or silence says nothing.
+        /// The receiver was deaf for ``graceMicroseconds``, or does not report repeated advertisements.
         case unknown
     }
 
-    /// How long nothing can be heard before nobody knows anything any more: 5 s, in microseconds.
+    /// The time without a working receiver after which all beacons become unknown, in microseconds: 5 s.
     public static let graceMicroseconds = 5_000_000
 
-    /// Since when nothing can be heard; `nil` while something can.
+    /// When the receiver became deaf; `nil` while it works.
     public private(set) var deafSince: HeardInstant?
-    /// The beacon of each place in the table.
+    /// For each position in the table, the number of its beacon.
     public let groups: [Int]
-    /// By beacon: its places in the table.
+    /// For each beacon, its positions in the table.
     private let places: [[Int]]
-    /// Where somebody is gone: `unknown` for a receiver to which repeats are not told.
+    /// The presence after a long silence: `unknown` if the receiver does not report repeated advertisements.
     private let silent: Presence
     private var deafMicroseconds = 0
-    /// By place: when it was heard last, on the clock of listened time.
+    /// For each position, the listened time of the last report.
     private var lastHeard: [Int]
-    /// By place: when its silence is too long, on the same clock; `nil` before it was heard.
+    /// For each position, the listened time at which the silence becomes too long; `nil` before the first report.
     private var deadlines: [Int?]
 
     /// - Parameters:
-    ///   - names: Those of the known beacons of a table, in its order.
-    ///   - hearsRepeats: Whether somebody who stays is heard again and again, so that silence says something.
+    ///   - names: The names of the known beacons of a table, in its order.
+    ///   - hearsRepeats: Whether the receiver reports repeated advertisements. Otherwise silence says nothing.
     public init(names: [String], hearsRepeats: Bool = true) {
         silent = hearsRepeats ? .gone : .unknown
         var numbers: [String: Int] = [:]
@@ -47,16 +47,16 @@ public struct PresenceWatch: Sendable {
         deadlines = names.map { _ in nil }
     }
 
-    /// How many beacons there are.
+    /// The number of beacons.
     public var count: Int { places.count }
 
-    /// Takes a report of the beacon at `place`; strangers are passed over.
+    /// Takes a report of the beacon at `place`. Strangers are ignored.
     public mutating func hear(_ place: Int, at now: HeardInstant) {
         guard lastHeard.indices.contains(place) else { return }
         lastHeard[place] = listened(at: now)
     }
 
-    /// Judges those that were heard in the round that is over, before the table begins another one.
+    /// Judges the beacons of the round that has ended. Must be called before the table begins the next round.
     public mutating func endRound(_ table: SightingTable) {
         for place in table.heardInRound where place < groups.count {
             let track = table.tracks[place]
@@ -65,28 +65,73 @@ public struct PresenceWatch: Sendable {
         }
     }
 
-    /// Where a beacon is; `nil` for one that was never heard.
+    /// Returns the presence of a beacon; `nil` if it was never received.
     ///
-    /// - Parameter group: One of ``groups``.
+    /// - Parameter group: A number from ``groups``.
     public func presence(of group: Int, at now: HeardInstant) -> Presence? {
         guard let deadline = places[group].compactMap({ deadlines[$0] }).max() else { return nil }
         if let deafSince, now.microseconds(since: deafSince) >= Self.graceMicroseconds { return .unknown }
         return listened(at: now) < deadline ? .present : silent
     }
 
-    /// From now on nothing can be heard.
+    /// The receiver is deaf from now on.
     public mutating func becomeDeaf(at now: HeardInstant) { deafSince = deafSince ?? now }
 
-    /// Something can be heard again.
+    /// The receiver works again.
     public mutating func becomeHearing(at now: HeardInstant) {
         guard let since = deafSince else { return }
         deafSince = nil
         deafMicroseconds += now.microseconds(since: since)
     }
 
-    /// The clock that stands still while nothing can be heard, in microseconds.
+    /// Returns the listened time in microseconds. It does not advance while the receiver is deaf.
     private func listened(at now: HeardInstant) -> Int {
         let deaf = deafMicroseconds + (deafSince.map { now.microseconds(since: $0) } ?? 0)
         return Int(clamping: now.nanoseconds / 1000) - deaf
+    }
+}
+
+/// The silence after which a beacon counts as gone, in listened time.
+///
+/// No fixed time suits all beacons: it must be longer than the runs of lost events that the beacon's interval and loss
+/// produce. Here a present beacon counts as gone by mistake once in 30 days.
+public enum ExitRule {
+    /// The limits of the silence, in microseconds: 10 s and 5 min.
+    public static let rangeMicroseconds = 10_000_000...300_000_000
+    /// The silence for a beacon whose interval is not known, in microseconds: 30 s, as in the Android library.
+    public static let unknownMicroseconds = 30_000_000
+    /// The number of permitted false exits of a beacon per second.
+    public static let falseExitsPerSecond = 1.0 / (30 * 86_400)
+    /// The smallest loss that is assumed, because the loss is measured over a few dozen events.
+    static let leastLoss = 0.1
+    /// The largest loss that is assumed. A beacon that is never received has no exit.
+    static let mostLoss = 0.99
+
+    /// Returns the silence, in microseconds, that a present beacon exceeds only once in 30 days: n·period with n =
+    /// ⌈ln(ε·period/(1 - q))/ln q⌉ lost events in a row, within ``rangeMicroseconds``.
+    ///
+    /// - Parameters:
+    ///   - period: The mean time between two transmitted events, in microseconds.
+    ///   - loss: The share of lost events q, 0...1.
+    public static func silenceMicroseconds(period: Double, loss: Double) -> Int {
+        Int(
+            min(
+                max(unlimited(period: period, loss: loss), Double(rangeMicroseconds.lowerBound)),
+                Double(rangeMicroseconds.upperBound)))
+    }
+
+    /// Returns the silence without the limits.
+    static func unlimited(period: Double, loss: Double) -> Double {
+        guard period > 0 else { return Double(unknownMicroseconds) }
+        let loss = min(max(loss, leastLoss), mostLoss)
+        let events = naturalLogarithm(falseExitsPerSecond * period / 1_000_000 / (1 - loss)) / naturalLogarithm(loss)
+        return max(1, events.rounded(.up)) * period
+    }
+
+    /// Returns the silence after which the beacon counts as gone.
+    static func silenceMicroseconds(_ track: BeaconTrack, at now: HeardInstant) -> Int {
+        guard let period = track.periodMicroseconds else { return unknownMicroseconds }
+        // A loss of one half is assumed until the loss is known.
+        return silenceMicroseconds(period: period, loss: 1 - (track.share(until: now) ?? 0.5))
     }
 }

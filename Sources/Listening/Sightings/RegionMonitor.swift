@@ -1,28 +1,28 @@
-/// Tells when the first beacon of a region comes, and when the last one has left: not which one.
+/// Reports when the first beacon of a region arrives and when the last one has left, but not which beacon it was.
 public struct RegionMonitor: Sendable {
-    /// What is watched.
+    /// A region to watch.
     public struct Region: Hashable, Sendable {
-        /// How it is called in events.
+        /// The name of the region in events.
         public let name: String
-        /// The identities that belong to it; `nil` for that of the known beacon called ``name``.
+        /// The identities in the region; `nil` for the known beacon with the name ``name``.
         public let pattern: RegionPattern?
 
-        /// A region by its identities, or by the name of a known beacon.
+        /// A region defined by identities, or by the name of a known beacon.
         public init(name: String, pattern: RegionPattern?) {
             self.name = name
             self.pattern = pattern
         }
     }
 
-    /// That a region was entered or left.
+    /// A region was entered or left.
     public struct Event: Hashable, Sendable {
-        /// Place in ``RegionMonitor/regions``.
+        /// The position of the region in ``RegionMonitor/regions``.
         public let region: Int
-        /// `true`: entered.
+        /// Whether the region was entered. Otherwise it was left.
         public let isEnter: Bool
-        /// When the first report was heard; when the silence had become long enough.
+        /// The time of the first report; for an exit, the time at which the silence became too long.
         public let instant: HeardInstant
-        /// When the region was heard last; of an exit.
+        /// The time of the last report from the region.
         public let lastHeard: HeardInstant
     }
 
@@ -34,16 +34,16 @@ public struct RegionMonitor: Sendable {
         var deadline: HeardInstant
     }
 
-    /// Nothing is inside yet.
+    /// A monitor with empty regions.
     public init(_ regions: [Region]) {
         self.regions = regions
         inside = regions.map { _ in nil }
     }
 
-    /// Whether anything of a region is there.
+    /// Returns whether a beacon is in the region.
     public func isInside(_ region: Int) -> Bool { inside[region] != nil }
 
-    /// Takes a report of the beacon at `track`. Call ``nextExit(until:)`` first, for what was over before.
+    /// Takes a report of the beacon with this track. Call ``nextExit(until:)`` first for earlier exits.
     public mutating func hear(_ track: BeaconTrack, at now: HeardInstant, enter: (Event) -> Void) {
         for index in regions.indices where belongs(track, regions[index]) {
             let deadline = now.advanced(byMicroseconds: ExitRule.silenceMicroseconds(track, at: now))
@@ -61,10 +61,10 @@ public struct RegionMonitor: Sendable {
         return track.identity.map(pattern.contains) ?? false
     }
 
-    /// When the next region is left if nothing of it is heard; `nil` for never.
+    /// The time of the next exit if no report arrives; `nil` for never.
     public var nextDeadline: HeardInstant? { inside.lazy.compactMap { $0?.deadline }.min() }
 
-    /// The next exit up to `now`, earliest first; to be called until it returns `nil`.
+    /// Returns the next exit up to `now`, earliest first. Call it until it returns `nil`.
     public mutating func nextExit(until now: HeardInstant) -> Event? {
         guard let deadline = nextDeadline, deadline <= now,
             let index = inside.firstIndex(where: { $0?.deadline == deadline }), let presence = inside[index]
@@ -73,7 +73,7 @@ public struct RegionMonitor: Sendable {
         return Event(region: index, isEnter: false, instant: deadline, lastHeard: presence.lastHeard)
     }
 
-    /// Nothing could be heard for so long: silence counts only while somebody listens.
+    /// Extends all presences by a time in which the receiver was deaf.
     public mutating func breakOff(forMicroseconds duration: Int) {
         for index in inside.indices {
             guard let presence = inside[index] else { continue }

@@ -1,29 +1,29 @@
 public import BluetoothTypes
 
-/// Who sent an advertisement.
+/// The sender of an advertisement.
 public struct Sender: Hashable, Sendable {
     public let address: DeviceAddress
-    /// Whether the address is a random one; otherwise it is public.
+    /// Whether the address is random. Otherwise it is public.
     public let isRandom: Bool
 
-    /// A sender by its address; public and random addresses of the same octets are two senders.
+    /// A sender. A public and a random address with the same octets are two senders.
     public init(_ address: DeviceAddress, isRandom: Bool) {
         self.address = address
         self.isRandom = isRandom
     }
 }
 
-/// That an advertisement was heard: everything but its data.
+/// An advertisement that was received, without its data.
 public struct Sighting: Hashable, Sendable {
     public let instant: HeardInstant
-    /// `nil` where the advertisement carried no address.
+    /// The sender; `nil` if the advertisement had no address.
     public let sender: Sender?
-    /// In dBm; `nil` where the receiver did not tell.
+    /// The level in dBm; `nil` if the receiver did not report it.
     public let rssi: Int8?
-    /// Whether it answered a scanner: such a report says nothing of the beacon's interval.
+    /// Whether it is a scan response. Scan responses say nothing about the beacon's interval.
     public let isScanResponse: Bool
 
-    /// - Parameter rssi: What lies outside -127...20 dBm is kept out of all arithmetic.
+    /// - Parameter rssi: The level in dBm. Levels outside -127...20 are ignored in all calculations.
     public init(at instant: HeardInstant, from sender: Sender?, rssi: Int8?, isScanResponse: Bool = false) {
         self.instant = instant
         self.sender = sender
@@ -32,17 +32,17 @@ public struct Sighting: Hashable, Sendable {
     }
 }
 
-/// A beacon that somebody has named.
+/// A beacon with a name.
 public struct KnownBeacon: Hashable, Sendable {
     public var name: String
-    /// `nil` for one that is known by its ephemeral ids alone.
+    /// The identity; `nil` for a beacon that is known only by its ephemeral ids.
     public var identity: BeaconIdentity?
-    /// The interval that it is configured with, in microseconds; `nil` to learn it.
+    /// The configured interval in microseconds; `nil` to learn it.
     public var intervalMicroseconds: Int?
-    /// What a receiver sees at 1 m, in dBm, where somebody has measured it: it counts before the octet that is sent.
+    /// The measured level at 1 m in dBm; `nil` to use the value that the beacon states.
     public var calibrationAtOneMeter: Int?
 
-    /// A beacon of this name that is told by `identity`.
+    /// A beacon with this name and identity.
     public init(
         name: String, identity: BeaconIdentity?, intervalMicroseconds: Int? = nil, calibrationAtOneMeter: Int? = nil
     ) {

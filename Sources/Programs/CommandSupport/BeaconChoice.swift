@@ -5,10 +5,10 @@ internal import LinuxHost
 package import Listener
 package import Sightings
 
-/// Which one beacon is meant, and where it is heard.
+/// The beacon that a command is about.
 package struct BeaconChoice {
     package let table: SightingTable
-    /// Its places in the table; `nil` for the strongest that is heard.
+    /// The positions of the beacon in the table; `nil` for the strongest beacon.
     package let places: Set<Int>?
 
     /// - Parameter beacon: An identity, or the name of a known beacon; `nil` for the strongest.
@@ -22,7 +22,7 @@ package struct BeaconChoice {
             table = known.table(clock, strangers: .counted)
             places = Set(known.beacons.indices.filter { known.beacons[$0].name == beacon })
         } else if let identity = BeaconIdentity(beacon) {
-            // What somebody has measured of it counts under either name.
+            // A measured calibration counts for both names of the beacon.
             let same = known.beacons.first { $0.identity == identity }
             table = SightingTable(
                 known: [same ?? KnownBeacon(name: beacon, identity: identity)], strangers: .counted)
@@ -36,7 +36,7 @@ package struct BeaconChoice {
     }
 }
 
-/// Where one beacon is heard: an adapter, or recordings.
+/// The source of a command about one beacon: an adapter, or recordings.
 package struct BeaconSourceOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -61,18 +61,18 @@ package struct BeaconSourceOptions: ParsableArguments {
 
     package func validate() throws {
         if replay != nil && adapter != nil {
-            throw ValidationError("--replay reads a file: it goes without --adapter.")
+            throw ValidationError("--replay reads a file: leave out --adapter.")
         }
         if case .managed(let index)? = adapter {
             throw ValidationError(
                 "The kernel drops repeats on hci\(index):mgmt, so levels cannot be averaged there: use hci\(index).")
         }
         if replay == "-" && known.contains("-") {
-            throw ValidationError("Standard input is either the recording or the known beacons.")
+            throw ValidationError("Standard input cannot be both the recording and the known beacons.")
         }
     }
 
-    /// - Parameter duration: In microseconds; of an adapter.
+    /// - Parameter duration: The duration for an adapter, in microseconds.
     package func open(_ known: KnownBeacons, duration: Int?) throws -> SightingSource {
         if let replay { return try .recording(replay) }
         var options = SightingSource.Options(adapter: adapter)
@@ -81,10 +81,10 @@ package struct BeaconSourceOptions: ParsableArguments {
         return try .live(options)
     }
 
-    /// How the receiver is called.
+    /// The name of the receiver.
     package var receiver: String { adapter?.description ?? replay ?? "the first adapter" }
 
-    /// Waits for a person to be ready; without one it goes on.
+    /// Waits until the user is ready, if there is one.
     package static func prompt(_ text: String) {
         guard Terminal.inputIsTerminal, Terminal.errorIsTerminal else { return }
         Terminal.writeError("\(text), then press Enter ")

@@ -4,12 +4,12 @@ internal import LinuxHost
 package import Listener
 package import Sightings
 
-/// Hears one beacon, and tells what the guide says.
+/// Receives one beacon, and prints the advice of a guide.
 package final class FindListener: SightingConsumer {
     package var guide = FindGuide()
     package private(set) var levels: [Int8] = []
     package private(set) var hasHeard = false
-    /// What a map says, asked for with each line: a part of it, and a member of the object.
+    /// Returns the directions of a map for each line: a text, and a member of the JSON object.
     package var onMap: ((_ state: FindGuide.State) -> (text: String, json: JSONValue))?
     private var table: SightingTable
     private let places: Set<Int>
@@ -22,7 +22,7 @@ package final class FindListener: SightingConsumer {
     private var nextBell: HeardInstant?
     private var hasArrived = false
 
-    /// Without anything to print, for a turn.
+    /// A listener that prints nothing, for a turn.
     package convenience init(_ choice: BeaconChoice, _ clock: HearingClock, name: String) {
         self.init(choice, clock, name: name, json: false, sound: false, isShown: false)
     }
@@ -46,7 +46,7 @@ package final class FindListener: SightingConsumer {
 
     package func advance(to now: HeardInstant) {
         guard isShown else { return }
-        // Of a recording the first packet is the beginning.
+        // A recording begins with its first packet.
         nextLine = nextLine ?? now.advanced(byMicroseconds: json ? 500_000 : 1_000_000)
         while let due = nextLine, due <= now, !hasArrived {
             nextLine = due.advanced(byMicroseconds: json ? 500_000 : 1_000_000)
@@ -63,13 +63,13 @@ package final class FindListener: SightingConsumer {
         let level = report.sighting.rssi.flatMap { LevelTally.range.contains($0) ? $0 : nil }
         if let level, !isShown { levels.append(level) }
         guide.powerAtOneMeter = table.tracks[place].powerAtOneMeter ?? guide.powerAtOneMeter
-        // Several advertisements of one beacon: the shortest interval tells of silence.
+        // If the beacon sends several advertisements, the shortest interval determines the silence.
         let interval = places.compactMap { table.tracks[$0].known?.intervalMicroseconds }.min()
         guide.intervalMicroseconds = interval
         guide.hear(level, at: report.sighting.instant)
     }
 
-    /// Silence counts only while somebody listens.
+    /// A silence does not count while the receiver is deaf.
     package func change(_ state: ListeningState, at now: HeardInstant) {
         if state.isHearing { guide.becomeHearing(at: now) } else { guide.becomeDeaf(at: now) }
     }
@@ -94,7 +94,7 @@ package final class FindListener: SightingConsumer {
         let isLive = Terminal.outputIsTerminal
         let width = isLive ? Terminal.columns : .max
         let line = text(state, bars: width < 80 ? 4 : 20) + (found.map { "  " + $0.text } ?? "")
-        // What is longer than the line would stay there for ever.
+        // A line that is wider than the terminal could not be cleared.
         Terminal.write(isLive ? "\r\u{1B}[K" + line.prefix(width) : line + "\n")
     }
 
@@ -121,9 +121,9 @@ package final class FindListener: SightingConsumer {
         case .colder: "colder"
         case .same: "same: walk \(state.steps == 10 ? "ten" : "five") steps"
         case .silent:
-            "silent for \((state.silentMicroseconds ?? 0) / 1_000_000) s: go back to where it was heard"
-        case .deaf: "this radio misses reports just now: stay where you are"
-        case .arrived: "you stand before it"
+            "silent for \((state.silentMicroseconds ?? 0) / 1_000_000) s: go back to where it was received"
+        case .deaf: "this radio misses reports at the moment: wait here"
+        case .arrived: "you have reached it"
         }
     }
 
@@ -149,7 +149,7 @@ package final class FindListener: SightingConsumer {
             ] + (onMap.map { [("map", $0)] } ?? []))
     }
 
-    /// From one bell in two seconds at -90 dBm to five a second at -45.
+    /// Rings the bell: from once in 2 s at -90 dBm to five times per second at -45 dBm.
     private func ring(at now: HeardInstant) {
         guard sound, Terminal.errorIsTerminal, now >= nextBell ?? now else { return }
         let level = guide.state(at: now).level

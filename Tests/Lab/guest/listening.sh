@@ -178,7 +178,7 @@ outlives_an_earlier_lescan() {
     ended_at=$(cut -d ' ' -f 1 /proc/uptime)
     eventually 10 more_than 15 scan.txt || fail "nothing is heard after lescan has ended"
     scan_ends scan.txt
-    shows scan.txt.err 'hci1: hcitool scans here, too'
+    shows scan.txt.err 'hci1: hcitool scans, too'
     # The tenth report is the first one after the end, or up to a second later.
     tenth=$(sed -n 's/.*"bootNs":\([0-9]*\).*/\1/p' scan.txt | sed -n 10p)
     waited=$(awk "BEGIN { printf \"%.2f\", $tenth / 1e9 - $ended_at }")
@@ -210,7 +210,7 @@ outlives_a_discovery() {
         cat bluetoothctl.txt
         fail "the discovery was not noticed"
     }
-    shows scan.txt.err 'bluetoothd scans here, too'
+    shows scan.txt.err 'bluetoothd scans, too'
     # As long as it lasts repeats are left out, and its end may be less than ten reports behind.
     gap=$(silence_after scan.txt "$(cat scan_off.txt)")
     say "note $FAMILY: a discovery costs $gap s at its end"
@@ -263,7 +263,7 @@ has_an_adapter_for_itself() {
 says_that_nothing_is_heard() {
     adapter_starts_up hci1
     expect_exit 77 scan.txt su nobody -s /bin/sh -c "pharos scan --adapter hci1 --duration-s 1"
-    shows scan.txt 'hci1: listening needs CAP_NET_RAW'
+    shows scan.txt 'hci1: receiving needs CAP_NET_RAW'
 }
 
 # hears_presence: through the kernel's advertisement monitors, which are gone afterwards.

@@ -200,7 +200,7 @@ final class ListenPrinter: SightingConsumer {
         if let lost = source.counts.lostInKernel { parts.append("\(lost) lost in the kernel") }
         let malformed = source.counts.malformedEvents + table.counts.malformed
         if malformed > 0 { parts.append("\(malformed) malformed") }
-        if source.counts.incomplete > 0 { parts.append("\(source.counts.incomplete) without their end") }
+        if source.counts.incomplete > 0 { parts.append("\(source.counts.incomplete) incomplete") }
         return parts.joined(separator: ", ") + "\n"
     }
 }

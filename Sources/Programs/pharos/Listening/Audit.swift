@@ -73,17 +73,17 @@ struct Audit: ParsableCommand {
     func validate() throws {
         if let option = history.isEmpty ? mqtt.isEmpty ? nil : "--mqtt" : "--history" {
             throw ValidationError(
-                "\(option): what listeners keep and publish has no bytes, addresses and times of advertisements, which "
-                    + "an audit judges: record with `pharos scan --record FILE`, and give that to --replay.")
+                "\(option): listeners do not store the bytes, addresses and times of advertisements, which an audit "
+                    + "needs. Record with `pharos scan --record FILE`, and use --replay.")
         }
         if !replay.isEmpty && (!adapter.isEmpty || durationS != nil) {
-            throw ValidationError("--replay reads a file: it goes without --adapter and --duration-s.")
+            throw ValidationError("--replay reads a file: leave out --adapter and --duration-s.")
         }
         if files.count(where: { $0 == "-" }) + replay.count(where: { $0 == "-" }) > 1 {
             throw ValidationError("Standard input can be read once.")
         }
-        if durationS == 0 { throw ValidationError("--duration-s 0: in no time nothing can be judged.") }
-        if html == "-" { throw ValidationError("--html writes a file; standard output has the verdicts.") }
+        if durationS == 0 { throw ValidationError("--duration-s must be more than 0.") }
+        if html == "-" { throw ValidationError("--html needs a file name; the verdicts go to standard output.") }
         for case .managed(let index) in adapter {
             throw ValidationError(
                 "The kernel drops repeats on hci\(index):mgmt, so nothing can be counted there: use hci\(index).")
@@ -100,7 +100,7 @@ struct Audit: ParsableCommand {
             : try AuditRun.replay(files, recordings: replay) { Terminal.writeError("pharos: \($0)\n") }
         var model = SilenceModel()
         let report = auditor.report(at: place, &model)
-        // First of all: what was listened for is not lost where the page cannot be written.
+        // Print the result first, so that it is not lost if the page cannot be written.
         Terminal.write(json ? report.json.line + "\n" : report.text)
         if let html {
             let names = self.files.joined(separator: ", ")
@@ -122,14 +122,15 @@ struct Audit: ParsableCommand {
         return try AuditRun.listen(files, adapters: adapter, duration: durationS) { progress in
             line.report {
                 "listening for \((MonotonicClock.nanoseconds() - start) / 1_000_000_000) s: \(progress.heard) of "
-                    + "\(progress.expected) advertisements heard, \(progress.reports) reports"
+                    + "\(progress.expected) advertisements received, \(progress.reports) reports"
             }
         } say: { sentence, isWarning in
             if isWarning || !Terminal.errorIsTerminal { Terminal.writeError("pharos: \(sentence)\n") }
         }
     }
 
-    /// Where the receivers are. A place where none of the beacons is would leave every one of them unjudged.
+    /// Returns the place of the receivers. A place without any of the beacons is an error, because nothing could be
+    /// judged.
     private func place(of files: AuditedFiles) throws -> AuditPlace? {
         guard let place = try namedPlace() else { return nil }
         let placed = files.beacons.map(\.group).filter { $0.count > 1 }
@@ -139,7 +140,7 @@ struct Audit: ParsableCommand {
                 .usage,
                 "--floor \(TerminalText.line(floor)): no beacon is on that floor; "
                     + (floors.isEmpty
-                        ? "the files name no floors: leave --floor out"
+                        ? "the files name no floors: leave out --floor"
                         : "the floors are \(floors.joined(separator: ", "))"))
         }
         if !files.beacons.contains(where: { place.contains($0.group) }) {
@@ -150,7 +151,7 @@ struct Audit: ParsableCommand {
         return place
     }
 
-    /// By the site file's own words and by --floor.
+    /// Returns the place given by the site file and --floor.
     private func namedPlace() throws -> AuditPlace? {
         guard let site else { return floor.map { AuditPlace(site: nil, floor: $0) } }
         let (decoded, faults) = Site.decode(try InputFile.read(site))

@@ -60,13 +60,14 @@ struct Calibrate: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "What the beacon's transmitter emits; else what the profile of --write asks.", valueName: "dBm"),
+            "Transmit power of the beacon (default: that of the profile of --write).", valueName: "dBm"),
         transform: OptionValue.integer)
     var radioPowerDbm: Int?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("What this receiver shows above one that is known.", valueName: "dB"))
+        help: ArgumentHelp(
+            "Difference between this receiver's levels and those of a reference receiver.", valueName: "dB"))
     var referenceOffsetDb: Double = 0
 
     @Option(
@@ -79,9 +80,9 @@ struct Calibrate: ParsableCommand {
 
     func validate() throws {
         guard (beacon != nil) != strongest else {
-            throw ValidationError("Name the --beacon, or take the --strongest.")
+            throw ValidationError("Give --beacon or --strongest.")
         }
-        if turn && headings != nil { throw ValidationError("--turn is --headings 4: give one of them.") }
+        if turn && headings != nil { throw ValidationError("--turn means --headings 4: give only one of them.") }
         if let headings, !(2...16).contains(headings) {
             throw ValidationError("--headings \(headings) is out of range 2...16.")
         }
@@ -92,9 +93,9 @@ struct Calibrate: ParsableCommand {
             throw ValidationError(
                 "A calibration is for 1 m: measure there, at several distances, or give --path-loss-exponent.")
         }
-        if Set(distanceM).count < distanceM.count { throw ValidationError("A --distance-m is given twice.") }
+        if Set(distanceM).count < distanceM.count { throw ValidationError("The same --distance-m is given twice.") }
         if write != nil && !turn && headings == nil {
-            throw ValidationError("--write needs --turn or --headings: one heading is no calibration.")
+            throw ValidationError("--write needs --turn or --headings: one heading is not enough for a calibration.")
         }
         guard (-40...40).contains(referenceOffsetDb) else {
             throw ValidationError("--reference-offset-db \(referenceOffsetDb) is out of range -40...40.")
@@ -109,11 +110,11 @@ struct Calibrate: ParsableCommand {
         let measurement = try measure(known, power)
         if let shortage = measurement.shortage { throw Failure(.temporaryFailure, "\(name): \(shortage)") }
         guard let result = measurement.result else {
-            throw Failure(.temporaryFailure, "\(name): the distances do not tell how the level falls")
+            throw Failure(.temporaryFailure, "\(name): the level at 1 m cannot be computed from these distances")
         }
         for warning in result.warnings { Terminal.writeError("pharos: warning: \(warning)\n") }
         let report = CalibrationReport(result, receiver: source.receiver)
-        // First of all: what was measured is not lost where the profile cannot be written.
+        // Print the result first, so that it is not lost if the profile cannot be written.
         Terminal.write(json ? report.json.line + "\n" : report.text)
         if let profile {
             let revision = try CalibrationRevision(
@@ -179,11 +180,11 @@ struct Calibrate: ParsableCommand {
         return Double(thousandths) / 1000
     }
 
-    /// What the profile asks the transmitter for.
+    /// Returns the transmit power that the profile requests.
     private static func radioPower(_ text: [UInt8], _ path: String) throws -> Int? {
         let (profile, problems) = BeaconProfile.decode(text)
         guard let profile else {
-            // A calibration that is missing is what this command is for.
+            // The profile may be incomplete, because this command adds its calibration.
             guard JSONDocument.parse(text).problems.isEmpty, let root = JSONDocument.parse(text).root else {
                 throw Failure(.dataFormat, problems.filter(\.isError).map { $0.text(file: path) })
             }
@@ -194,7 +195,7 @@ struct Calibrate: ParsableCommand {
     }
 }
 
-/// Hears one beacon, leg by leg.
+/// Receives one beacon, leg by leg.
 private final class CalibrationListener: SightingConsumer {
     private var table: SightingTable
     private let places: Set<Int>?
@@ -208,7 +209,7 @@ private final class CalibrationListener: SightingConsumer {
     private var elapsed = 0
     private var latest = HeardInstant(nanoseconds: 0)
 
-    /// Beacons among which the strongest is chosen.
+    /// The number of beacons among which the strongest is chosen.
     private static let candidates = 256
 
     init(_ choice: BeaconChoice, _ empty: CalibrationMeasurement, legMicroseconds: Int, isRecording: Bool) {
@@ -219,7 +220,7 @@ private final class CalibrationListener: SightingConsumer {
         self.isRecording = isRecording
     }
 
-    /// That of the beacon, or of the strongest of which enough was heard.
+    /// The measurement of the beacon, or of the strongest beacon with enough packets.
     var measurement: CalibrationMeasurement {
         if places != nil { return measurements[0] ?? empty }
         let fewest = CalibrationMeasurement.neededPacketsOfHeading
@@ -228,7 +229,7 @@ private final class CalibrationListener: SightingConsumer {
             ?? measurements.values.max { $0.packets < $1.packets } ?? empty
     }
 
-    /// Whether a signal has ended the leg before its time.
+    /// Whether a signal ended the leg early.
     var isInterrupted: Bool { !isSatisfied && elapsedOfLeg < legMicroseconds * 9 / 10 }
 
     private var elapsedOfLeg: Int { start.map { latest.microseconds(since: $0) } ?? 0 }
@@ -272,7 +273,7 @@ private final class CalibrationListener: SightingConsumer {
     }
 }
 
-/// What a calibration tells, for people and for scripts.
+/// The result of a calibration as text and JSON.
 private struct CalibrationReport {
     private let result: CalibrationMeasurement.Result
     private let receiver: String
@@ -296,7 +297,7 @@ private struct CalibrationReport {
                 + (result.powerAtOneMeter.interval.map {
                     ", \(Self.tenths($0.lowerBound))...\(Self.tenths($0.upperBound)) with 95 %"
                 } ?? "") + "; Eddystone sends it as \(Self.tenths(result.powerAtOneMeter.value + 41)) dBm at 0 m",
-            "as \(receiver) hears it; another receiver shows another value",
+            "measured by \(receiver); other receivers may measure other values",
         ]
         lines.append(
             "\(result.packets) packets, standard deviation \(result.packetDeviation.map(Self.tenths) ?? "-") dB; standard "

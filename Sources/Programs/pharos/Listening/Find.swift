@@ -22,7 +22,7 @@ struct Find: ParsableCommand {
 
     @OptionGroup var source: BeaconSourceOptions
 
-    // The other program takes over where it is given.
+    // With a map, the other program runs this command.
     @Option(
         help: ArgumentHelp("A map, to show where the beacon is and how far away.", valueName: "file"),
         completion: .file())

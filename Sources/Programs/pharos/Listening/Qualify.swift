@@ -55,11 +55,11 @@ struct Qualify: ParsableCommand {
 
     func validate() throws {
         if hears != nil && known.isEmpty {
-            throw ValidationError("--hears needs --known, which gives the interval of the beacon.")
+            throw ValidationError("--hears needs --known, which contains the interval of the beacon.")
         }
-        if hears == nil && !known.isEmpty { throw ValidationError("--known goes with --hears.") }
+        if hears == nil && !known.isEmpty { throw ValidationError("--known needs --hears.") }
         if hears != nil && sender != nil {
-            throw ValidationError("--hears is for a single radio: name it with --receiver, and leave out --sender.")
+            throw ValidationError("--hears tests a single radio: name it with --receiver, and leave out --sender.")
         }
         guard durationS >= 1_000_000 else { throw ValidationError("--duration-s is at least 1.") }
     }
@@ -93,10 +93,10 @@ struct Qualify: ParsableCommand {
     private func beacon(_ name: String, _ known: KnownBeacons) throws -> KnownBeacon {
         let named = known.beacons.filter { $0.name == name }
         guard !named.isEmpty else {
-            throw Failure(.usage, "--hears \(name): no beacon of --known has that name")
+            throw Failure(.usage, "--hears \(name): no beacon in --known has this name")
         }
         guard let beacon = named.first(where: { $0.identity != nil }) else {
-            throw Failure(.usage, "--hears \(name): it has no identity that stays the same")
+            throw Failure(.usage, "--hears \(name): its identity changes, so it cannot be used")
         }
         return beacon
     }

@@ -51,7 +51,7 @@ struct Scan: ParsableCommand {
             throw ValidationError("--ranging needs --known: it reports the distance of beacons with a name.")
         }
         if source.replay == "-" && selection.known.contains("-") {
-            throw ValidationError("Standard input is either the recording or the known beacons.")
+            throw ValidationError("Standard input cannot be both the recording and the known beacons.")
         }
         if ranging && !monitor.isEmpty { throw ValidationError("--ranging and --monitor do not go together.") }
         if !monitor.isEmpty, case .managed(let index)? = source.adapter {
@@ -82,7 +82,7 @@ struct Scan: ParsableCommand {
     }
 }
 
-/// Where reports come from.
+/// The source of reports.
 struct ScanSourceOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -120,7 +120,7 @@ struct ScanSourceOptions: ParsableArguments {
 
     func validate() throws {
         if replay != nil && (adapter != nil || record != nil || durationS != nil) {
-            throw ValidationError("--replay reads a file: it goes without --adapter, --record and --duration-s.")
+            throw ValidationError("--replay reads a file: leave out --adapter, --record and --duration-s.")
         }
         if replay != nil && (active || scanIntervalMs != nil || scanWindowMs != nil) {
             throw ValidationError(
@@ -130,7 +130,7 @@ struct ScanSourceOptions: ParsableArguments {
         _ = try settings()
     }
 
-    /// What the options name; nothing is opened yet but the files.
+    /// Creates the source. Only files are opened yet.
     func open(_ known: KnownBeacons, levels: ClosedRange<Int8>?) throws -> SightingSource {
         if let replay { return try .recording(replay, levels: levels) }
         var options = SightingSource.Options(adapter: adapter)
@@ -142,7 +142,7 @@ struct ScanSourceOptions: ParsableArguments {
         return try .live(options, levels: levels)
     }
 
-    /// The scan's parameters.
+    /// Returns the scan parameters.
     private func settings() throws -> ScanSettings {
         let longest = scanIntervalMs ?? 60
         let interval = try interval(longest, of: "--scan-interval-ms", upTo: 10_240)
@@ -165,7 +165,7 @@ struct ScanSourceOptions: ParsableArguments {
     }
 }
 
-/// Whose reports are shown.
+/// The reports to show.
 struct ScanSelection: ParsableArguments {
     @Option(
         parsing: .singleValue,
@@ -210,7 +210,7 @@ struct ScanSelection: ParsableArguments {
         return low...high
     }
 
-    /// The levels whose reports are shown; `nil` for all.
+    /// The levels of the reports to show, in dBm; `nil` for all levels.
     var levels: ClosedRange<Int8>? {
         guard minRssiDbm != nil || plausibleDbm != nil else { return nil }
         let plausible = plausibleDbm ?? LevelTally.range
@@ -230,15 +230,15 @@ struct ScanSelection: ParsableArguments {
             } else {
                 throw Failure(
                     .usage,
-                    "--only \(what): this is no kind (\(BeaconIdentity.kinds.joined(separator: ", "))), no identity "
-                        + "such as ibeacon:UUID-1-2, and no name of a known beacon")
+                    "--only \(what): use a kind (\(BeaconIdentity.kinds.joined(separator: ", "))), an identity such as "
+                        + "ibeacon:UUID-1-2, or the name of a known beacon")
             }
         }
         return filter
     }
 }
 
-/// How levels become distances.
+/// The conversion of levels into distances.
 struct DistanceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("log, altbeacon or radius (default: log).", valueName: "model"),
@@ -273,5 +273,56 @@ struct DistanceOptions: ParsableArguments {
         rule.exponent = pathLossExponent
         rule.shadowingDecibels = shadowingDb
         return rule
+    }
+}
+
+/// Passes sightings to a `Hearing`, and its events to the output.
+final class ScanEngine: SightingConsumer {
+    private var hearing: Hearing
+    private let output: ScanOutput
+    private var hasListened = false
+
+    init(_ hearing: Hearing, _ output: ScanOutput) {
+        self.hearing = hearing
+        self.output = output
+    }
+
+    var nextWakeUp: HeardInstant? { hearing.nextWakeUp }
+    var isSatisfied: Bool { Terminal.outputIsGone }
+
+    func begin(at now: HeardInstant) { hearing.begin(at: now) }
+
+    /// Prints the events up to `now`.
+    func advance(to now: HeardInstant) {
+        while let event = hearing.nextEvent(until: now) { output.show(event, hearing.table) }
+    }
+
+    func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        let place = hearing.hear(report.sighting, octets, range)
+        guard output.form == .reports else { return }
+        output.show(report, range.map { octets[$0] }, place, hearing.table)
+    }
+
+    /// Beacons do not leave while the receiver is deaf.
+    func change(_ state: ListeningState, at now: HeardInstant) {
+        if state.isHearing { hearing.becomeHearing(at: now) } else { hearing.becomeDeaf(at: now) }
+        if hasListened, state != .off { output.show(state, at: now) }
+        hasListened = hasListened || state.isHearing
+    }
+
+    func rest(at now: HeardInstant) {
+        output.repaint(hearing.table, at: now)
+        output.flush()
+    }
+
+    func say(_ sentence: String, isWarning: Bool) {
+        if !Terminal.outputIsTerminal || isWarning { Terminal.writeError("pharos: \(sentence)\n") }
+    }
+
+    /// Prints the remaining events.
+    func finish(at now: HeardInstant) {
+        advance(to: now)
+        if let event = hearing.finish(at: now) { output.show(event, hearing.table) }
+        output.finish(hearing.table, at: now)
     }
 }

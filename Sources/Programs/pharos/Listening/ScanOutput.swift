@@ -7,24 +7,24 @@ internal import LinuxHost
 internal import Listener
 internal import Sightings
 
-/// What a scan prints.
+/// The form of the output.
 enum ScanForm {
-    /// One line a report.
+    /// One line for each report.
     case reports
-    /// One object, or one table, a round.
+    /// One JSON object or table for each round.
     case rounds
-    /// A line where a region is entered or left.
+    /// One line for each region that is entered or left.
     case regions
-    /// A table that is drawn anew, or one at the end.
+    /// A table that is updated on a terminal, or printed once at the end.
     case table
 }
 
-/// By what the rows of a table are ordered.
+/// The order of the rows.
 enum ScanOrder: String, ExpressibleByArgument, CaseIterable {
     case name, rssi, last, rate
 }
 
-/// Whose rows and lines are shown: of nothing named, all.
+/// The beacons to show; all beacons if no condition is given.
 struct ScanFilter {
     var kinds: Set<String> = []
     var patterns: [RegionPattern] = []
@@ -38,7 +38,7 @@ struct ScanFilter {
     }
 }
 
-/// Prints what is heard: for people, or one JSON object a line.
+/// Prints sightings as text, or as one JSON object per line.
 final class ScanOutput {
     let form: ScanForm
     private let json: Bool
@@ -67,10 +67,10 @@ final class ScanOutput {
         self.regions = regions
     }
 
-    /// Four times a second at most.
+    /// The shortest time between two updates of the table, in microseconds.
     private static let repaintMicroseconds = 250_000
 
-    /// Whether a table is drawn anew for a person.
+    /// Whether the table is updated on a terminal.
     private var isLive: Bool { form == .table && !json && Terminal.outputIsTerminal }
 
     private func add(_ line: String) { add(line.utf8) }
@@ -86,7 +86,7 @@ final class ScanOutput {
         row.removeAll()
     }
 
-    /// Hands out what was printed since the last time.
+    /// Writes the output since the last call.
     func flush() {
         guard !lines.isEmpty else { return }
         Terminal.write(lines)
@@ -95,10 +95,10 @@ final class ScanOutput {
 
     // MARK: Reports
 
-    /// - Parameter place: Of its beacon in the table.
+    /// - Parameter place: The position of the beacon in the table.
     func show(_ report: HeardReport, _ data: [UInt8], _ place: Int?, _ table: SightingTable) {
         let frames = Self.frames(data)
-        // A track is a kilobyte: it is not copied for each report.
+        // A track is large, so it is not copied for each report.
         let known = place.flatMap { table.tracks[$0].known }
         let last = place.flatMap { table.tracks[$0].identity }
         let address = report.sighting.sender.map { BeaconIdentity.address($0.address) }
@@ -139,25 +139,26 @@ final class ScanOutput {
         add(values.region(event, name: name).line + "\n")
     }
 
-    /// How listening is, where that has changed.
+    /// Prints a change of the state.
     func show(_ state: ListeningState, at instant: HeardInstant) {
         if json { add(values.state(state, at: instant).line + "\n") }
     }
 
-    /// The beacons to show: known ones in their order, then strangers by their identity, or as the order says.
+    /// Returns the positions of the beacons to show: known beacons in their order, then strangers by identity, unless
+    /// another order is chosen.
     private func rows(_ table: SightingTable, heardInRound: Bool) -> [Int] {
         let all = heardInRound ? table.heardInRound : table.tracks.indices.filter { table.tracks[$0].isHeard }
         let shown = all.filter { filter.takes(table.tracks[$0].identity, table.tracks[$0].known?.name) }
         return shown.map { (key(of: $0, table), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    /// What a beacon's row is ordered by.
+    /// The sort key of a row.
     private struct Key: Comparable {
-        /// The largest comes first.
+        /// The value of the chosen order; the largest comes first.
         var rank: UInt64 = 0
-        /// Known ones come first, in their order.
+        /// The position of a known beacon. Known beacons come before strangers.
         var known = Int.max
-        /// Of a stranger.
+        /// The identity of a stranger.
         var identity = ""
         var place: Int
 
@@ -186,34 +187,34 @@ final class ScanOutput {
 
     // MARK: Table
 
-    /// Draws the table anew where it is time, and a terminal is there to take it.
+    /// Updates the table if it is time, and if the terminal accepts output.
     func repaint(_ table: SightingTable, at now: HeardInstant) {
         guard isLive, now >= nextRepaint, Terminal.takesOutput() else { return }
         nextRepaint = now.advanced(byMicroseconds: Self.repaintMicroseconds)
         let width = Terminal.columns
         let text = text(table, now, width: width, limit: 40) + summary(isLast: false).prefix(width)
         let lines = text.split(separator: "\n")
-        // Up to the first line; each is cleared to its end, and what is left of an older table below them too.
+        // Moves up to the first line of the last table, and clears each line and everything below the table.
         let up = drawn == 0 ? "" : "\u{1B}[\(drawn)A"
         Terminal.write(up + lines.map { "\r\u{1B}[K" + $0 + "\n" }.joined() + "\u{1B}[J")
         drawn = lines.count
     }
 
-    /// The last table, where none is drawn meanwhile.
+    /// Prints the last table, unless it was updated on a terminal.
     func finish(_ table: SightingTable, at now: HeardInstant) {
         if form == .table, !isLive { add(text(table, now)) }
         if !json, form != .regions { add(summary(isLast: true)) }
         flush()
     }
 
-    /// How listening is, and what was lost; empty for a recording.
+    /// Returns the state and the losses; empty for a recording.
     private func summary(isLast: Bool) -> String {
         guard let adapter = source.adapter else { return "" }
         let counts = source.counts
         var parts = (isLast ? [] : ["\(source.state)"]) + ["\(counts.reports) reports"]
         if let lost = counts.lostInKernel { parts.append("\(lost) lost in the kernel") }
         if counts.malformedEvents > 0 { parts.append("\(counts.malformedEvents) malformed events") }
-        if counts.incomplete > 0 { parts.append("\(counts.incomplete) without their end") }
+        if counts.incomplete > 0 { parts.append("\(counts.incomplete) incomplete") }
         if counts.restarts > 0 { parts.append("turned on again \(counts.restarts) times") }
         if counts.deafMicroseconds >= 100_000 {
             parts.append("deaf for \(DecimalText.thousandths(counts.deafMicroseconds / 100_000 * 100)) s")
@@ -221,7 +222,7 @@ final class ScanOutput {
         return "\(adapter): \(parts.joined(separator: ", "))\n"
     }
 
-    /// Without its middle, where it is too long: identities differ at their ends.
+    /// Returns the text without its middle if it is too long, because identities differ at their ends.
     private static func narrowed(_ text: String, to width: Int) -> String {
         text.count <= width ? text : text.prefix(width / 2) + "…" + text.suffix((width - 1) / 2)
     }
@@ -231,19 +232,20 @@ final class ScanOutput {
     ) -> String {
         let rows = rows(table, heardInRound: form == .rounds)
         guard !rows.isEmpty else {
-            return source.counts.reports == 0 ? "nothing heard yet\n" : "nothing of what is to be shown was heard yet\n"
+            return source.counts.reports == 0
+                ? "nothing received yet\n" : "none of the selected beacons was received yet\n"
         }
         var columns = Table(ScanRow.header, alignment: ScanRow.alignment)
         for place in rows.prefix(limit) {
             var cells = ScanRow(table.tracks[place], now, rule, isPresenceOnly: source.isPresenceOnly).cells
-            // The levels must fit beside it.
+            // The levels must fit next to the identity.
             cells[0] = Self.narrowed(cells[0], to: max(16, width / 3))
             columns.add(cells)
         }
         var text = columns.text.split(separator: "\n").map { String($0.prefix(width)) + "\n" }.joined()
         if rows.count > limit { text += "and \(rows.count - limit) more\n" }
         if !table.keepsStrangers, table.counts.strangers > 0 {
-            text += "\(table.counts.strangers) reports of others, which --strangers shows\n"
+            text += "\(table.counts.strangers) reports of other beacons (show them with --strangers)\n"
         }
         return text
     }

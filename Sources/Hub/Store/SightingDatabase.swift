@@ -78,7 +78,7 @@ struct TakenBatches {
 }
 
 /// The tables of what was heard, in files that have them: one row for each beacon, receiver and minute.
-struct SightingTable {
+struct SightingDatabase {
     private let database: Database
 
     private static let minute: Int64 = 60_000

@@ -3,11 +3,11 @@ internal import BluetoothTypes
 internal import Sightings
 
 extension Auditor {
-    /// What all that was heard means. Receivers that still listen do so until their last call of `end`.
+    /// Returns the result of all sightings so far.
     ///
     /// - Parameters:
-    ///   - place: Where the receivers are; `nil` to expect everything everywhere.
-    ///   - model: Keeps what it computes, for the next report.
+    ///   - place: The place of the receivers; `nil` if all beacons must be received.
+    ///   - model: Stores its computations for the next report.
     public func report(at place: AuditPlace? = nil, _ model: inout SilenceModel) -> AuditReport {
         let spans = ListenedTime.union(receivers.map(\.listened))
         var audits: [AdvertisementAudit] = []
@@ -44,11 +44,11 @@ extension Auditor {
     }
 }
 
-/// Judges the advertisements of one box together: they share its radio.
+/// Judges the advertisements of one beacon together, because they share its radio.
 struct BeaconJudge {
-    /// Of other senders as many reports are no coincidence.
+    /// The number of reports from another sender that cannot be chance.
     private static let fewest = 2
-    /// How often two must have taken turns to be there at once.
+    /// The number of changes between two senders after which both must be present.
     private static let returns = 5
 
     private(set) var audits: [AdvertisementAudit]
@@ -57,14 +57,14 @@ struct BeaconJudge {
     private let spans: [ClosedRange<Int>]
     private let radios: Int
     private let unexpected: [String: Auditor.Unexpected]
-    /// Who sends each advertisement, as far as its address may be one of several.
+    /// The sender and the events of each advertisement.
     private var own: [Owner]
 
-    /// Who sends an advertisement.
+    /// The sender of an advertisement and its events.
     private struct Owner {
-        /// `nil` inside for an address that turns over.
+        /// The inner value is `nil` for an address that changes.
         var sender: Sender??
-        var events = HeardEvents()
+        var events = EventTimes()
     }
 
     init(_ auditor: Auditor, beacon: Int, _ range: Range<Int>, spans: [ClosedRange<Int>], radios: Int) {
@@ -79,17 +79,16 @@ struct BeaconJudge {
         own = range.map { _ in Owner() }
     }
 
-    private func heard(_ index: Int) -> [HeardAdvertisement] { auditor.heard[range.lowerBound + index] }
+    private func heard(_ index: Int) -> [ReceivedAdvertisement] { auditor.heard[range.lowerBound + index] }
 
-    /// Whether nothing at all was heard of the box.
+    /// Whether nothing was received from the beacon.
     var isSilent: Bool { unexpected.isEmpty && range.allSatisfy { !auditor.heard[$0].contains(where: \.isHeard) } }
 
     mutating func judge(_ model: inout SilenceModel) {
         for index in audits.indices where audits[index].expected.isJudgeable { judgeSenders(index) }
         var rhythms = rhythms()
         if audits.indices.contains(where: isAddressShared) {
-            // Somebody else's events lie between those of this radio: nothing can be said of their rhythm but that it
-            // is right.
+            // Events of another sender lie between those of this one, so a wrong rhythm is not this beacon's fault.
             for index in rhythms.indices where rhythms[index].isWrong { rhythms[index] = .init() }
         }
         let turn = rhythms.map(\.turnMicroseconds).max() ?? 0
@@ -139,7 +138,7 @@ struct BeaconJudge {
         own[index].events = mine.count == 1 ? mine[0].events : .union(mine.map(\.events), window: window(index))
     }
 
-    /// Reports of several receivers nearer than this are one event; their clocks may differ a little.
+    /// Returns the time within which reports of several receivers are one event. Their clocks may differ slightly.
     private func window(_ index: Int) -> Int { min(50_000, audits[index].expected.intervalMicroseconds / 2) }
 
     private static func isExpected(_ sender: Sender?, _ address: ExpectedAdvertisement.Address) -> Bool {
@@ -152,7 +151,7 @@ struct BeaconJudge {
     }
 
     private mutating func judgeOthers(
-        _ index: Int, _ records: [HeardAdvertisement], mine: [HeardAdvertisement.Source]
+        _ index: Int, _ records: [ReceivedAdvertisement], mine: [ReceivedAdvertisement.Source]
     ) {
         let returns = records.map(\.senderReturns).max() ?? 0
         if audits[index].expected.address == .turning {
@@ -174,7 +173,7 @@ struct BeaconJudge {
         }
     }
 
-    private mutating func judgeOctets(_ index: Int, _ mine: [HeardAdvertisement.Source]) {
+    private mutating func judgeOctets(_ index: Int, _ mine: [ReceivedAdvertisement.Source]) {
         let (right, wrong) = mine.reduce((0, 0)) { ($0.0 + $1.right, $0.1 + $1.wrong) }
         guard wrong >= (right == 0 ? 1 : Self.fewest) else { return }
         audits[index].wrongOctets = mine.first { !$0.wrongOctets.isEmpty }?.wrongOctets ?? []
@@ -187,14 +186,14 @@ struct BeaconJudge {
 
     // MARK: How often
 
-    /// By the receiver that heard most of it.
+    /// Returns the rhythms of the advertisements, measured by the receiver with the most events.
     private func rhythms() -> [RadioRhythm.Judgement] {
         let receivers = auditor.receivers.indices
-        func events(_ index: Int, _ receiver: Int) -> HeardEvents {
+        func events(_ index: Int, _ receiver: Int) -> EventTimes {
             guard let sender = own[index].sender else {
-                return unexpected[audits[index].expected.type]?.events[receiver] ?? HeardEvents()
+                return unexpected[audits[index].expected.type]?.events[receiver] ?? EventTimes()
             }
-            return heard(index)[receiver].sources.first { $0.sender == sender }?.events ?? HeardEvents()
+            return heard(index)[receiver].sources.first { $0.sender == sender }?.events ?? EventTimes()
         }
         let best = receivers.max { left, right in
             audits.indices.reduce(0) { $0 + events($1, left).times.count }
@@ -214,7 +213,7 @@ struct BeaconJudge {
         guard listened > 0, audits[index].owed > 0 else { return }
         audits[index].share = min(1, Double(audits[index].heard) * expected.periodMicroseconds / listened)
         guard audits[index].heard > 0 else { return }
-        // Two that send from one address have no interval.
+        // Two senders with one address have no common interval.
         guard !isAddressShared(index) else { return }
         audits[index].intervalMicroseconds = rhythm.interval.map { Int($0.rounded()) }
         if rhythm.isMixed, Double(audits[index].heard) > 1.2 * Double(audits[index].owed) {
@@ -227,7 +226,7 @@ struct BeaconJudge {
                 .wrongInterval,
                 "it comes every \(interval), not \(Self.milliseconds(Double(expected.intervalMicroseconds))) ms")
         }
-        // What follows from a wrong interval is no fault of its own.
+        // Faults that follow from a wrong interval are not reported.
         let interval = (rhythm.isWrong ? rhythm.interval : nil) ?? Double(expected.intervalMicroseconds)
         judgeSilence(index, interval: max(1, interval), turn: rhythm.turnMicroseconds, &model)
     }
@@ -248,7 +247,7 @@ struct BeaconJudge {
         let owed = Double(ListenedTime.length(spans)) / period
         let silence = own[index].events.longestSilence(within: spans)
         audits[index].longestSilenceMicroseconds = silence
-        // The loss apart from the silence that is in question, and not below what so few events can tell.
+        // The loss without this silence. It is never below what so few events can show.
         let rest = max(1, owed - Double(silence) / period)
         let lost = max(0, rest - heard)
         let loss = min(0.98, (lost + 2 + 2 * (lost + 1).squareRoot()) / (rest + 4))

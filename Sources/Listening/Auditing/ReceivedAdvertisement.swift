@@ -1,21 +1,21 @@
 internal import BeaconFrames
 internal import Sightings
 
-/// What one receiver heard of one expected advertisement: apart by who sent it.
-struct HeardAdvertisement: Sendable {
-    /// What came from one sender.
+/// The reports of one expected advertisement from one receiver, separated by sender.
+struct ReceivedAdvertisement: Sendable {
+    /// The reports from one sender.
     struct Source: Sendable {
-        /// `nil` where the sender turns over, or told no address.
+        /// The address; `nil` if it changes, or if the reports had no address.
         let sender: Sender?
         var right = 0
         var wrong = 0
-        var events = HeardEvents()
+        var events = EventTimes()
         var levels = LevelTally()
-        /// The first octets that were not the expected ones.
+        /// The data of the first report with wrong data.
         var wrongOctets: [UInt8] = []
-        /// How often right octets followed on wrong ones that had followed on right ones.
+        /// How often right data followed wrong data that had followed right data.
         var octetReturns = 0
-        /// Jumps of the level by more than 30 dB within a second, each in the other direction than the one before.
+        /// The number of level changes above 30 dB within one second, each in the opposite direction of the last.
         var levelJumps = 0
 
         private var lastLevel: (level: Int8, at: HeardInstant)?
@@ -49,13 +49,13 @@ struct HeardAdvertisement: Sendable {
         }
     }
 
-    /// Senders that are kept apart; what comes from more of them is only counted.
+    /// The maximum number of separate senders. Reports of further senders are only counted.
     static let sourceLimit = 8
 
     private(set) var sources: [Source] = []
-    /// Reports of senders beyond the limit.
+    /// The number of reports from further senders.
     private(set) var crowd = 0
-    /// How often a sender came back after another one: two that send at once.
+    /// How often a sender came back after another one, which shows that both are present.
     private(set) var senderReturns = 0
     var telemetry = TelemetryRecord()
 
@@ -64,7 +64,7 @@ struct HeardAdvertisement: Sendable {
     private var lastSender: Sender?
     private var senderBefore: Sender?
 
-    /// - Parameter isTurning: Whether its address turns over, so that all senders are one source.
+    /// - Parameter isTurning: Whether the address changes, so that all senders are one source.
     mutating func add(_ sighting: Sighting, isRight: Bool, isTurning: Bool, octets: Span<UInt8>, _ range: Range<Int>) {
         if sighting.sender != lastSender {
             if lastSender != nil, senderBefore == sighting.sender { senderReturns += 1 }
@@ -89,22 +89,22 @@ struct HeardAdvertisement: Sendable {
     }
 }
 
-/// What the telemetry of one beacon told, as one receiver heard it.
+/// The telemetry of one beacon, as one receiver received it.
 struct TelemetryRecord: Sendable {
-    /// A frame, and when it was heard.
+    /// A frame and its time.
     struct Point: Sendable {
         var at: HeardInstant
         var frame: EddystoneTLM
     }
 
     private(set) var count = 0
-    /// Since the counters last went back.
+    /// The first frame since the counters last went back.
     private(set) var first: Point?
     private(set) var last: Point?
     /// How often a counter went back.
     private(set) var backs = 0
     private(set) var battery: ClosedRange<Int>?
-    /// In 1/256 °C.
+    /// The range of temperatures in 1/256 °C.
     private(set) var temperature: ClosedRange<Int>?
 
     mutating func add(_ frame: EddystoneTLM, at instant: HeardInstant) {
@@ -123,7 +123,8 @@ struct TelemetryRecord: Sendable {
         last = point
     }
 
-    /// Counters wrap round: what is nearer behind than ahead has gone back.
+    /// Returns whether a counter went back. Counters wrap around, so a step of more than half the range is a step
+    /// back.
     private static func isBack(_ now: UInt32, _ before: UInt32) -> Bool { now &- before > UInt32.max / 2 }
 
     private static func extend(_ range: ClosedRange<Int>?, _ value: Int) -> ClosedRange<Int> {
@@ -132,21 +133,21 @@ struct TelemetryRecord: Sendable {
     }
 }
 
-/// What telemetry of a beacon must be like.
+/// The conditions that a beacon's telemetry must meet.
 struct TelemetryRule {
-    /// Batteries that can be, in millivolts: from a spent button cell to those of a lorry.
+    /// Plausible battery voltages in millivolts, from an empty coin cell to a vehicle battery.
     private static let batteries = 500...32_000
-    /// Temperatures that a beacon can live at, in 1/256 °C: -60...125.
+    /// Plausible temperatures of a beacon in 1/256 °C: -60...125 °C.
     private static let temperatures = -60 * 256...125 * 256
-    /// Counters over a shorter time tell nothing, in seconds.
+    /// The shortest time over which counters are compared, in seconds.
     private static let shortest = 20.0
 
-    /// Of all advertisements of the box: ADV_CNT counts every frame.
+    /// The number of events per second of all advertisements of the beacon, because ADV_CNT counts every frame.
     let eventsPerSecond: Double
-    /// How old a frame's numbers may be when it is heard.
+    /// The maximum age of the values in a frame, in seconds.
     let renewalSeconds: Double
 
-    /// Why it cannot be, in one sentence; `nil` where it can.
+    /// Returns the first violated condition as one sentence; `nil` if all are met.
     func fault(_ record: TelemetryRecord) -> String? {
         if let battery = record.battery, let wrong = Self.outside(battery, Self.batteries) {
             return "it reports a battery voltage of \(wrong) mV"
@@ -164,7 +165,7 @@ struct TelemetryRule {
         }
         let events = Double(last.frame.advertisements &- first.frame.advertisements)
         let owed = eventsPerSecond * ticks / 10
-        // Both counters are of one moment, so that their age does not matter.
+        // Both counters have the same age, so the age does not matter here.
         if abs(events - owed) > 0.05 * owed + 3 {
             return "it counted \(Int(events)) advertisements where \(Int(owed)) are due"
         }

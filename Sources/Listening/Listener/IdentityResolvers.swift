@@ -1,0 +1,136 @@
+internal import BluetoothTypes
+internal import EddystoneSecurity
+internal import Sightings
+
+/// The key of a beacon with ephemeral ids.
+struct EphemeralKey {
+    /// The position of the beacon among the known beacons.
+    let beacon: Int
+    let key: IdentityKey
+    let exponent: RotationExponent
+    /// The time at which the beacon's clock showed 65280, in seconds since 1970; `nil` if it is not known, and then
+    /// ids cannot be resolved.
+    let epochSeconds: Int?
+}
+
+/// The ephemeral ids of all keys in the present rotation period and in the periods before and after it. Older ids are
+/// unknown, so an id that was recorded and is sent again later is not accepted.
+struct EphemeralTable {
+    private struct Window {
+        var number: Int?
+        var ids: [FixedOctets<8>] = []
+    }
+
+    private let keys: [EphemeralKey]
+    private var windows: [Window]
+    private var beacons: [FixedOctets<8>: Int] = [:]
+    private var checkedSecond: Int?
+
+    init(_ keys: [EphemeralKey]) {
+        self.keys = keys
+        windows = keys.map { _ in Window() }
+    }
+
+    mutating func beacon(_ id: FixedOctets<8>, unixSeconds: Int) -> Int? {
+        if checkedSecond != unixSeconds {
+            checkedSecond = unixSeconds
+            for index in keys.indices { turn(index, unixSeconds) }
+        }
+        return beacons[id]
+    }
+
+    private mutating func turn(_ index: Int, _ unixSeconds: Int) {
+        let key = keys[index]
+        guard let epoch = key.epochSeconds else { return }
+        let period = Int(key.exponent.periodSeconds)
+        let counter = Int(IdentityKey.firstCounter) + unixSeconds - epoch
+        guard counter >= 0, windows[index].number != counter / period else { return }
+        for id in windows[index].ids { beacons[id] = nil }
+        let times = [counter - period, counter, counter + period].compactMap { UInt32(exactly: $0) }
+        let ids = times.compactMap { try? key.key.ephemeralID(at: $0, exponent: key.exponent) }
+        for id in ids { beacons[id] = key.beacon }
+        windows[index] = Window(number: counter / period, ids: ids)
+    }
+}
+
+/// The key of a device that changes its address.
+struct AddressKey {
+    /// The position of the device among the known beacons.
+    let beacon: Int
+    let key: IdentityResolvingKey
+}
+
+/// Finds the device that uses a resolvable private address, by trying each key once per address.
+///
+/// A flood of fresh addresses must not use up the processor, so at most ``trialsPerSecond`` keys are tried. An address
+/// beyond this limit stays unknown and is tried when it is received again. Half of the trials are reserved for
+/// repeated addresses, because a device keeps its address for minutes and a flood does not.
+struct AddressResolver {
+    /// The number of trials per second. A trial is one AES block with its key schedule and takes 0.25 µs on a server
+    /// core, so all trials take 1.5 % of such a core, and at most a quarter of a core that is 16 times slower. The
+    /// number is constant, not measured, so that a replay finds the same devices as the live scan.
+    static let trialsPerSecond = 60_000
+    /// The number of addresses that are remembered, which may double for a while. Devices usually keep an address for
+    /// 15 minutes.
+    static let remembered = 4096
+    /// The maximum number of addresses that wait for their second report: a power of two.
+    static let waiting = 32_768
+
+    private let keys: [AddressKey]
+    /// The devices of recent addresses and of older ones; `nil` for the address of an unknown device.
+    private var recent: [DeviceAddress: Int?] = [:]
+    private var older: [DeviceAddress: Int?] = [:]
+    /// A hash table of addresses that could not be tried: one part of the address is the position, another part is the
+    /// value. 0 is an empty place. The table is empty until the limit is reached for the first time.
+    private var untried: [UInt32] = []
+    private var trials = Double(Self.trialsPerSecond)
+    private var last = HeardInstant(nanoseconds: 0)
+
+    init(_ keys: [AddressKey]) {
+        self.keys = keys
+    }
+
+    mutating func beacon(_ address: DeviceAddress, at now: HeardInstant) -> Int? {
+        if let known = recent[address] { return known }
+        let known: Int?
+        if let found = older[address] {
+            known = found
+        } else {
+            guard mayTry(address, at: now) else { return nil }
+            known = keys.first { $0.key.resolves(address) }?.beacon
+        }
+        if recent.count >= Self.remembered { (older, recent) = (recent, [:]) }
+        recent.updateValue(known, forKey: address)
+        return known
+    }
+
+    /// Returns whether the keys may be tried for this address now, and counts the trials.
+    private mutating func mayTry(_ address: DeviceAddress, at now: HeardInstant) -> Bool {
+        let needed = Double(keys.count)
+        let limit = max(Double(Self.trialsPerSecond), needed)
+        trials = min(limit, trials + Double(now.microseconds(since: last)) * limit / 1_000_000)
+        last = max(last, now)
+        guard trials < max(needed, limit / 2) else {
+            trials -= needed
+            return true
+        }
+        let (place, mark) = Self.mark(address)
+        if untried.isEmpty { untried = [UInt32](repeating: 0, count: Self.waiting) }
+        guard untried[place] == mark, trials >= needed else {
+            untried[place] = mark
+            return false
+        }
+        untried[place] = 0
+        trials -= needed
+        return true
+    }
+
+    /// Both halves of a resolvable address are practically random (Core Specification 5.4, Vol 6 Part B 1.3.2.2).
+    private static func mark(_ address: DeviceAddress) -> (place: Int, mark: UInt32) {
+        let octets = address.octets
+        let high = UInt32(octets[0]) << 16 | UInt32(octets[1]) << 8 | UInt32(octets[2])
+        let low = UInt32(octets[3]) << 16 | UInt32(octets[4]) << 8 | UInt32(octets[5])
+        // The upper half is never 0, because its first bits are 01.
+        return (Int(low) % waiting, high << 8 | low >> 16)
+    }
+}
