@@ -1,6 +1,7 @@
 """`pharos listen FILE --print`: recordings with known ends, keys of addresses, and a controller that goes away."""
 import json
 import random
+import signal
 import subprocess
 import time
 
@@ -315,3 +316,15 @@ def test_a_reader_that_goes_away_ends_it(tmp_path, tape):
         process.stdout.readline()
         process.stdout.close()
         assert process.wait(timeout=10) == 0
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_listening_within_two_seconds_and_with_a_summary(start, tmp_path, how):
+    path = listener(tmp_path, adapter="virtual", strangers="list")
+    listening = start(pharos.PROGRAM, "listen", path, "--print")
+    listening.wait(lambda line: UUID in str(line), 10)
+    assert listening.interrupt(how, timeout=2) == 0
+    while listening.next(time.monotonic() + 2):
+        pass
+    texts = [line["text"] for line in listening.lines if line["text"]]
+    assert " reports of " in texts[-1], texts[-3:]

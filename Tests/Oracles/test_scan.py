@@ -6,6 +6,7 @@ import math
 import os
 import random
 import re
+import signal
 import statistics
 import struct
 import subprocess
@@ -416,6 +417,15 @@ def test_a_sample_is_heard_without_any_file():
     result = pharos.checked("scan", "--adapter", "virtual", "--duration-s", "1.5")
     assert f"ibeacon:{UUID}-1-2" in result.out
     assert "dBm" in result.out
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_scan_within_two_seconds_and_with_a_summary(start, how):
+    scan = start(pharos.PROGRAM, "scan", "--adapter", "virtual", "--every-s", "1")
+    scan.wait(lambda line: UUID in str(line), 10)
+    assert scan.interrupt(how, timeout=2) == 0
+    summary = scan.wait(lambda line: " reports" in str(line), 2)["text"]
+    assert re.match(r"virtual: \d+ reports", summary) and scan.errors == ""
 
 
 def test_listening_over_a_socket(start, tmp_path):
