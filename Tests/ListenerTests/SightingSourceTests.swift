@@ -203,14 +203,14 @@ import Testing
     }
 
     @Test func withoutTheRightToARawSocketNobodyListens() throws {
-        let refusal = try #require(LiveFeed.missingRight(for: .raw(index: 3), [.netAdmin]))
+        let refusal = try #require(LiveFeed.missingPermission(for: .raw(index: 3), [.netAdmin]))
         guard case .refused(.notPermitted, let messages) = refusal else {
             Issue.record("\(refusal)")
             return
         }
         #expect(messages.count == 1 && messages[0].hasPrefix("hci3: receiving needs CAP_NET_RAW"))
-        #expect(LiveFeed.missingRight(for: .raw(index: 3), [.netRaw]) == nil)
-        #expect(LiveFeed.missingRight(for: .unix(path: "/x"), []) == nil)
+        #expect(LiveFeed.missingPermission(for: .raw(index: 3), [.netRaw]) == nil)
+        #expect(LiveFeed.missingPermission(for: .unix(path: "/x"), []) == nil)
     }
 
     @Test func aRecordingThatCannotBeWrittenIsRefusedBeforeAnythingIsOpened() throws {

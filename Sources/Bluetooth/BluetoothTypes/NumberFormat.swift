@@ -15,6 +15,17 @@ public enum NumberFormat {
         return number(value, decimals) + suffix(unit)
     }
 
+    /// Returns `value` with at most so many decimals, without zeros at their end: `3.5 m`, `4 m`.
+    ///
+    /// - Parameters:
+    ///   - decimals: The largest number of digits behind the decimal point, 0...12.
+    ///   - unit: Follows the number after a space; nothing is added for an empty unit.
+    /// - Returns: A dash without a unit if `value` is `nil` or not finite.
+    public static func rounded(_ value: Double?, _ decimals: Int, unit: String = "") -> String {
+        guard let value, value.isFinite else { return none }
+        return trimmed(number(value, decimals)) + suffix(unit)
+    }
+
     /// Returns `value` with significant digits and without zeros at the end of a fraction: `2.15 s`, `120`, `0.00043`.
     ///
     /// Digits before the decimal point are never rounded: `1023`. A number below 1e-4 or of at least 1e15 is written with

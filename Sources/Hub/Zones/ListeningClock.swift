@@ -1,6 +1,9 @@
 internal import Sightings
 
 /// A clock that stops while the receiver is deaf, in microseconds.
+///
+/// All timers of a zone engine use it, so no beacon leaves while the receiver is deaf. This is the only place that decides
+/// which time counts.
 struct ListeningClock: Sendable {
     /// When the receiver became deaf; `nil` while it works.
     private(set) var deafSince: HeardInstant?

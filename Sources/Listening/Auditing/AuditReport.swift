@@ -153,7 +153,7 @@ extension AuditReport {
     public var summary: String {
         let judged = judgedCount
         let wrong = advertisements.count { !$0.verdicts.allSatisfy { $0 == .ok } }
-        let seconds = AuditNumber.tenths(Double(listenedMicroseconds) / 1_000_000)
+        let seconds = NumberFormat.rounded(Double(listenedMicroseconds) / 1_000_000, 1)
         let head =
             judged == 0
             ? "Nothing could be judged"
@@ -169,7 +169,7 @@ extension AuditReport {
     /// The report as one JSON object.
     public var json: JSONValue {
         .record([
-            ("good", .boolean(isGood)), ("listenedS", AuditNumber.seconds(listenedMicroseconds)),
+            ("good", .boolean(isGood)), ("listenedS", .seconds(listenedMicroseconds)),
             ("lowerBound", .boolean(isLowerBound)),
             (
                 "receivers",
@@ -177,7 +177,7 @@ extension AuditReport {
                     receivers.map { receiver in
                         .record([
                             ("receiver", .string(receiver.name)),
-                            ("listenedS", AuditNumber.seconds(receiver.listened.microseconds)),
+                            ("listenedS", .seconds(receiver.listened.microseconds)),
                             ("reports", .integer(receiver.reports)), ("lost", .integer(receiver.lost)),
                         ])
                     })
@@ -196,8 +196,8 @@ extension AdvertisementAudit {
         return [
             TerminalText.line(TerminalText.shortened(beacon, to: 14)), type, "\(heard)/\(owed)",
             share.map { "\(Int(($0 * 100).rounded()))" } ?? "-",
-            intervalMicroseconds.map { AuditNumber.tenths(Double($0) / 1000) } ?? "-",
-            heard > 0 ? AuditNumber.tenths(Double(longestSilenceMicroseconds) / 1_000_000) : "-",
+            intervalMicroseconds.map { NumberFormat.rounded(Double($0) / 1000, 1) } ?? "-",
+            heard > 0 ? NumberFormat.rounded(Double(longestSilenceMicroseconds) / 1_000_000, 1) : "-",
             meanLevel.map { "\(Int($0.rounded()))" } ?? "-", verdicts.first?.rawValue ?? "unjudged",
         ]
     }
@@ -208,16 +208,16 @@ extension AdvertisementAudit {
             ("identity", expected.identity.map { .string($0.description) } ?? .null),
             ("verdicts", .array(verdicts.map { .string($0.rawValue) })),
             ("reasons", .array(reasons.map(JSONValue.string))), ("heard", .integer(heard)),
-            ("owed", .integer(owed)), ("share", AuditNumber.value(share)),
-            ("intervalMs", AuditNumber.milliseconds(intervalMicroseconds)),
-            ("expectedIntervalMs", AuditNumber.milliseconds(expected.intervalMicroseconds)),
-            ("longestSilenceS", heard > 0 ? AuditNumber.seconds(longestSilenceMicroseconds) : .null),
-            ("silenceLimitS", .optional(silenceLimitMicroseconds) { AuditNumber.seconds($0) }),
+            ("owed", .integer(owed)), ("share", .rounded(share)),
+            ("intervalMs", .milliseconds(intervalMicroseconds)),
+            ("expectedIntervalMs", .milliseconds(expected.intervalMicroseconds)),
+            ("longestSilenceS", heard > 0 ? .seconds(longestSilenceMicroseconds) : .null),
+            ("silenceLimitS", .optional(silenceLimitMicroseconds) { .seconds($0) }),
             ("address", .optional(sender) { .string($0.address.description) }),
             ("expectedAddress", expected.addressText.map(JSONValue.string) ?? .null),
             ("expectedOctets", .optional(expected.octets) { .string($0.text) }),
             ("wrongOctets", wrongOctets.isEmpty ? .null : .hex(wrongOctets)),
-            ("rssiDbm", .record([("mean", AuditNumber.value(meanLevel)), ("sd", AuditNumber.value(levelDeviation))])),
+            ("rssiDbm", .record([("mean", .rounded(meanLevel)), ("sd", .rounded(levelDeviation))])),
             (
                 "telemetry",
                 .optional(telemetry) { frame in
@@ -267,21 +267,13 @@ extension AuditWarning {
     }
 }
 
-/// Rounds and formats the numbers of a report.
-enum AuditNumber {
-    static func tenths(_ value: Double) -> String {
-        DecimalText.thousandths(Int(min(1e12, max(-1e12, value * 10)).rounded()) * 100)
-    }
-
-    /// Returns a number with three decimals.
-    static func value(_ value: Double?) -> JSONValue {
-        .optional(value) { .number(JSONNumber(thousandths: Int(min(1e12, max(-1e12, $0 * 1000)).rounded()))) }
-    }
-
+extension JSONValue {
+    /// A time in seconds, rounded to thousandths.
     static func seconds(_ microseconds: Int) -> JSONValue {
         .number(JSONNumber(thousandths: (microseconds + 500) / 1000))
     }
 
+    /// A time in milliseconds; null for `nil`.
     static func milliseconds(_ microseconds: Int?) -> JSONValue {
         .optional(microseconds) { .number(JSONNumber(thousandths: $0)) }
     }
@@ -297,7 +289,7 @@ extension AuditReport {
         var content = PlanPageContent(title: title, answer: summary, command: command)
         content.maker = "Pharos, the audit"
         content.figures = [
-            .init("listened", AuditNumber.tenths(Double(listenedMicroseconds) / 1_000_000), unit: "s")
+            .init("listened", NumberFormat.rounded(Double(listenedMicroseconds) / 1_000_000, 1), unit: "s")
         ]
         content.figures += receivers.map {
             .init(
@@ -342,12 +334,14 @@ extension AuditReport {
             rows: advertisements.map { audit in
                 [
                     audit.name, audit.expected.title, audit.verdicts.first?.rawValue ?? "unjudged", "\(audit.heard)",
-                    "\(audit.owed)", audit.share.map { AuditNumber.tenths($0 * 100) } ?? "–",
-                    audit.intervalMicroseconds.map { AuditNumber.tenths(Double($0) / 1000) } ?? "–",
-                    AuditNumber.tenths(Double(audit.expected.intervalMicroseconds) / 1000),
-                    audit.heard > 0 ? AuditNumber.tenths(Double(audit.longestSilenceMicroseconds) / 1_000_000) : "–",
-                    audit.silenceLimitMicroseconds.map { AuditNumber.tenths(Double($0) / 1_000_000) } ?? "–",
-                    audit.meanLevel.map(AuditNumber.tenths) ?? "–", audit.levelDeviation.map(AuditNumber.tenths) ?? "–",
+                    "\(audit.owed)", audit.share.map { NumberFormat.rounded($0 * 100, 1) } ?? "–",
+                    audit.intervalMicroseconds.map { NumberFormat.rounded(Double($0) / 1000, 1) } ?? "–",
+                    NumberFormat.rounded(Double(audit.expected.intervalMicroseconds) / 1000, 1),
+                    audit.heard > 0
+                        ? NumberFormat.rounded(Double(audit.longestSilenceMicroseconds) / 1_000_000, 1) : "–",
+                    audit.silenceLimitMicroseconds.map { NumberFormat.rounded(Double($0) / 1_000_000, 1) } ?? "–",
+                    audit.meanLevel.map { NumberFormat.rounded($0, 1) } ?? "–",
+                    audit.levelDeviation.map { NumberFormat.rounded($0, 1) } ?? "–",
                     audit.sender.map { "\($0.address)" } ?? "–",
                 ]
             })

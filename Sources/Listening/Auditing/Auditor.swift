@@ -73,7 +73,7 @@ public struct Auditor: Sendable {
     private var regions: Set<RegionPattern> = []
     /// A beacon that sends only telemetry from an unknown address. Telemetry that belongs to no other beacon is
     /// assigned to it.
-    private var lonely: Int?
+    private var telemetryBeacon: Int?
     /// For each sender, the beacon that it sent last.
     private var senders: [Sender: Int] = [:]
 
@@ -97,7 +97,9 @@ public struct Auditor: Sendable {
             case .ephemeralID: break
             case .telemetry, .btHome:
                 let isAlone = beacons[beacon].advertisements.count == 1
-                if isAlone, expected.address == .anyStatic || expected.address == .anyPublic { lonely = beacon }
+                if isAlone, expected.address == .anyStatic || expected.address == .anyPublic {
+                    telemetryBeacon = beacon
+                }
             }
         }
     }
@@ -203,7 +205,9 @@ public struct Auditor: Sendable {
     private mutating func take(
         _ frame: BeaconFrame, _ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>, _ receiver: Int
     ) {
-        guard let sender = sighting.sender, let beacon = byAddress[sender] ?? senders[sender] ?? lonely else { return }
+        guard let sender = sighting.sender, let beacon = byAddress[sender] ?? senders[sender] ?? telemetryBeacon else {
+            return
+        }
         let index = advertisements.indices.first { index in
             guard advertisements[index].beacon == beacon else { return false }
             switch (advertisements[index].expected.content, frame) {

@@ -221,10 +221,11 @@ struct BeaconJudge {
             return
         }
         if rhythm.isWrong {
-            let interval = rhythm.interval.map { "\(Self.milliseconds($0)) ms" } ?? "another interval"
+            let interval = rhythm.interval.map { "\(NumberFormat.rounded($0 / 1000, 1)) ms" } ?? "another interval"
             audits[index].add(
                 .wrongInterval,
-                "it comes every \(interval), not \(Self.milliseconds(Double(expected.intervalMicroseconds))) ms")
+                "it comes every \(interval), not \(NumberFormat.rounded(Double(expected.intervalMicroseconds) / 1000, 1)) ms"
+            )
         }
         // Faults that follow from a wrong interval are not reported.
         let interval = (rhythm.isWrong ? rhythm.interval : nil) ?? Double(expected.intervalMicroseconds)
@@ -265,7 +266,8 @@ struct BeaconJudge {
         if isLong {
             audits[index].add(
                 .longSilence,
-                "silent for \(Self.seconds(Double(silence))) s, and losses explain \(Self.seconds(limit)) s")
+                "silent for \(NumberFormat.rounded(Double(silence) / 1_000_000, 1)) s, and losses explain \(NumberFormat.rounded(limit / 1_000_000, 1)) s"
+            )
         }
     }
 
@@ -277,8 +279,8 @@ struct BeaconJudge {
         guard let record = records.max(by: { $0.count < $1.count }), let last = record.last else { return }
         audits[index].telemetry = last.frame
         guard !audits[index].verdicts.contains(where: { $0 == .cloned || $0 == .impostor }) else { return }
-        if let backs = records.map(\.backs).max(), backs > 0 {
-            if backs >= Self.returns {
+        if let resets = records.map(\.resets).max(), resets > 0 {
+            if resets >= Self.returns {
                 audits[index].add(.cloned, "its counters go back and forth: two send it")
             } else {
                 audits[index].add(.telemetry, "its counters went back: the beacon was restarted")
@@ -297,13 +299,5 @@ struct BeaconJudge {
         if let fault = TelemetryRule(eventsPerSecond: perSecond, renewalSeconds: renewal).fault(record) {
             audits[index].add(.telemetry, fault)
         }
-    }
-
-    static func milliseconds(_ microseconds: Double) -> String {
-        DecimalText.thousandths(Int(min(1e15, max(0, microseconds)).rounded() / 100) * 100)
-    }
-
-    static func seconds(_ microseconds: Double) -> String {
-        DecimalText.thousandths(Int((min(1e15, max(0, microseconds)) / 100_000).rounded()) * 100)
     }
 }

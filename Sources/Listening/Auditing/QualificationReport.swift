@@ -1,3 +1,4 @@
+internal import BluetoothTypes
 public import Configuration
 
 /// The result of qualifying one or two radios.
@@ -113,7 +114,7 @@ extension QualificationReport {
     public var json: JSONValue {
         .record([
             ("complete", .boolean(isComplete)), ("fit", .boolean(isFit)),
-            ("phaseS", AuditNumber.seconds(phaseMicroseconds)),
+            ("phaseS", .seconds(phaseMicroseconds)),
             (
                 "radios",
                 .array(
@@ -122,7 +123,7 @@ extension QualificationReport {
                             ("radio", .string(radio.label)), ("adapter", .string(radio.adapter)),
                             ("controller", .string(radio.controller)),
                             ("extendedClaimed", .boolean(radio.claimsExtended)),
-                            ("extendedDelivered", AuditNumber.value(extendedShare(to: radio))),
+                            ("extendedDelivered", .rounded(extendedShare(to: radio))),
                             ("filter", .optional(filter(of: radio)) { .string($0.rawValue) }),
                             ("roles", .array(verdicts(of: radio).map(\.json))),
                         ])
@@ -153,25 +154,26 @@ extension Delivery {
         return [
             phase.rawValue, path, isHeard ? "\(heard)/\(owed)" : "-",
             share.map { "\(Int(($0 * 100).rounded()))" } ?? "-",
-            isHeard ? AuditNumber.tenths(Double(longestSilenceMicroseconds) / 1_000_000) : "-",
-            meanLevel.map(AuditNumber.tenths) ?? "-", levelDeviation.map(AuditNumber.tenths) ?? "-",
-            reportsPerSecond.map(AuditNumber.tenths) ?? "-", "\(restarts)",
+            isHeard ? NumberFormat.rounded(Double(longestSilenceMicroseconds) / 1_000_000, 1) : "-",
+            meanLevel.map { NumberFormat.rounded($0, 1) } ?? "-",
+            levelDeviation.map { NumberFormat.rounded($0, 1) } ?? "-",
+            reportsPerSecond.map { NumberFormat.rounded($0, 1) } ?? "-", "\(restarts)",
         ]
     }
 
     fileprivate var json: JSONValue {
         .record([
             ("phase", .string(phase.rawValue)), ("sender", .optional(sender, JSONValue.string)),
-            ("receiver", .string(receiver)), ("intervalMs", AuditNumber.milliseconds(intervalMicroseconds)),
-            ("listenedS", AuditNumber.seconds(listenedMicroseconds)), ("heard", .integer(heard)),
-            ("owed", .integer(owed)), ("share", AuditNumber.value(share)),
-            ("longestSilenceS", AuditNumber.seconds(longestSilenceMicroseconds)),
+            ("receiver", .string(receiver)), ("intervalMs", .milliseconds(intervalMicroseconds)),
+            ("listenedS", .seconds(listenedMicroseconds)), ("heard", .integer(heard)),
+            ("owed", .integer(owed)), ("share", .rounded(share)),
+            ("longestSilenceS", .seconds(longestSilenceMicroseconds)),
             (
                 "gaps",
                 .array(gaps.map { .record([("missed", .integer($0.missed)), ("count", .integer($0.count))]) })
             ),
-            ("rssiDbm", .record([("mean", AuditNumber.value(meanLevel)), ("sd", AuditNumber.value(levelDeviation))])),
-            ("reportsPerS", AuditNumber.value(reportsPerSecond)), ("damaged", .integer(damaged)),
+            ("rssiDbm", .record([("mean", .rounded(meanLevel)), ("sd", .rounded(levelDeviation))])),
+            ("reportsPerS", .rounded(reportsPerSecond)), ("damaged", .integer(damaged)),
             ("lostInKernel", .optional(lostInKernel) { .integer($0) }), ("restarts", .integer(restarts)),
             ("filter", .optional(filter) { .string($0.rawValue) }),
             ("grade", phase == .duplicatesFiltered ? .null : .optional(grade) { .string($0.rawValue) }),

@@ -1,3 +1,5 @@
+internal import BluetoothTypes
+
 /// A role of a radio.
 public enum RadioRole: String, Hashable, Sendable, CaseIterable {
     case scanner
@@ -74,8 +76,8 @@ extension Delivery {
         let path = "\(receiver), receiving from \(sender ?? "the beacon")\(Self.words(phase))"
         if let refusal { return "\(path): \(refusal)" }
         guard let share else { return "\(path): the scan of another program interfered all the time" }
-        let percent = AuditNumber.tenths(share * 100)
-        let silence = AuditNumber.tenths(Double(longestSilenceMicroseconds) / 1_000_000)
+        let percent = NumberFormat.rounded(share * 100, 1)
+        let silence = NumberFormat.rounded(Double(longestSilenceMicroseconds) / 1_000_000, 1)
         if grade == nil {
             return "\(path): \(sender ?? "it") had stopped sending at the end: another program turned it off"
         }

@@ -54,7 +54,7 @@ struct ReceivedAdvertisement: Sendable {
 
     private(set) var sources: [Source] = []
     /// The number of reports from further senders.
-    private(set) var crowd = 0
+    private(set) var otherReports = 0
     /// How often a sender came back after another one, which shows that both are present.
     private(set) var senderReturns = 0
     var telemetry = TelemetryRecord()
@@ -79,7 +79,7 @@ struct ReceivedAdvertisement: Sendable {
             place = sources.count
             sources.append(Source(sender))
         } else {
-            crowd += 1
+            otherReports += 1
             return
         }
         sources[place].add(sighting, isRight: isRight)
@@ -102,7 +102,7 @@ struct TelemetryRecord: Sendable {
     private(set) var first: Point?
     private(set) var last: Point?
     /// How often a counter went back.
-    private(set) var backs = 0
+    private(set) var resets = 0
     private(set) var battery: ClosedRange<Int>?
     /// The range of temperatures in 1/256 °C.
     private(set) var temperature: ClosedRange<Int>?
@@ -113,10 +113,10 @@ struct TelemetryRecord: Sendable {
         if let value = frame.temperature { temperature = Self.extend(temperature, Int(value.rawValue)) }
         let point = Point(at: instant, frame: frame)
         if let last,
-            Self.isBack(frame.advertisements, last.frame.advertisements)
-                || Self.isBack(frame.uptimeDeciseconds, last.frame.uptimeDeciseconds)
+            Self.wentBack(frame.advertisements, last.frame.advertisements)
+                || Self.wentBack(frame.uptimeDeciseconds, last.frame.uptimeDeciseconds)
         {
-            backs += 1
+            resets += 1
             first = point
         }
         first = first ?? point
@@ -125,7 +125,7 @@ struct TelemetryRecord: Sendable {
 
     /// Returns whether a counter went back. Counters wrap around, so a step of more than half the range is a step
     /// back.
-    private static func isBack(_ now: UInt32, _ before: UInt32) -> Bool { now &- before > UInt32.max / 2 }
+    private static func wentBack(_ now: UInt32, _ before: UInt32) -> Bool { now &- before > UInt32.max / 2 }
 
     private static func extend(_ range: ClosedRange<Int>?, _ value: Int) -> ClosedRange<Int> {
         guard let range else { return value...value }

@@ -88,8 +88,7 @@ public final class AuditRun: Sendable {
                 throw ListenerServiceError(error)
             }
         }
-        let consumer = AuditConsumer(run, 0, source, isRecording: false, say)
-        consumer.progress = progress
+        let consumer = AuditConsumer(run, 0, source, isRecording: false, say, progress: progress)
         defer {
             run.isOver.withLock { $0 = true }
             _ = others.wait(milliseconds: 3000) { $0 == 0 ? true : nil }
@@ -100,7 +99,7 @@ public final class AuditRun: Sendable {
 
     /// A receiver of the audit.
     private final class AuditConsumer: SightingConsumer {
-        var progress: ((Progress) -> Void)?
+        private let progress: (Progress) -> Void
         private let run: AuditRun
         private let receiver: Int
         private let source: SightingSource
@@ -113,8 +112,9 @@ public final class AuditRun: Sendable {
 
         init(
             _ run: AuditRun, _ receiver: Int, _ source: SightingSource, isRecording: Bool,
-            _ say: @escaping (String, Bool) -> Void
+            _ say: @escaping (String, Bool) -> Void, progress: @escaping (Progress) -> Void = { _ in }
         ) {
+            self.progress = progress
             self.run = run
             self.receiver = receiver
             self.source = source
@@ -154,7 +154,7 @@ public final class AuditRun: Sendable {
 
         func rest(at now: HeardInstant) {
             noteLosses()
-            progress?(
+            progress(
                 run.auditor.withLock { auditor in
                     Progress(
                         heard: auditor.heardCount, expected: auditor.expectedCount,

@@ -19,19 +19,19 @@ struct ForeignScanWatch: Sendable {
     }
 
     /// An effect of another program.
-    enum Sign {
+    enum Effect {
         /// It turned scanning on or off.
-        case changed
+        case changedScan
         /// It was refused a new random address because the controller scans: it sends a beacon with the same radio.
-        case hindered
+        case needsPause
         /// It reset the controller, or the controller reset itself: all settings are lost.
         case reset
         /// It set the LE event mask: the kernel sets up the controller.
-        case masked
+        case setEventMask
     }
 
     /// Takes an event. Returns the effect of another program, if there is one.
-    mutating func received(_ packet: HCIPacket) -> Sign? {
+    mutating func received(_ packet: HCIPacket) -> Effect? {
         guard packet.kind == .event, packet.octets.count >= 6 else { return nil }
         let isStatus = packet.octets[0] == HCIEventCode.commandStatus
         guard isStatus || packet.octets[0] == HCIEventCode.commandComplete,
@@ -39,7 +39,7 @@ struct ForeignScanWatch: Sendable {
         else { return nil }
         let status = packet.octets[isStatus ? 2 : 5]
         if opcode == LESetRandomAddress.opcode {
-            return status == HCIStatus.commandDisallowed.rawValue ? .hindered : nil
+            return status == HCIStatus.commandDisallowed.rawValue ? .needsPause : nil
         }
         guard Self.opcodes.contains(opcode) else { return nil }
         if let own = pending[opcode], own > 0 {
@@ -47,7 +47,7 @@ struct ForeignScanWatch: Sendable {
             return nil
         }
         guard !isStatus, status == HCIStatus.success.rawValue else { return nil }
-        return Self.enables.contains(opcode) ? .changed : opcode == HCIReset.opcode ? .reset : .masked
+        return Self.enables.contains(opcode) ? .changedScan : opcode == HCIReset.opcode ? .reset : .setEventMask
     }
 
     /// Forgets own commands whose answers may never arrive.

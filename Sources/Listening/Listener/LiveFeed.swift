@@ -31,10 +31,10 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     /// The error of the latest attempt to start a scan.
     private var startError: SessionError?
     private var hasListened = false
-    private var hasNamedOthers = false
+    private var hasReportedForeignScan = false
     private var lostBefore: Int?
     /// The next time to read the number of packets that the kernel dropped.
-    private var nextLook = HCIInstant.distantPast
+    private var nextLossCheck = HCIInstant.distantPast
 
     init(_ options: SightingSource.Options) throws(ListenerServiceError) {
         self.options = options
@@ -59,7 +59,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
         if !runner.isOnAir, !isStopWanted, !options.waitsForAdapter {
             runner.handle(.stop)
             takePackets()
-            throw reason
+            throw startFailure
         }
         if runner.isOnAir { consumer.begin(at: heard(now)) }
         while runner.ended == nil, !consumer.isSatisfied {
@@ -79,11 +79,11 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             sample?.wake(at: now)
             source.counts.restarts = scan?.restarts ?? source.counts.restarts
             source.counts.foreignRestarts = scan?.foreignRestarts ?? source.counts.foreignRestarts
-            if state(runner) == .foreign { nameOthers() }
+            if state(runner) == .foreign { reportForeignScan() }
             let current = self.now
             source.change(state(runner), at: heard(current))
-            if current >= nextLook {
-                nextLook = current.advanced(byMicroseconds: Self.longestWait)
+            if current >= nextLossCheck {
+                nextLossCheck = current.advanced(byMicroseconds: Self.longestWait)
                 source.counts.lostInKernel = lost
             }
             source.advance(to: heard(current))
@@ -116,9 +116,9 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     }
 
     /// Reports once which other program scans, if the kernel shows it.
-    private func nameOthers() {
-        guard !hasNamedOthers, case .raw(let index)? = source?.adapter else { return }
-        hasNamedOthers = true
+    private func reportForeignScan() {
+        guard !hasReportedForeignScan, case .raw(let index)? = source?.adapter else { return }
+        hasReportedForeignScan = true
         let own = String((Files.firstLine("/proc/self/comm") ?? "pharos").prefix(15))
         let sockets = MonitorSocket.openSockets
         let names = Set(sockets.programs(on: index) + sockets.managers).subtracting([own]).sorted()
@@ -128,7 +128,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     }
 
     /// The reason why receiving could not begin.
-    private var reason: ListenerServiceError {
+    private var startFailure: ListenerServiceError {
         if let refusal { return ListenerServiceError(refusal) }
         switch startError {
         case .command(let error, _): return ListenerServiceError(error)
@@ -165,7 +165,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
                 air = try VirtualAirServer(VirtualAirConfiguration(model: .raspberryPi))
             }
             // If the kernel has no Bluetooth, the missing adapter is the better message.
-            if BlueZAdapter.kernelHasBluetooth, let missing = Self.missingRight(for: name, Privileges.effective) {
+            if BlueZAdapter.kernelHasBluetooth, let missing = Self.missingPermission(for: name, Privileges.effective) {
                 throw missing
             }
             source?.adapter = name
@@ -194,7 +194,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
 
     /// Returns an error if the right to use a raw socket is missing. The kernel would drop all reports without an
     /// error.
-    static func missingRight(for name: AdapterName, _ held: Set<Privileges.Capability>) -> BeaconServiceError? {
+    static func missingPermission(for name: AdapterName, _ held: Set<Privileges.Capability>) -> BeaconServiceError? {
         guard case .raw = name, !held.contains(.netRaw) else { return nil }
         return .refused(
             .notPermitted,
@@ -205,16 +205,16 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     /// Before the first success an error is permanent; later it is retried.
     private func fault(_ error: any Error) -> AdapterFault {
         let fault = AdapterFinder.fault(error)
-        guard !hasListened || Self.isForGood(error) else { return fault }
+        guard !hasListened || Self.isPermanent(error) else { return fault }
         refusal = error
         if let error = error as? TransportError, error.reason == .notPermitted(.netRaw), let name = source?.adapter {
-            refusal = Self.missingRight(for: name, []) ?? error
+            refusal = Self.missingPermission(for: name, []) ?? error
         }
         return AdapterFault(fault.cause, fault.text, isPermanent: true)
     }
 
     /// Returns whether retrying is pointless, because this user has no permission.
-    private static func isForGood(_ error: any Error) -> Bool {
+    private static func isPermanent(_ error: any Error) -> Bool {
         if case .refused(.notPermitted, _)? = error as? BeaconServiceError { return true }
         if let error = error as? TransportError, case .notPermitted = error.reason { return true }
         return false

@@ -39,7 +39,7 @@ final class RadioUnderTest {
         self.label = label
         self.name = name
         if let index = name.kernelIndex { _ = try BlueZAdapter(index: index) }
-        if BlueZAdapter.kernelHasBluetooth, let missing = LiveFeed.missingRight(for: name, Privileges.effective) {
+        if BlueZAdapter.kernelHasBluetooth, let missing = LiveFeed.missingPermission(for: name, Privileges.effective) {
             throw missing
         }
         // The user channel takes both roles.

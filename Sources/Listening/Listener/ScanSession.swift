@@ -32,7 +32,7 @@ public final class ScanSession: AdapterSession {
     /// ms.
     static let restartDelay = 200_000
     /// The length of a pause for a beacon on the same radio that needs a new address, in microseconds: 300 ms.
-    static let yielding = 300_000
+    static let beaconPause = 300_000
     /// The time between checks whether another program still scans, in microseconds: 1 s.
     static let foreignProbe = 1_000_000
 
@@ -54,7 +54,7 @@ public final class ScanSession: AdapterSession {
     /// Whether the present scan may be a leftover of an earlier run.
     private var hasLeftover: Bool
     /// Whether the present scan belongs to another program.
-    private var isOthers = false
+    private var isForeignScan = false
     private var isLost = false
     private var watch = ForeignScanWatch()
     private var deafness = DeafnessWatch()
@@ -67,7 +67,7 @@ public final class ScanSession: AdapterSession {
     /// Whether another program has opened the event masks since the last reset.
     private var isUnmasked = false
     /// Whether another program needs a pause of the scan.
-    private var isHindrance = false
+    private var needsPause = false
 
     /// - Parameters:
     ///   - capabilities: Decide between legacy and extended commands, which must not be mixed on one controller (Core
@@ -87,7 +87,7 @@ public final class ScanSession: AdapterSession {
         self.settings = settings
         self.isExclusive = isExclusive
         self.isAmongListeners = isAmongListeners
-        self.hasLeftover = (hasLeftover || previous?.leavesScan ?? false) && !isAmongListeners
+        self.hasLeftover = (hasLeftover || previous?.keepsScanOn ?? false) && !isAmongListeners
         self.capabilities = capabilities
         deafness = previous?.deafness ?? DeafnessWatch()
         if let previous, previous.wasReset, !previous.isLost { (resets, isUnmasked) = (1, previous.isUnmasked) }
@@ -165,11 +165,11 @@ public final class ScanSession: AdapterSession {
     public func markLost() { isLost = true }
 
     /// Whether a scan of this session stays on unless it is turned off.
-    private var leavesScan: Bool { !isLost && !isOthers && (state == .listening || state == .deaf) }
+    private var keepsScanOn: Bool { !isLost && !isForeignScan && (state == .listening || state == .deaf) }
 
     /// Turns scanning off, unless the scan belongs to another program.
     public func stop(by deadline: HCIInstant = .distantFuture) throws(SessionError) {
-        let wasOurs = leavesScan
+        let wasOurs = keepsScanOn
         host.latestAnswer = deadline
         change(.off)
         if wasOurs { try enable(false) }
@@ -183,12 +183,12 @@ public final class ScanSession: AdapterSession {
         guard state != .off else { return false }
         // Both states end by themselves.
         if state == .paused || state == .reset { return true }
-        try look()
+        try checkScan()
         expectSetUpIfReset()
         return true
     }
 
-    private func look() throws(SessionError) {
+    private func checkScan() throws(SessionError) {
         guard try setParameters() else {
             if foreignSeen != nil { enterForeignState() }
             foreignSeen = nil
@@ -206,7 +206,7 @@ public final class ScanSession: AdapterSession {
     /// Runs `body`. A legacy controller stops scanning meanwhile, because it refuses a new random address while it
     /// scans (Core Specification 5.4, Vol 4 Part E 7.8.4). Other controllers continue.
     public func paused(_ body: () throws -> Void) throws {
-        guard !isExtended, !isOthers, state == .listening else { return try body() }
+        guard !isExtended, !isForeignScan, state == .listening else { return try body() }
         try enable(false)
         change(.paused)
         defer { nextProbe = state == .paused ? host.now : nextProbe }
@@ -227,7 +227,7 @@ public final class ScanSession: AdapterSession {
     /// Takes the events that have arrived, or waits until `deadline` for the first one.
     public func receive(until deadline: HCIInstant = .distantPast) throws(SessionError) {
         guard var event = try next(until: max(deadline, host.now)) else { return }
-        for _ in 0..<eventsInATurn {
+        for _ in 0..<maximumEvents {
             if case .hardwareError(let code) = event { throw .hardwareError(code) }
             guard let another = try next(until: host.now) else { return }
             event = another
@@ -253,16 +253,16 @@ public final class ScanSession: AdapterSession {
             return try start()
         }
         guard state != .off else { return }
-        if isHindrance {
-            isHindrance = false
-            guard !isOthers, state == .listening || state == .deaf else { return }
+        if needsPause {
+            needsPause = false
+            guard !isForeignScan, state == .listening || state == .deaf else { return }
             try enable(false)
             change(.paused)
-            nextProbe = host.now.advanced(byMicroseconds: Self.yielding)
+            nextProbe = host.now.advanced(byMicroseconds: Self.beaconPause)
             return
         }
         if let due = nextProbe, due <= now {
-            nextProbe = isOthers ? now.advanced(byMicroseconds: Self.foreignProbe) : nil
+            nextProbe = isForeignScan ? now.advanced(byMicroseconds: Self.foreignProbe) : nil
             _ = try verify()
         }
         switch deafness.check(at: now) {
@@ -288,27 +288,27 @@ public final class ScanSession: AdapterSession {
         if packet.isAdvertisingReport {
             deafness.heard(at: now)
             if state == .deaf { change(.listening) }
-        } else if let sign = watch.received(packet) {
-            switch sign {
+        } else if let effect = watch.received(packet) {
+            switch effect {
             case .reset:
                 resets += 1
                 isUnmasked = false
                 if state != .off, state != .paused { expectSetUp(now) }
-            case .masked: isUnmasked = true
-            case .changed where state == .off || state == .reset: break
-            case .changed:
+            case .setEventMask: isUnmasked = true
+            case .changedScan where state == .off || state == .reset: break
+            case .changedScan:
                 foreignSeen = now
                 nextProbe = now.advanced(byMicroseconds: Self.restartDelay)
-            case .hindered where !isExtended && (state == .listening || state == .deaf):
-                isHindrance = true
+            case .needsPause where !isExtended && (state == .listening || state == .deaf):
+                needsPause = true
                 nextProbe = now
-            case .hindered: break
+            case .needsPause: break
             }
         }
     }
 
     private func enterForeignState() {
-        isOthers = true
+        isForeignScan = true
         nextProbe = host.now.advanced(byMicroseconds: Self.foreignProbe)
         change(isAmongListeners ? .listening : .foreign)
     }
@@ -338,7 +338,7 @@ public final class ScanSession: AdapterSession {
     }
 
     private func enable(_ isOn: Bool) throws(SessionError) {
-        isOthers = false
+        isForeignScan = false
         do {
             if isExtended {
                 try host.execute(
@@ -362,7 +362,7 @@ public final class ScanSession: AdapterSession {
 }
 
 /// The maximum number of events that are taken at once.
-private let eventsInATurn = 256
+private let maximumEvents = 256
 
 /// The parameters of a scan. Duplicates are not filtered, because intervals, losses and silences could not be measured
 /// otherwise.

@@ -41,7 +41,7 @@ public struct BeaconTrack: Sendable {
 
     /// The time of the last event of the beacon itself, and the period of listening in which it was received.
     private var lastEvent: HeardInstant?
-    private var stretch = 0
+    private var listeningPeriod = 0
     /// Whether the beacon was received in the present round.
     private(set) var isInRound = false
 
@@ -60,10 +60,10 @@ public struct BeaconTrack: Sendable {
     }
 
     /// Takes a report that contains the beacon's identity.
-    mutating func hear(_ sighting: Sighting, as identity: BeaconIdentity, power: Int?, stretch: Int) {
+    mutating func hear(_ sighting: Sighting, as identity: BeaconIdentity, power: Int?, listeningPeriod: Int) {
         self.identity = identity
         if let power { claimedPowerAtOneMeter = power }
-        if !sighting.isScanResponse { countEvent(sighting, stretch) }
+        if !sighting.isScanResponse { countEvent(sighting, listeningPeriod) }
         count(sighting)
     }
 
@@ -83,17 +83,17 @@ public struct BeaconTrack: Sendable {
         trace.add(level, at: sighting.instant)
     }
 
-    private mutating func countEvent(_ sighting: Sighting, _ stretch: Int) {
+    private mutating func countEvent(_ sighting: Sighting, _ listeningPeriod: Int) {
         if let lastEvent, sender == sighting.sender {
             let gap = sighting.instant.microseconds(since: lastEvent)
             if gap < IntervalEstimate.sameEventMicroseconds { return }
             // A gap across a pause in listening does not measure the interval, and neither does a gap between two
             // senders.
-            if self.stretch == stretch { interval.add(gapMicroseconds: gap) }
+            if self.listeningPeriod == listeningPeriod { interval.add(gapMicroseconds: gap) }
         }
         events += 1
         lastEvent = sighting.instant
-        self.stretch = stretch
+        self.listeningPeriod = listeningPeriod
     }
 
     mutating func remember(_ telemetry: EddystoneTLM) { self.telemetry = telemetry }

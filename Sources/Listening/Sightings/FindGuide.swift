@@ -64,7 +64,7 @@ public struct FindGuide: Sendable {
     private var last = Advice.wait
     private var deafSince: HeardInstant?
     /// Whether the next gap must not be used to learn the interval, because events may be missing in it.
-    private var isBroken = false
+    private var skipsNextGap = false
 
     /// A guide without reports.
     public init() {}
@@ -76,7 +76,7 @@ public struct FindGuide: Sendable {
     public mutating func becomeHearing(at now: HeardInstant) {
         guard let since = deafSince else { return }
         deafSince = nil
-        isBroken = true
+        skipsNextGap = true
         if let heard = lastHeard {
             lastHeard = heard.advanced(byMicroseconds: now.microseconds(since: max(since, heard)))
         }
@@ -86,9 +86,9 @@ public struct FindGuide: Sendable {
     public mutating func hear(_ level: Int8?, at now: HeardInstant) {
         if let lastHeard {
             let gap = now.microseconds(since: lastHeard)
-            if !isBroken, gap >= IntervalEstimate.sameEventMicroseconds { learned.add(gapMicroseconds: gap) }
+            if !skipsNextGap, gap >= IntervalEstimate.sameEventMicroseconds { learned.add(gapMicroseconds: gap) }
         }
-        isBroken = deafSince != nil
+        skipsNextGap = deafSince != nil
         lastHeard = now
         if let level { window.add(level, at: now) }
     }

@@ -8,7 +8,7 @@ public struct FragmentAssembler: Sendable {
     /// The maximum number of advertisements that are assembled at once. If there are more, the oldest is dropped.
     public static let openLimit = 64
     /// The maximum time until the next piece, in microseconds.
-    public static let patienceMicroseconds = 1_000_000
+    public static let pieceTimeoutMicroseconds = 1_000_000
 
     /// Identifies the pieces of one advertisement.
     public struct Key: Hashable, Sendable {
@@ -108,7 +108,7 @@ public struct FragmentAssembler: Sendable {
 
     private mutating func expire(at now: HeardInstant) {
         let before = open.count
-        open.removeAll { now.microseconds(since: $0.since) > Self.patienceMicroseconds }
+        open.removeAll { now.microseconds(since: $0.since) > Self.pieceTimeoutMicroseconds }
         incomplete += before - open.count
     }
 }

@@ -60,7 +60,7 @@ public struct SightingTable: Sendable {
     private var sketch = AddressSketch()
     private var randomness: SplitMix64
     /// The number of the period of listening.
-    private var stretch = 0
+    private var listeningPeriod = 0
 
     /// - Parameters:
     ///   - known: The known beacons. If several have the same identity, the first one counts.
@@ -164,7 +164,7 @@ public struct SightingTable: Sendable {
     private mutating func take(_ sighting: Sighting, _ place: Int, as identity: BeaconIdentity, power: Int?) {
         touch(place)
         if let old = tracks[place].sender, old != sighting.sender, senders[old] == place { senders[old] = nil }
-        tracks[place].hear(sighting, as: identity, power: power, stretch: stretch)
+        tracks[place].hear(sighting, as: identity, power: power, listeningPeriod: listeningPeriod)
         if let sender = sighting.sender, senders[sender] != place { senders[sender] = place }
     }
 
@@ -208,7 +208,7 @@ public struct SightingTable: Sendable {
     }
 
     /// Begins a new period of listening after a pause. Gaps across the pause are not counted.
-    public mutating func breakOff() { stretch += 1 }
+    public mutating func breakOff() { listeningPeriod += 1 }
 }
 
 extension BeaconFrame {

@@ -127,25 +127,19 @@ package final class FindListener: SightingConsumer {
         }
     }
 
-    private static func tenths(_ value: Double) -> String {
-        DecimalText.thousandths(Int(min(1e9, (value * 10).rounded())) * 100)
-    }
-
-    package static func number(_ value: Double?) -> JSONValue {
-        .optional(value) { .number(JSONNumber(thousandths: Int((min(1e9, max(-1e9, $0)) * 1000).rounded()))) }
-    }
+    private static func tenths(_ value: Double) -> String { NumberFormat.rounded(value, 1) }
 
     private func value(_ state: FindGuide.State, at now: HeardInstant, onMap: JSONValue?) -> JSONValue {
         .record(
             [
                 ("event", "find"), ("at", clock.json(now)), ("beacon", .string(name)),
-                ("advice", .string(state.advice.rawValue)), ("rssiDbm", Self.number(state.level)),
-                ("changeDb", Self.number(state.change)), ("leastChangeDb", Self.number(state.leastChange)),
-                ("bestRssiDbm", Self.number(state.best)), ("distanceM", Self.number(state.distance)),
-                ("distanceLowM", Self.number(state.interval?.lowerBound)),
-                ("distanceHighM", Self.number(state.interval?.upperBound)),
+                ("advice", .string(state.advice.rawValue)), ("rssiDbm", .rounded(state.level)),
+                ("changeDb", .rounded(state.change)), ("leastChangeDb", .rounded(state.leastChange)),
+                ("bestRssiDbm", .rounded(state.best)), ("distanceM", .rounded(state.distance)),
+                ("distanceLowM", .rounded(state.interval?.lowerBound)),
+                ("distanceHighM", .rounded(state.interval?.upperBound)),
                 ("proximity", .string(state.proximity.rawValue)),
-                ("silentS", Self.number(state.silentMicroseconds.map { Double($0) / 1_000_000 })),
+                ("silentS", .rounded(state.silentMicroseconds.map { Double($0) / 1_000_000 })),
             ] + (onMap.map { [("map", $0)] } ?? []))
     }
 

@@ -59,7 +59,5 @@ package struct ScanRow {
         "\(tenths(distance.meters)) m (\(tenths(distance.lowMeters))–\(tenths(distance.highMeters)))"
     }
 
-    private static func tenths(_ value: Double) -> String {
-        DecimalText.thousandths(Int(min(1e12, max(-1e12, (value * 10).rounded()))) * 100)
-    }
+    private static func tenths(_ value: Double) -> String { NumberFormat.rounded(value, 1) }
 }

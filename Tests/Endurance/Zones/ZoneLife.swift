@@ -116,6 +116,7 @@ public struct ZoneLife: Sendable {
 
     /// Counts events that happen while the beacon is there.
     private mutating func count(_ events: [ZoneEvent]) {
+        precondition(engine.check().isEmpty, "\(engine.check())")
         for event in events {
             switch event.kind {
             case .enter: isInside = true

@@ -171,7 +171,7 @@ struct Calibrate: ParsableCommand {
         return listener.measurement
     }
 
-    private static func meters(_ value: Double) -> String { DecimalText.thousandths(Int((value * 1000).rounded())) }
+    private static func meters(_ value: Double) -> String { NumberFormat.rounded(value, 3) }
 
     private static func distance(_ text: String) throws -> Double {
         guard let thousandths = DecimalText.thousandths(text), (100...100_000).contains(thousandths) else {
@@ -283,11 +283,7 @@ private struct CalibrationReport {
         self.receiver = receiver
     }
 
-    private static func tenths(_ value: Double) -> String { DecimalText.thousandths(Int((value * 10).rounded()) * 100) }
-
-    private static func number(_ value: Double?) -> JSONValue {
-        .optional(value) { .number(JSONNumber(thousandths: Int(($0 * 1000).rounded()))) }
-    }
+    private static func tenths(_ value: Double?) -> String { NumberFormat.rounded(value, 1) }
 
     private var estimator: String { "trimmed mean, \(Int(result.trim * 100)) %" }
 
@@ -300,8 +296,8 @@ private struct CalibrationReport {
             "measured by \(receiver); other receivers may measure other values",
         ]
         lines.append(
-            "\(result.packets) packets, standard deviation \(result.packetDeviation.map(Self.tenths) ?? "-") dB; standard "
-                + "error over headings \(result.standardError.map(Self.tenths) ?? "-") dB; \(estimator)")
+            "\(result.packets) packets, standard deviation \(Self.tenths(result.packetDeviation)) dB; standard "
+                + "error over headings \(Self.tenths(result.standardError)) dB; \(estimator)")
         lines += result.headings.map { "heading \($0.number)°: \(Self.tenths($0.level)) dBm, \($0.packets) packets" }
         lines += result.channels.map { "channel \($0.number): \(Self.tenths($0.level)) dBm, \($0.packets) packets" }
         if let exponent = result.exponent {
@@ -315,22 +311,22 @@ private struct CalibrationReport {
 
     var json: JSONValue {
         .record([
-            ("measuredPowerAt1mDbm", Self.number(result.powerAtOneMeter.value)),
-            ("measuredPowerAt1mLowDbm", Self.number(result.powerAtOneMeter.interval?.lowerBound)),
-            ("measuredPowerAt1mHighDbm", Self.number(result.powerAtOneMeter.interval?.upperBound)),
-            ("measuredPowerAt0mDbm", Self.number(result.powerAtOneMeter.value + 41)),
-            ("standardErrorDb", Self.number(result.standardError)), ("packets", .integer(result.packets)),
-            ("packetSdDb", Self.number(result.packetDeviation)),
+            ("measuredPowerAt1mDbm", .rounded(result.powerAtOneMeter.value)),
+            ("measuredPowerAt1mLowDbm", .rounded(result.powerAtOneMeter.interval?.lowerBound)),
+            ("measuredPowerAt1mHighDbm", .rounded(result.powerAtOneMeter.interval?.upperBound)),
+            ("measuredPowerAt0mDbm", .rounded(result.powerAtOneMeter.value + 41)),
+            ("standardErrorDb", .rounded(result.standardError)), ("packets", .integer(result.packets)),
+            ("packetSdDb", .rounded(result.packetDeviation)),
             ("headings", .array(result.headings.map { Self.level("heading", $0) })),
             ("channels", .array(result.channels.map { Self.level("channel", $0) })),
-            ("estimator", .string(estimator)), ("exponent", Self.number(result.exponent?.value)),
-            ("exponentLow", Self.number(result.exponent?.interval?.lowerBound)),
-            ("exponentHigh", Self.number(result.exponent?.interval?.upperBound)), ("receiver", .string(receiver)),
+            ("estimator", .string(estimator)), ("exponent", .rounded(result.exponent?.value)),
+            ("exponentLow", .rounded(result.exponent?.interval?.lowerBound)),
+            ("exponentHigh", .rounded(result.exponent?.interval?.upperBound)), ("receiver", .string(receiver)),
             ("warnings", .array(result.warnings.map(JSONValue.string))),
         ])
     }
 
     private static func level(_ key: String, _ level: CalibrationMeasurement.Level) -> JSONValue {
-        .record([(key, .integer(level.number)), ("dBm", number(level.level)), ("packets", .integer(level.packets))])
+        .record([(key, .integer(level.number)), ("dBm", .rounded(level.level)), ("packets", .integer(level.packets))])
     }
 }

@@ -71,12 +71,12 @@ struct Find: ParsableCommand {
         }
         let answer = result.answer
         if options.json {
-            let levels = result.levels.map { level in FindListener.number(level) }
+            let levels = result.levels.map { JSONValue.rounded($0) }
             return Terminal.write(
                 JSONValue.record([
                     ("event", "turn"), ("beacon", .string(name)), ("rssiDbm", .array(levels)),
                     ("direction", .optional(answer) { .integer($0.direction * 90) }),
-                    ("confidence", FindListener.number(answer?.confidence)),
+                    ("confidence", .rounded(answer?.confidence)),
                 ]).line + "\n")
         }
         guard let answer else { return Terminal.write("no direction found: the levels differ by less than chance\n") }

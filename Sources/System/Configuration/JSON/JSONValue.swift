@@ -71,6 +71,12 @@ extension JSONValue {
     /// Lower-case digits without separators.
     public static func hex(_ octets: some Sequence<UInt8>) -> JSONValue { .string(Hexadecimal.text(octets)) }
 
+    /// A number rounded to thousandths; null if it is `nil` or not finite.
+    public static func rounded(_ value: Double?) -> JSONValue {
+        guard let value, value.isFinite else { return .null }
+        return .number(JSONNumber(thousandths: Int(min(1e15, max(-1e15, value * 1000)).rounded())))
+    }
+
     /// A decimal number by its digits, such as `22.5`.
     public static func decimal(_ digits: String) -> JSONValue { JSONNumber(digits).map(JSONValue.number) ?? .null }
 }
