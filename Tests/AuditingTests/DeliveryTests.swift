@@ -3,15 +3,15 @@ import BluetoothTypes
 import Sightings
 import Testing
 
-/// What is said of a beacon that was surely sent, and the grades that follow.
+/// Deliveries and the grades that follow from them.
 @Suite struct DeliveryTests {
     private static let seconds = 60
 
-    /// A beacon every 100 ms and up to 10 ms more.
+    /// Returns the delivery of a beacon with an interval of 100 ms.
     ///
     /// - Parameters:
-    ///   - loss: The share of events that is not heard, 0...1.
-    ///   - holes: Seconds in which nothing is heard.
+    ///   - loss: The share of events that are lost, 0...1.
+    ///   - holes: Seconds in which nothing is received.
     private static func delivery(
         _ phase: QualificationPhase = .legacy, loss: Double = 0, holes: [ClosedRange<Double>] = [],
         delay: Double = 10_000, changeAt: Double? = nil, isFiltered: Bool = false, seed: UInt64 = 1
@@ -56,7 +56,7 @@ import Testing
         #expect((1.5...3.2).contains(deviation))
     }
 
-    /// A controller that adds no delay sends more, and what it loses counts.
+    /// A controller without the random delay sends more often, and its losses count.
     @Test func theRhythmTellsWhatWasOwed() throws {
         let delivery = Self.delivery(loss: 0.1, delay: 0)
         #expect(abs(delivery.owed - 600) <= 1)
@@ -86,7 +86,7 @@ import Testing
 
     @Test func whatCannotBeSaidIsNotSaid() {
         var delivery = Delivery(.legacy, from: "A", to: "B", intervalMicroseconds: 100_000)
-        // Nobody listens yet.
+        // The receiver does not listen yet.
         delivery.hear(at: Self.instant(5), rssi: -60)
         #expect(delivery.heard == 0 && delivery.share == nil && delivery.grade == nil)
         delivery.refusal = "no"
@@ -168,9 +168,9 @@ import Testing
 }
 
 extension SplitMix64 {
-    /// 0..<1.
+    /// Returns a random number in 0..<1.
     fileprivate mutating func share() -> Double { Double(next() >> 11) / Double(1 << 53) }
 
-    /// Nearly normal, of deviation 1.
+    /// Returns a random number with a nearly normal distribution and a standard deviation of 1.
     fileprivate mutating func normal() -> Double { (0..<12).reduce(-6.0) { sum, _ in sum + share() } }
 }

@@ -2,10 +2,10 @@ import Auditing
 import EnduranceAudits
 import Testing
 
-/// What an audit finds in generated fleets with known faults: all of them, and no other. The endurance program makes
+/// Audits of generated fleets with known faults find all of them, and nothing else. The endurance program runs
 /// thousands of these audits.
 struct FaultTests {
-    /// With the tables that take long.
+    /// Computes the slow tables once.
     private static let model = {
         var model = SilenceModel()
         _ = AuditTrial.clean(seed: 1, &model)
@@ -27,7 +27,8 @@ struct FaultTests {
     func threeAtATime(_ fault: Fault) {
         var model = Self.model
         let seed = Self.seed(fault)
-        // So that one that has a set of its own for each alone has one for all here.
+        // A beacon with an advertising set for each frame would not show this fault, so all its frames share one set
+        // here.
         let trial = AuditTrial.threeAtATime(fault, step: Int(seed) % 8, seed: 2001 + seed, &model)
         #expect(trial.complaints + trial.excess == [], "\(trial.faults), seed \(trial.seed)")
     }

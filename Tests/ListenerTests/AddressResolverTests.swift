@@ -30,14 +30,14 @@ import Testing
         #expect(resolver.beacon(try fresh(1), at: at(6)) == nil)
     }
 
-    /// A thousand keys and a flood of fresh addresses: the device is found again as soon as the budget allows, and what
-    /// was found stays known through the flood.
+    /// With a thousand keys and a flood of fresh addresses, a device is found again as soon as the budget allows, and
+    /// known addresses stay known.
     @Test func aFloodOfFreshAddressesHasABudget() throws {
         var resolver = try resolver(others: 999)
         let made = try #require(DeviceAddress(Self.made))
         #expect(resolver.beacon(made, at: at(0)) == 77)
         for number in 0..<2000 { #expect(resolver.beacon(try fresh(number), at: at(1)) == nil) }
-        // Nothing is left of this second's trials, and none is needed.
+        // No trials are left in this second, and none is needed.
         #expect(resolver.beacon(made, at: at(1)) == 77)
         var later = try self.resolver(others: 999)
         for number in 0..<2000 { _ = later.beacon(try fresh(number), at: at(1)) }
@@ -45,8 +45,8 @@ import Testing
         #expect(later.beacon(made, at: at(200)) == 77)
     }
 
-    /// While it lasts, too: a device with a new address is found by its second report, though each of the trials that are
-    /// left could go to somebody who is heard for the first time.
+    /// During a flood, a device with a new address is found at its second report, because half of the trials are
+    /// reserved for repeated addresses.
     @Test func whoIsHeardAgainIsTriedFirst() throws {
         var resolver = try resolver(others: 999)
         let made = try #require(DeviceAddress(Self.made))
@@ -67,7 +67,7 @@ import Testing
         #expect(resolver.beacon(made, at: at(8000)) == 77)
     }
 
-    /// Whoever sends each of its addresses twice gets no more than the whole of the trials.
+    /// A flood that sends each address twice uses no more than all trials.
     @Test func repeatsHaveABudgetToo() throws {
         var resolver = try resolver(others: 9_999)
         for number in 0..<100 { _ = resolver.beacon(try fresh(number), at: at(1)) }

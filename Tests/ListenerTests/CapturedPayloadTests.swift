@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Payloads in a capture")
 struct CapturedPayloadTests {
-    /// A btsnoop file (link type H4) with these packets, from 2026-03-01T12:00:00.000042Z on, a second apart.
+    /// Returns a btsnoop file (link type H4) with these packets, from 2026-03-01T12:00:00.000042Z on, one per second.
     private static func records(_ packets: [[UInt8]], shortened: Int? = nil) throws -> [CaptureRecord] {
         var file: [UInt8] = Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 0x03, 0xEA]
         for (index, packet) in packets.enumerated() {
             let original = UInt32(packet.count + (index == shortened ? 9 : 0))
-            // Microseconds since the year 0 (btsnoop's epoch).
+            // Microseconds since the year 0, the epoch of btsnoop.
             let time = 0x00DC_DDB3_0F2F_8000 + (1_772_366_400 + Int64(index)) * 1_000_000 + 42
             for number in [original, UInt32(packet.count), 0, 0] { file.append(bigEndian: number) }
             for shift in stride(from: 56, through: 0, by: -8) { file.append(UInt8(truncatingIfNeeded: time >> shift)) }
@@ -20,7 +20,7 @@ struct CapturedPayloadTests {
         return Array(try Capture(file))
     }
 
-    /// LE Advertising Report of one ADV_NONCONN_IND from C0:00:00:00:00:01 with -60 dBm (or none, 0x7F).
+    /// Returns an LE Advertising Report of one ADV_NONCONN_IND from C0:00:00:00:00:01 with -60 dBm (0x7F: no level).
     private static func report(rssi: UInt8 = 0xC4) -> [UInt8] {
         [0x04, 0x3E, 0x0F, 0x02, 0x01, 0x03, 0x01, 0x01, 0, 0, 0, 0, 0xC0, 0x03, 0x02, 0x01, 0x06, rssi]
     }

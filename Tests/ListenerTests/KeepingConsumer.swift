@@ -2,19 +2,19 @@ import BeaconFrames
 import Listener
 import Sightings
 
-/// A consumer that keeps what it is told.
+/// A consumer that stores all calls.
 final class KeepingConsumer: SightingConsumer {
     private(set) var reports: [HeardReport] = []
     private(set) var data: [[UInt8]] = []
     private(set) var states: [ListeningState] = []
-    /// When they changed.
+    /// The times of ``states``.
     private(set) var changes: [HeardInstant] = []
     private(set) var sentences: [String] = []
-    /// The latest moment of each call: none may go back.
+    /// The time of each call. Times must not go back.
     private(set) var instants: [HeardInstant] = []
     private(set) var began = 0
     private(set) var finished: HeardInstant?
-    /// After so many reports nothing more is wanted.
+    /// The number of reports after which the source should end.
     var limit = Int.max
 
     var isSatisfied: Bool { reports.count >= limit }

@@ -8,7 +8,7 @@ import Sightings
 import TestSupport
 import Testing
 
-/// Names, intervals and keys out of profiles and fleets.
+/// Names, intervals and keys from profiles and fleets.
 @Suite struct KnownBeaconsTests {
     private let folder: TemporaryFolder
 
@@ -41,7 +41,7 @@ import Testing
         #expect(throws: ListenerServiceError.self) { try known.region("attic") }
     }
 
-    /// The ids of a fleet's beacons are told by the keys that lie beside its file.
+    /// The keys next to a fleet file resolve the ephemeral ids of its beacons.
     @Test func theKeysOfAFleetTellWhoseAnEphemeralIdIs() throws {
         let beacons = [("door", "CF:3D:6B:C0:07:27"), ("desk", "D1:8E:73:0C:B3:BF")].map { name, address in
             #"{"name":"\#(name)","address":"\#(address)","profileHash":"0567a7db1e9779d9","#
@@ -67,7 +67,7 @@ import Testing
         let key = try IdentityKey(hexadecimal: digits)
         let resolver = try #require(known.resolver(clock))
         #expect(resolver(try key.ephemeralID(at: counter, exponent: exponent), instant) == 0)
-        // One of an hour ago is nobody's: somebody has recorded it.
+        // An id from an hour ago is not accepted, because it was recorded and replayed.
         #expect(resolver(try key.ephemeralID(at: counter - 3600, exponent: exponent), instant) == nil)
     }
 

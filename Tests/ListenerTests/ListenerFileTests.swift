@@ -76,7 +76,7 @@ import Testing
     }
 }
 
-/// What the beacons of a listener file are known by.
+/// The beacons of a listener file.
 @Suite struct ListenedBeaconsTests {
     private let folder: TemporaryFolder
 
@@ -99,7 +99,7 @@ import Testing
         #expect(known.notes["key"]?.tags == ["desk"])
     }
 
-    /// A profile that a listener file names lies beside that, and an inventory is not passed over in silence.
+    /// Paths are relative to the listener file, and an inventory that is not read causes a warning.
     @Test func filesLieBesideTheFileThatNamesThem() throws {
         _ = try folder.file(
             "lobby.json",
@@ -111,7 +111,7 @@ import Testing
         #expect(known.beacons.map(\.name) == ["lobby"] && known.profiles.count == 1)
         #expect(
             known.warnings.count == 1 && known.warnings[0].contains("tools.json: this command reads no inventories"))
-        // Where that leaves nobody, it is told why.
+        // If no beacon is left, the warnings say why.
         let things = try file(#""known": [{"inventory": "tools.json"}]"#)
         let error = #expect(throws: ListenerServiceError.self) { try KnownBeacons([things]) }
         #expect(error?.messages.count == 2 && error?.messages[0].contains("this command reads no inventories") == true)
@@ -119,7 +119,7 @@ import Testing
         #expect(throws: ListenerServiceError.self) { try KnownBeacons([missing]) }
     }
 
-    /// The sample data of the Core Specification (Vol 3 Part H, D.7).
+    /// Uses the sample data of the Core Specification (Vol 3 Part H, D.7).
     @Test func aKeyTellsWhoseAnAddressIs() throws {
         try Files.replaceSecret(folder.place("irk"), with: Array("ec0234a357c8ad05341010a60a397d9b\n".utf8))
         let path = try file(#""irks": [{"name": "ana", "file": "irk"}]"#)
@@ -148,7 +148,7 @@ import Testing
             short?.description.hasSuffix("an identity resolving key has 16 bytes: 32 hexadecimal digits") == true)
     }
 
-    /// The calibration at the power that is asked for counts before the octet that is sent.
+    /// The calibration at the requested power takes precedence over the byte in the packet.
     @Test(arguments: [(", \"radioPowerDbm\": 4", -55), (", \"radioPowerDbm\": 2", -57), ("", -61)])
     func aProfileSaysHowStrongItsBeaconIs(_ power: String, _ expected: Int) throws {
         let path = try folder.file(

@@ -4,7 +4,7 @@ import Listener
 import Sightings
 import Testing
 
-/// The kernel's side of advertisement monitors, as Linux 6.1 has it: 32 of them, numbered from 1.
+/// The advertisement monitors of the kernel as in Linux 6.1: 32 monitors, numbered from 1.
 private final class MonitorKernel: ManagementChannel {
     private(set) var now = HCIInstant(nanoseconds: 0)
     private(set) var monitors: [UInt16: AddAdvertisementPatternsMonitor] = [:]
@@ -16,7 +16,7 @@ private final class MonitorKernel: ManagementChannel {
         queue.append(ManagementEvent(index: index, content).packet)
     }
 
-    /// Another program removes all of them.
+    /// Another program removes all monitors.
     func removeAll() {
         for monitor in monitors.keys.sorted() { tell(.monitorRemoved(monitor)) }
         monitors = [:]
@@ -79,7 +79,7 @@ private final class MonitorKernel: ManagementChannel {
         kernel.tell(.monitoredDeviceFound(monitor: 1, Self.device(2)))
         kernel.tell(.monitoredDeviceFound(monitor: 0, Self.device(1, rssi: nil, flags: 0)))
         kernel.tell(.deviceFound(Self.device(2)))
-        // Another adapter's, and one that was heard by the other radio.
+        // A device of another adapter, and a BR/EDR device.
         kernel.tell(.deviceFound(Self.device(2)), index: 0)
         kernel.tell(.deviceFound(Self.device(0)))
         let reports = try receive()
@@ -98,7 +98,8 @@ private final class MonitorKernel: ManagementChannel {
         #expect(session.restarts == 1)
     }
 
-    /// The kernel keeps monitors while an adapter is off: without this, 32 power cycles would use them all up.
+    /// The kernel keeps monitors while an adapter is off. If they were not removed, 32 power cycles would use up all
+    /// of them.
     @Test func nothingIsLeftBehindOverTheLossOfPower() throws {
         for cycle in 1...40 {
             try session.start()
@@ -110,7 +111,7 @@ private final class MonitorKernel: ManagementChannel {
         #expect(kernel.monitors.isEmpty)
     }
 
-    /// The number may be somebody else's by then.
+    /// The number may belong to another program by then.
     @Test func theMonitorsOfAnAdapterThatWasPluggedInAgainAreLeftAlone() throws {
         try session.start()
         kernel.tell(.newSettings([.lowEnergy]))

@@ -72,7 +72,7 @@ import Testing
         #expect(reader.counts.leftOut == 1)
     }
 
-    /// Before the weak ones are left out, and never to what no receiver can say.
+    /// The correction is applied before weak reports are left out, and never gives an impossible level.
     @Test(arguments: [(-60, -57), (-66, -63), (18, 20), (127, nil), (21, 21)] as [(Int8, Int8?)])
     func anOffsetIsAddedToEachLevel(_ level: Int8, _ expected: Int8?) {
         var reader = ReportReader(levels: -63...20)

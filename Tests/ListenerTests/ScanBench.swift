@@ -6,7 +6,7 @@ import Listener
 import Sightings
 import VirtualController
 
-/// A listener and a beacon, each with a virtual controller on one air.
+/// A listener and a beacon with a virtual controller each, on one air.
 final class ScanBench: AdapterEnvironment {
     let air: VirtualAir
     var channel: VirtualChannel
@@ -15,10 +15,10 @@ final class ScanBench: AdapterEnvironment {
     private let isExclusive: Bool
     /// Whether another listener shares the controller.
     var isAmongListeners = false
-    /// Whether an earlier run had no time to end its scan.
+    /// Whether an earlier run could not end its scan.
     var hasLeftover = false
     private var beacon: HCIHost?
-    /// Reports with the time of their arrival.
+    /// The times of all reports.
     var reports: [HCIInstant] {
         takeEvents()
         return takenReports
@@ -37,7 +37,7 @@ final class ScanBench: AdapterEnvironment {
     private(set) var logged: [String] = []
     private(set) var notices: [Supervisor.Notice] = []
     var isStopWanted = false
-    /// What the next attempts to open find.
+    /// The faults of the next attempts to open the adapter.
     var openFaults: [AdapterFault] = []
     private(set) var opened = 0
 
@@ -73,7 +73,7 @@ final class ScanBench: AdapterEnvironment {
     func makeSession(after previous: ScanSession?) throws(SessionError) -> ScanSession {
         let capabilities: ControllerCapabilities
         do throws(HCICommandError) {
-            // The kernel has set a shared controller up.
+            // The kernel has set up a shared controller.
             capabilities = try ControllerCapabilities.read(from: host, isExclusive: isExclusive || opened < 2)
         } catch {
             throw .command(error, remedy: nil)
@@ -103,7 +103,7 @@ final class ScanBench: AdapterEnvironment {
         }
     }
 
-    /// Puts an iBeacon on the air, every 100 ms.
+    /// Sends an iBeacon every 100 ms.
     func startBeacon() throws {
         let host = HCIHost(channel: VirtualChannel(.core4, on: air))
         try host.execute(HCIReset())
@@ -121,7 +121,7 @@ final class ScanBench: AdapterEnvironment {
         try beacon?.execute(LESetAdvertisingEnable(false))
     }
 
-    /// Lets time pass, and the session work.
+    /// Advances the time and runs the session.
     func run(_ session: ScanSession, seconds: Double) throws {
         let end = now.advanced(byMicroseconds: Int(seconds * 1_000_000))
         while now < end {
@@ -143,17 +143,17 @@ final class ScanBench: AdapterEnvironment {
         }
     }
 
-    /// Another program's command, whose answer the kernel shows us too.
+    /// Sends a command of another program. The kernel also shows its answer to the session.
     func foreign(_ packet: HCIPacket) { controller.receive(packet) }
 
-    /// Reports since `instant`.
+    /// Returns the number of reports since `instant`.
     func heard(since instant: HCIInstant) -> Int { reports.count { $0 >= instant } }
 
     func open() throws(AdapterFault) {
         if !openFaults.isEmpty { throw openFaults.removeFirst() }
         opened += 1
         if opened > 1 {
-            // A shared one goes on with whatever was set in it.
+            // A shared controller keeps its settings.
             if isExclusive || !controller.isAttached { channel = VirtualChannel(model, on: air) }
             host = HCIHost(channel: channel)
         }

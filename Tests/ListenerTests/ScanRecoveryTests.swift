@@ -47,7 +47,7 @@ import VirtualController
         #expect(ear.logged.last == "listening again on hci0")
     }
 
-    /// Of a shared one the scan is still on then: our own.
+    /// On a shared controller the scan of the session is still on then.
     @Test(arguments: [false, true]) func aDeafRadioIsOpenedAnewAndStaysDeafUntilItHears(isExclusive: Bool) throws {
         let ear = ScanBench(isExclusive: isExclusive)
         try ear.startBeacon()
@@ -57,7 +57,7 @@ import VirtualController
         ear.run(runner, seconds: 40)
         #expect(ear.opened >= 2)
         #expect(ear.state(runner) == .deaf)
-        // Each start costs something: they become rare.
+        // Restarts become rare, because each one disturbs other programs.
         ear.run(runner, seconds: 3600)
         #expect(ear.opened < 12)
         try ear.startBeacon()
@@ -89,7 +89,7 @@ import VirtualController
         #expect(ear.logged.last == "listening again on hci0")
     }
 
-    /// The controller swallows the first command after the reset: the masks are opened by the next session.
+    /// The controller drops the first command after the reset, so the next session opens the masks.
     @Test func aResetIsNotForgottenWhereTheControllerDoesNotAnswer() throws {
         let ear = ScanBench(.core4, isExclusive: false)
         try ear.startBeacon()
@@ -107,7 +107,7 @@ import VirtualController
         #expect(ear.heard(since: reset) > 10 && ear.opened == 2)
     }
 
-    /// The watchdog's look, every 15 s, may fall into a pause.
+    /// The watchdog, which runs every 15 s, may run during a pause.
     @Test func aPauseIsNoFault() throws {
         let ear = ScanBench(.core4, isExclusive: false)
         try ear.startBeacon()

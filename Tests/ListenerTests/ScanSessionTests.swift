@@ -24,7 +24,7 @@ import VirtualController
         try session.stop()
         #expect(!ear.controller.isScanning)
         let family = ear.commands.filter { [0x200B, 0x200C, 0x2041, 0x2042].contains($0.rawValue) }
-        // One family for ever.
+        // Only one family of commands is used.
         #expect(Set(family.map { $0.rawValue > 0x2040 }).count == 1)
     }
 
@@ -34,7 +34,7 @@ import VirtualController
         try session.start()
         #expect(try session.verify())
         #expect(session.restarts == 0)
-        // Silently: its answer is kept from us.
+        // The scan is turned off without a visible answer.
         ear.controller.eventHook = { _ in .drop }
         ear.foreign(off(ear))
         ear.controller.eventHook = nil
@@ -56,7 +56,7 @@ import VirtualController
             : LESetScanEnable(true, filterDuplicates: true).packet
     }
 
-    /// A discovery as bluetoothd has it: off, on with a filter, off after a while.
+    /// bluetoothd's discovery turns the scan off, on with a filter, and off after a while.
     @Test(arguments: [VirtualControllerModel.core4, .zephyr]) func aForeignScanIsHeardAndOutlived(
         model: VirtualControllerModel
     ) throws {
@@ -71,7 +71,7 @@ import VirtualController
         ear.foreign(on(ear))
         try ear.run(session, seconds: 10)
         #expect(session.state == .foreign)
-        // Never more than asking: nothing of ours turned the other's scan on or off.
+        // The session only probed, and did not turn the foreign scan on or off.
         #expect(ear.commands.dropFirst(commandsBefore).allSatisfy { !Self.enables.contains($0) })
         ear.foreign(off(ear))
         let end = ear.now
@@ -95,11 +95,12 @@ import VirtualController
         try ear.run(session, seconds: 5)
         #expect(ear.heard(since: start) > 40)
         try session.stop()
-        // It is not ours to turn off.
+        // The session does not turn off a foreign scan.
         #expect(ear.controller.isScanning)
     }
 
-    /// Two listeners on one controller: the second hears what the first one does, and scans when that ends.
+    /// With two listeners on one controller, the second receives the reports of the first one's scan, and scans when
+    /// that ends.
     @Test func theScanOfAnotherListenerIsAsGoodAsOurs() throws {
         let ear = ScanBench(.core4, isExclusive: false)
         ear.isAmongListeners = true
@@ -128,7 +129,7 @@ import VirtualController
         #expect(session.state == .listening)
     }
 
-    /// What a run that was killed has left on an adapter of the kernel's is ours; another listener's scan is not.
+    /// The leftover scan of a killed run is replaced, but not the scan of another listener.
     @Test func aLeftoverOfAKilledRunIsReplaced() throws {
         let ear = ScanBench(.core4, isExclusive: false)
         ear.hasLeftover = true
@@ -141,13 +142,13 @@ import VirtualController
         #expect(session.state == .listening && ear.heard(since: HCIInstant(nanoseconds: 0)) > 10)
         try session.stop()
         #expect(!ear.controller.isScanning)
-        // The next scan that is on is another program's.
+        // The next scan that is on belongs to another program.
         ear.foreign(LESetScanEnable(true).packet)
         try session.start()
         #expect(session.state == .foreign)
     }
 
-    /// Another listener's watchdog asks as ours does: that is no foreign scan.
+    /// The probes of another listener are not a foreign scan.
     @Test func aRefusedCommandOfOthersIsNothing() throws {
         let ear = ScanBench(.core4, isExclusive: false)
         try ear.open()
@@ -161,7 +162,7 @@ import VirtualController
         #expect(session.state == .listening)
     }
 
-    /// A beacon on the same radio wants another address, which a legacy controller takes only while it does not scan.
+    /// A beacon on the same radio needs a new address, which a legacy controller refuses while it scans.
     @Test func aBeaconOnTheSameRadioGetsItsAddress() throws {
         let ear = ScanBench(.core4, isExclusive: false)
         try ear.startBeacon()
@@ -181,7 +182,7 @@ import VirtualController
 
     private static let masks = [SetEventMask.opcode, LESetEventMask.opcode]
 
-    /// As `hciconfig hci0 reset` does it: nobody sets anything up again, the event masks included.
+    /// After `hciconfig hci0 reset` no program sets up the controller or opens the event masks.
     @Test(arguments: [VirtualControllerModel.core4, .zephyr], [false, true])
     func aControllerThatWasResetIsSetUpAgain(model: VirtualControllerModel, isExclusive: Bool) throws {
         let ear = ScanBench(model, isExclusive: isExclusive)
@@ -194,7 +195,7 @@ import VirtualController
         ear.foreign(HCIReset().packet)
         try ear.run(session, seconds: 0.05)
         #expect(session.state == .reset)
-        // The watchdog has nothing to say meanwhile.
+        // The watchdog has nothing to do meanwhile.
         #expect(try session.verify() && session.restarts == 0)
         try ear.run(session, seconds: 2)
         #expect(ear.states == [.listening, .reset, .listening])
@@ -204,7 +205,7 @@ import VirtualController
         #expect(ear.heard(since: reset) > 10)
     }
 
-    /// A power cycle between two looks: the kernel sets the controller up, with masks of its own.
+    /// After a power cycle between two probes, the kernel has set up the controller with its own masks.
     @Test(arguments: [VirtualControllerModel.core4, .zephyr]) func theKernelsOwnMasksAreLeftAlone(
         model: VirtualControllerModel
     ) throws {
@@ -224,14 +225,14 @@ import VirtualController
         #expect(session.state == .listening)
         #expect(ear.heard(since: ready) > 10)
         #expect(ear.commands.dropFirst(before).allSatisfy { !Self.masks.contains($0) })
-        // The next one may be another kind.
+        // The next reset may be of another kind.
         ear.foreign(HCIReset().packet)
         try ear.run(session, seconds: 2)
         #expect(session.state == .listening && session.restarts == 2)
         #expect(Self.masks.allSatisfy(ear.commands.dropFirst(before).contains))
     }
 
-    /// In the moment between its parameters and its start the session has not told that it listens.
+    /// A reset between the parameters and the start of the scan is detected.
     @Test func aResetInTheMiddleOfAStartIsNoticed() throws {
         let ear = ScanBench(.core4, isExclusive: false)
         try ear.startBeacon()

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Listener
 
-/// Adapters and recordings as one source of sightings.
+/// Adapters and recordings are the same kind of source.
 @Suite struct SightingSourceTests {
     private let folder: TemporaryFolder
 
@@ -27,7 +27,7 @@ import Testing
             setIdentifier: set)
     }
 
-    /// A btsnoop file of events, each so many microseconds after the start.
+    /// Returns a btsnoop file of events with their times in microseconds.
     private func recording(_ events: [(Int64, HCIEvent)], cut: Int = 0) throws -> String {
         let records = events.flatMap { at, event in
             BTSnoopWriter.record(event.packet, isFromController: true, unixMicroseconds: Self.start + at)
@@ -97,7 +97,7 @@ import Testing
         #expect(hearer.sentences.count == 1)
     }
 
-    /// A recording with the commands that were sent.
+    /// Returns a recording that includes commands.
     private func recording(of packets: [(Int64, HCIPacket)]) throws -> String {
         let records = packets.flatMap { at, packet in
             BTSnoopWriter.record(
@@ -120,21 +120,21 @@ import Testing
         (0, answer(HCIReset.opcode)), (1, answer(parameters)), (2, on), (3, answer(enable)), (10, heard),
     ]
 
-    /// What was recorded while the adapter was away, and came back, was not listened to.
+    /// The time while the adapter was away does not count as listened.
     @Test func aRecordingTellsWhenItsScanWasOff() throws {
         let path = try recording(
             of: Self.begin + [
                 (5_000, Self.heard),
-                // The watchdog finds it on.
+                // The watchdog finds the scan on.
                 (8_000, Self.answer(Self.parameters, 0x0C)),
-                // The adapter is unplugged, and comes back a minute later.
+                // The adapter is unplugged, and returns after a minute.
                 (68_000, Self.answer(HCIReset.opcode)), (68_010, Self.answer(Self.parameters)), (68_020, Self.on),
                 (68_030, Self.answer(Self.enable)), (68_100, Self.heard),
-                // A pause for somebody else on the same radio, whose last report comes late.
+                // A pause for a beacon on the same radio, whose last report arrives late.
                 (70_000, Self.off), (70_001, Self.answer(Self.enable)), (70_003, Self.heard),
                 (70_300, Self.answer(Self.parameters)), (70_301, Self.on), (70_302, Self.answer(Self.enable)),
                 (71_000, Self.heard),
-                // The end, after which somebody else goes on recording.
+                // The end of the scan, after which another program continues recording.
                 (72_000, Self.off), (72_001, Self.answer(Self.enable)), (90_000, Self.answer(HCIReset.opcode)),
             ])
         let source = try SightingSource.recording(path)
@@ -159,7 +159,7 @@ import Testing
         #expect(hearer.sentences.count == 1 && hearer.sentences[0].contains("filtered duplicates"))
     }
 
-    /// Of what a monitor writes of two adapters, one may rest while the other one hears.
+    /// In a recording of two adapters, one may be off while the other one receives.
     @Test func ofSeveralAdaptersOneIsAlwaysListening() {
         var scan = RecordedScan()
         func take(_ packet: HCIPacket, _ adapter: UInt16, _ milliseconds: UInt64) -> RecordedScan.Sign {
@@ -188,7 +188,7 @@ import Testing
         #expect(hearer.instants == hearer.instants.sorted())
         #expect(hearer.states.first == .listening)
         #expect(source.adapter == .virtual)
-        // What was recorded is heard again.
+        // A replay gives the same reports.
         let again = KeepingConsumer()
         try SightingSource.recording(folder.place("live.btsnoop")).run(again)
         #expect(again.data == hearer.data)

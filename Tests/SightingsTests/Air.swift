@@ -64,7 +64,7 @@ extension SightingTable {
 }
 
 extension Hearing {
-    /// All that is due, then the sighting.
+    /// Takes all events that are due, and then the sighting.
     mutating func take(
         _ octets: [UInt8], from sender: Sender?, atMilliseconds time: Int, rssi: Int8? = -60
     ) -> [Event] {

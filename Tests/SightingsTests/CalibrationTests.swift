@@ -3,11 +3,11 @@ import Testing
 
 @testable import Sightings
 
-/// What a beacon shows at 1 m: from levels with three peaks, shadows and headings.
+/// Calibration with levels that have three peaks, shadows and headings.
 struct CalibrationTests {
     private typealias Leg = CalibrationMeasurement.Leg
 
-    /// Levels of a beacon at rest: three channels that differ, each with a spread of 1.25 dB.
+    /// Returns a level of a beacon at rest: the three channels differ, each with a standard deviation of 1.25 dB.
     private static func level(_ mean: Double, _ chance: inout SplitMix64, shadowed: Double = 0) -> Int8 {
         let channel = [-3.0, 0, 3][chance.next(upTo: 2)]
         let noise =
@@ -46,7 +46,7 @@ struct CalibrationTests {
         let result = try #require(measurement.result)
         #expect(result.powerAtOneMeter.value == -56)
         #expect(result.headings.map(\.level) == [-50, -54, -58, -62])
-        // The deviation of the four is 5.16 dB.
+        // The standard deviation of the four headings is 5.16 dB.
         #expect(abs((result.standardError ?? 0) - 2.582) < 0.001)
         #expect(result.warnings == ["the headings differ by 12 dB: look for metal near the beacon"])
     }
@@ -122,7 +122,7 @@ struct CalibrationTests {
             inside.power += try #require(result.powerAtOneMeter.interval).contains(-60) ? 1 : 0
             inside.exponent += try #require(exponent.interval).contains(2.2) ? 1 : 0
         }
-        // 95 %, and what chance may take from that in 40 tries.
+        // 95 % of 40 tries, minus what chance permits.
         #expect(inside.power >= 34 && inside.exponent >= 34)
     }
 

@@ -8,7 +8,7 @@ import Testing
         return rule
     }
 
-    /// Android's mean of ten levels, and what the three curves make of it.
+    /// Android's mean of ten levels, converted with the three models.
     @Test(arguments: [(DistanceModel.log, 1.440), (.altbeacon, 1.155), (.radius, 1.457)])
     func theCurvesAreThePublishedOnes(model: DistanceModel, meters: Double) throws {
         let estimate = try #require(

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Sightings
 
-/// The guide to one beacon: what it says of levels, and what it leaves unsaid.
+/// The advice of the guide.
 struct FindTests {
-    /// Asks once a second while a beacon sends every 100 ms; levels are those of the second.
+    /// Asks once per second while a beacon sends every 100 ms. Each level lasts for one second.
     private static func walk(
         _ levels: [Double?], spread: Double = 5, seed: UInt64 = 3, power: Int? = -59
     ) -> [FindGuide.State] {
@@ -41,18 +41,18 @@ struct FindTests {
             told += states.count { $0.advice == .warmer || $0.advice == .colder }
             asked += states.count { $0.advice != .wait }
         }
-        // Twice the standard error: a twentieth.
+        // With twice the standard error, one claim in twenty is wrong.
         #expect(asked > 900 && told * 10 < asked)
     }
 
     @Test func aSmallStepIsNoChangeAndFarAwayLegsAreLonger() throws {
-        // 8 m to 7 m is 1.2 dB.
+        // From 8 m to 7 m the level changes by 1.2 dB.
         let states = Self.walk(Array(repeating: -77, count: 4) + Array(repeating: -75.8, count: 1))
         #expect(try #require(states.last).advice == .same)
         #expect(try #require(states.last).steps == 10)
         #expect(Self.walk(Array(repeating: -60, count: 4)).last?.steps == 5)
         let least = try #require(states.last?.leastChange)
-        // 30 packets of 5 dB against 30.
+        // 30 packets with 5 dB are compared with 30.
         #expect(abs(least - 2.6) < 0.6)
     }
 
@@ -62,7 +62,7 @@ struct FindTests {
         #expect(abs(distance - 1.78) < 0.2)
         #expect(abs(interval.upperBound / distance - 2) < 0.15 && abs(distance / interval.lowerBound - 2) < 0.15)
         #expect(state.proximity == .near)
-        // Half of it is far.
+        // Half of the interval is far.
         #expect(Self.walk(Array(repeating: -71, count: 5), spread: 2).last?.proximity == .unknown)
         #expect(Self.walk(Array(repeating: -90, count: 5), spread: 2).last?.proximity == .far)
         #expect(Self.walk(Array(repeating: -65, count: 5), power: nil).last?.interval == nil)
@@ -84,7 +84,7 @@ struct FindTests {
         #expect(states[7].advice != .silent)
     }
 
-    /// A beacon that sends every 100 ms, and a receiver that hears nothing in some of the seconds, asked once a second.
+    /// Asks once per second while a beacon sends every 100 ms, and the receiver is deaf in some of the seconds.
     private static func walk(deaf: ClosedRange<Int>, silent: ClosedRange<Int>, seconds: Int) -> [FindGuide.State] {
         var guide = FindGuide()
         return (0..<seconds).map { second in
@@ -102,11 +102,11 @@ struct FindTests {
         #expect(!heard.contains { $0.advice == .silent || $0.silentMicroseconds != nil })
         #expect(heard[11...19].allSatisfy { $0.advice == .deaf && $0.level == nil })
         #expect(heard[20].advice != .deaf && heard[25].advice == .same)
-        // Once it listens again, the silence begins: nothing is told of the seconds before.
+        // The silence begins when the receiver works again.
         let gone = Self.walk(deaf: 10...19, silent: 20...40, seconds: 26)
         #expect(gone[20].advice != .silent && gone[24].advice == .silent)
         #expect(try #require(gone[24].silentMicroseconds) <= 5_200_000)
-        // Of a beacon that was never heard, too.
+        // This also holds for a beacon that was never received.
         #expect(Self.walk(deaf: 0...19, silent: 0...40, seconds: 20).last?.advice == .deaf)
     }
 

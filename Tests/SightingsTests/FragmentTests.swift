@@ -62,7 +62,7 @@ import Testing
         for sender in 0..<255 { _ = take(&assembler, key(UInt32(sender)), .incomplete, [1], at: sender) }
         #expect(assembler.openCount == FragmentAssembler.openLimit)
         #expect(assembler.incomplete == 255 - FragmentAssembler.openLimit)
-        // A second later nothing is waited for any more.
+        // After a second the pieces are dropped.
         #expect(take(&assembler, key(254), .complete, [2], at: 1255) == .whole)
         #expect(assembler.openCount == 0)
     }

@@ -49,7 +49,7 @@ import Testing
                         region: 0, isEnter: true, instant: Air.at(milliseconds: 0), lastHeard: Air.at(milliseconds: 0)))
             ])
         _ = hearing.take(Air.iBeacon(2, 1), from: Air.sender(9), atMilliseconds: 53_000)
-        // Both intervals are known by now: the shortest exit counts from the last report.
+        // Both intervals are known by now, and the shortest silence counts from the last report.
         #expect(hearing.nextWakeUp == Air.at(milliseconds: 499 * 105 + 10_000))
         #expect(
             hearing.events(untilMilliseconds: 120_000) == [
@@ -89,7 +89,7 @@ import Testing
         #expect(hearing.events(untilMilliseconds: 4_020_000).count == 1)
     }
 
-    /// One after the other, in leaps, or with many questions between: the events are the same.
+    /// The events are the same with single steps, large steps and many calls between.
     @Test func theSameSightingsGiveTheSameEvents() {
         func run(asking: [Int]) -> [Hearing.Event] {
             var random = SplitMix64(seed: 11)
@@ -119,7 +119,7 @@ import Testing
         #expect(clock.instant(unixMicroseconds: 1_000_000_000) == Air.at(milliseconds: 0))
         #expect(clock.instant(unixMicroseconds: 1_000_500_000) == Air.at(milliseconds: 500))
         #expect(clock.steps == 0)
-        // Set back by a year: no time has passed.
+        // The clock was set back by a year, so no time has passed.
         #expect(clock.instant(unixMicroseconds: -31_536_000_000_000) == Air.at(milliseconds: 500))
         #expect(clock.steps == 1)
         #expect(clock.unixMicroseconds(at: Air.at(milliseconds: 700)) == -31_536_000_000_000 + 200_000)

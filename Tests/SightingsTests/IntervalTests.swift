@@ -14,7 +14,7 @@ import Testing
         [0, 0.1, 0.3, 0.5, 0.65].map { Case(milliseconds: interval, loss: $0) }
     }
 
-    /// The mean over many beacons must be right, and each must be near.
+    /// The mean over many beacons must be right, and each estimate must be close.
     @Test(arguments: cases) func intervalAndShareAreLearned(learned: Case) throws {
         var random = SplitMix64(seed: 7)
         var found: [Double] = []
@@ -34,7 +34,7 @@ import Testing
             shares.append(try #require(estimate.share(periodMicroseconds: period, silenceMicroseconds: 0)))
         }
         let interval = Double(learned.milliseconds * 1000)
-        // At 20 ms the delay is half the interval, and two events are not told from three.
+        // At 20 ms the delay is half the interval, so two and three events cannot be distinguished.
         let right = found.filter { abs($0 - interval) <= max(0.02 * interval, 3000) }
         #expect(right.count >= (learned.milliseconds < 100 ? 60 : 97), "\(found)")
         if learned.milliseconds >= 100 {
@@ -67,7 +67,7 @@ import Testing
         #expect(estimate.periodMicroseconds == nil)
     }
 
-    /// The table that the rule was chosen by, in seconds, before its limits.
+    /// The table from which the rule was chosen, in seconds, without its limits.
     @Test(arguments: [
         (0.1, 0.1, 0.8), (0.1, 0.3, 1.5), (0.1, 0.5, 2.5), (0.1, 0.65, 4.0), (0.1, 0.9, 15), (1, 0.1, 7),
         (1, 0.3, 12), (1, 0.5, 21), (1, 0.65, 32), (1, 0.9, 120), (2, 0.3, 24), (2, 0.5, 40), (5, 0.3, 55),

@@ -2,7 +2,7 @@ import Sightings
 import Testing
 
 @Suite struct LevelTests {
-    /// Ten levels of which one was shadowed.
+    /// Ten levels, one of them shadowed.
     static let levels: [Int8] = [-60, -62, -65, -61, -90, -59, -63, -64, -62, -61]
 
     private func tally(_ levels: [Int8]) -> LevelTally {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sightings
 
-/// Who is there, by time that was listened through.
+/// Presence in listened time.
 @Suite struct PresenceTests {
     private static func at(_ seconds: Double) -> HeardInstant { HeardInstant(nanoseconds: UInt64(seconds * 1e9)) }
 
@@ -35,7 +35,7 @@ import Testing
         #expect(presence(0, 0) == nil)
         for step in 0..<20 { hear(1, at: Double(step) * 0.105) }
         endRound()
-        // Ten seconds are waited at least.
+        // The shortest silence is 10 s.
         #expect(presence(0, 11.9) == .present)
         #expect(presence(0, 12.1) == .gone)
         #expect(presence(1, 12.1) == nil)
@@ -44,7 +44,7 @@ import Testing
         #expect(presence(0, 20) == .present)
     }
 
-    /// One of a beacon's identities that is heard is enough.
+    /// A beacon is present if one of its identities is received.
     @Test mutating func identitiesOfOneNameAreOneBeacon() {
         hear(1, at: 0)
         endRound()
@@ -54,7 +54,7 @@ import Testing
         #expect(watch.count == 2)
     }
 
-    /// Half a minute is waited for one whose interval is not known, and no longer once it is.
+    /// The limit is 30 s while the interval is not known, and shorter afterwards.
     @Test mutating func whatIsLearnedOfTheIntervalCounts() {
         table = SightingTable(known: [KnownBeacon(name: "desk", identity: Self.known("desk", 1).identity)])
         watch = PresenceWatch(names: ["desk"])
@@ -76,13 +76,13 @@ import Testing
         #expect(presence(0, 8) == .unknown)
         #expect(presence(0, 5000) == .unknown)
         watch.becomeHearing(at: Self.at(5000))
-        // A second was listened to before, and nine more belong to it.
+        // One second of the silence was before, and nine more follow.
         #expect(presence(0, 5008) == .present)
         #expect(presence(0, 5010) == .gone)
         #expect(watch.deafSince == nil)
     }
 
-    /// The kernel tells its advertisement monitors once of a beacon that stays.
+    /// The kernel reports a beacon to its advertisement monitors only once.
     @Test mutating func whereRepeatsAreNotToldSilenceSaysNothing() {
         watch = PresenceWatch(names: ["desk", "desk", "door"], hearsRepeats: false)
         for step in 0..<20 { hear(1, at: Double(step) * 0.105) }

@@ -21,7 +21,7 @@ import Testing
 
     @Test func telemetryAndNamesJoinTheIdentityOfTheirSender() throws {
         var table = SightingTable(known: [Self.known])
-        // Nothing is known of that sender yet: it is an identity of its own.
+        // The sender is not known yet, so its address is the identity.
         #expect(table.hear(Air.telemetry(millivolts: 2900), from: Air.sender(1)) == 1)
         #expect(table.tracks[1].identity?.kind == "address")
         table.hear(Air.iBeacon(1, 7), from: Air.sender(1), atMilliseconds: 100)
@@ -30,12 +30,12 @@ import Testing
         #expect(table.tracks[0].telemetry?.batteryMillivolts == 3000)
         #expect(table.tracks[0].nameOctets == Array("Pia".utf8))
         #expect(table.tracks[0].reports == 3)
-        // Another sender of the same octets, public instead of random, is somebody else.
+        // A public address with the same octets is another sender.
         #expect(table.hear(Air.telemetry(millivolts: 1), from: Air.sender(1, isRandom: false)) != 0)
         #expect(table.tracks[0].telemetry?.batteryMillivolts == 3000)
     }
 
-    /// A telephone that makes a new address each quarter of an hour.
+    /// A phone that changes its address every 15 minutes.
     @Test func aDeviceThatChangesItsAddressIsOne() throws {
         func sender(_ first: UInt8, isRandom: Bool = true) -> Sender {
             var octets = FixedOctets<6>(repeating: 1)
@@ -49,7 +49,7 @@ import Testing
         #expect(table.hear([], from: sender(0x42), atMilliseconds: 900_000) == 1)
         #expect(table.tracks[1].reports == 2)
         #expect(table.tracks[1].identity == .address(sender(0x42).address))
-        // Another device's, one that no key can have made, and a public one of the same octets.
+        // The address of another device, an address that no key can make, and a public address with the same octets.
         for other in [sender(0x45), sender(0xC1), sender(0x41, isRandom: false)] {
             #expect(table.hear([], from: other) != 1)
         }
@@ -89,7 +89,7 @@ import Testing
         #expect(table.hear(Air.eid(9), from: Air.sender(1)) == 0)
         #expect(table.tracks[0].identity?.description == "eid:0900000000000000")
         #expect(table.hear(Air.telemetry(millivolts: 3000), from: Air.sender(1)) == 0)
-        // Replayed when its window is over, and a resolver that names nobody.
+        // An id that is replayed after its rotation period, and a resolver that finds no beacon.
         #expect(table.hear(Air.eid(9), from: Air.sender(2), atMilliseconds: 2000) == 1)
         #expect(table.hear(Air.eid(8), from: Air.sender(3)) == 2)
         var alone = SightingTable(known: [known])

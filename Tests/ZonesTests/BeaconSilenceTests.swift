@@ -5,7 +5,7 @@ import Testing
 
 @testable import Zones
 
-/// The table of silences, and how often a beacon that stays is taken for gone.
+/// The computed silences, and the number of false exits.
 @Suite struct SilenceTests {
     struct Cell: Sendable {
         let period: Double
@@ -13,7 +13,7 @@ import Testing
         let seconds: Double
     }
 
-    /// What was computed for each interval and loss, in seconds: after many events within one event and a little of it.
+    /// The computed silence for each interval and loss, in seconds. After many events it is exact to about one event.
     @Test(arguments: [
         Cell(period: 0.1, loss: 0.3, seconds: 10), Cell(period: 0.1, loss: 0.9, seconds: 15),
         Cell(period: 1, loss: 0.1, seconds: 10), Cell(period: 1, loss: 0.3, seconds: 12),

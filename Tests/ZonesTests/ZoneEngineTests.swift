@@ -63,10 +63,10 @@ import Testing
     func hysteresis() {
         var stage = ZoneStage([Self.zone()])
         #expect(stage.hear("a", from: 1, to: 5, -55) == ["2 enter desk a"])
-        // 1.41 m: out of the one, within the other.
+        // 1.41 m: outside the entering bound, inside the leaving bound.
         #expect(stage.hear("a", from: 5, to: 30, -62) == [])
         #expect(stage.hear("a", from: 30, to: 34, -75) == [])
-        // The median is outside from the second weak report of four on.
+        // The median is outside from the second of four weak reports on.
         #expect(stage.hear("a", from: 34, to: 40, -75) == ["36 exit desk a level"])
     }
 
@@ -168,7 +168,7 @@ import Testing
             }
         ])
         #expect(stage.hear("a", from: 1, to: 3, -57) == ["2 enter desk a"])
-        // Nearer, but by no more than chance.
+        // Nearer, but not by more than chance.
         #expect(stage.hear("b", from: 3, to: 5, -55) == [])
         #expect(stage.hear("a", 5, -57) == [])
         #expect(stage.hear("b", from: 5.5, to: 8, -50) == ["6.5 exit desk a exclusive", "6.5 enter desk b"])
@@ -197,7 +197,7 @@ import Testing
         #expect(stage.hear("a", from: 1, to: 10, -55) == [])
         #expect(stage.hearID(10, -55) == [])
         #expect(stage.hearID(11, -55) == ["11 enter desk a"])
-        // The copy of an identity keeps nobody inside.
+        // A copied identity does not keep the beacon inside.
         #expect(stage.hear("a", from: 12, to: 60, -55) == ["43 exit desk a silence"])
     }
 
@@ -209,17 +209,17 @@ import Testing
             }
         ])
         #expect(stage.hearID(10, -90) == [])
-        // Somebody near repeats what he has heard of the beacon that is far away.
+        // A device nearby repeats ids that it has received from a distant beacon.
         var told: [String] = []
         for second in 11...40 {
             told += stage.hearID(Double(second) + 0.1, -50, from: 33)
             told += stage.hearID(Double(second) + 0.6, -90)
         }
         #expect(told == [])
-        // Of the next id he has nothing, and the beacon has come nearer, with another address.
+        // The device does not have the next id, and the beacon has come nearer, with another address.
         #expect(stage.hearID(50, -50, id: 1, from: 10) == [])
         #expect(stage.hearID(51, -50, id: 1, from: 10) == ["51 enter desk a"])
-        // One change of the address is an ordinary one.
+        // A single change of the address is normal.
         #expect(stage.hearID(52, -50, id: 1, from: 11) + stage.hearID(53, -50, id: 1, from: 11) == [])
         #expect(stage.engine.inside(0) == ["a"])
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Zones
 
-/// The `zones` of a listener file, and the line of an event.
+/// The `zones` of a listener file, and the JSON of an event.
 @Suite struct ZoneSectionTests {
     static let beacons = [
         ZoneBeacon(name: "key-peter", tags: ["desk"], attachments: [.init(key: "desk-owner", text: "Peter")]),
