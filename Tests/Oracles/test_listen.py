@@ -278,7 +278,7 @@ def test_another_kind_of_file_is_named_with_its_command(tmp_path, tape):
     for words, kind in ((["profile", "check"], "a beacon profile"), (["fleet", "check"], "a fleet file"),
                         (["plan", "site"], "a site file"), (["audit"], "a fleet file")):
         result = pharos.run(*words, path)
-        sentence = f"this is a listener file, not {kind}: `pharos listen --print` takes it"
+        sentence = f"this is a listener file, not {kind}: use `pharos listen --print`"
         assert sentence in result.out + result.err, result
     profiles = pharos.BUILT.parents[2] / "profiles"
     for file, kind in (("lobby-ibeacon.json", "a beacon profile"), ("fleets/museum.json", "a fleet file"),

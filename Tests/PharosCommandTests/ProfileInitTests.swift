@@ -45,7 +45,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try folder.file("desk.json", Array("mine".utf8))
         let result = try Program.run("profile", "init", path, "--type", "ibeacon")
-        #expect(result.code == 64 && result.errors == "pharos: \(path): this file exists; name another\n")
+        #expect(result.code == 64 && result.errors == "pharos: \(path): this file exists; choose another name\n")
         #expect(try Files.read(path) == Array("mine".utf8))
     }
 
@@ -74,7 +74,7 @@ import Testing
     ])
     func anotherKindOfFileIsNamedWithItsCommand(_ file: String, _ kind: String, _ command: String) throws {
         let path = Program.profile(file)
-        let sentence = "this is \(kind), not a beacon profile: `\(command)` takes it\n"
+        let sentence = "this is \(kind), not a beacon profile: use `\(command)`\n"
         for arguments in [["advertise", path, "--adapter", "virtual"], ["profile", "check", path]] {
             let result = try Program.run(arguments)
             let text = result.output + result.errors

@@ -40,14 +40,14 @@ struct BeaconProfileTests {
         let problems = BeaconProfile.decode(Array(text.utf8)).problems.map { $0.text(file: "p.json") }
         let expected = [
             "p.json:2:14: version: version 2 of the format is not known",
-            "p.json:3:11: name: \"lobby north\" is no good name",
+            "p.json:3:11: name: \"lobby north\" is not a valid name",
             "p.json:4:3: advertisments: the key \"advertisments\" is not known; did you mean \"advertisements\"?",
             "p.json:5:20: radioPowerDbm: 21 is out of range -127...20 dBm",
             "p.json:7:34: advertisements[0].uuid: 1 bytes where 16 are needed",
             "p.json:7:49: advertisements[0].major: 70000 is out of range 0...65535",
             "p.json:7:82: advertisements[0].intervalMs: 5 is out of range 20...10485759.375 ms",
             "p.json:8:32: advertisements[0].colour: the key \"colour\" is not known; known here: type,",
-            "p.json:8:47: advertisements[0]: the last item has no comma after it",
+            "p.json:8:47: advertisements[0]: remove the comma after the last item",
             "p.json:9:5: advertisements[1]: the measured power is missing",
             "p.json:9:39: advertisements[1].url: the URL takes 23 bytes after its scheme, 6 more than the 17",
         ]

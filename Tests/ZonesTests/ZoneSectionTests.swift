@@ -100,7 +100,7 @@ import Testing
         let events = stage.receive("a", 2, -55) + stage.events(until: 500)
         let context = ZoneEvent.Context(
             receiver: "hall", boot: "8f01", clock: "synchronized", unixMicroseconds: { Int64($0.nanoseconds / 1000) })
-        var row = JSONRow()
+        var row = JSONWriter()
         events[0].write(context, into: &row)
         #expect(
             String(decoding: row.octets, as: UTF8.self) == """

@@ -33,7 +33,7 @@ final class ListenRun: SightingConsumer {
     /// The last event that was printed and is not settled.
     private var lastLine: Int64?
     private var status: ListenerStatusWriter
-    private var row = JSONRow()
+    private var row = JSONWriter()
     private var isReady = false
     private var nextRound: HeardInstant?
     private var nextPoll: HeardInstant?

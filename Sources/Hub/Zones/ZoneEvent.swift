@@ -104,7 +104,7 @@ extension ZoneEvent {
     }
 
     /// Writes the event as one line of JSON.
-    public func write(_ context: Context, into row: inout JSONRow) {
+    public func write(_ context: Context, into row: inout JSONWriter) {
         row.beginObject()
         row.add("event", kind.rawValue)
         row.add("id", id(context))

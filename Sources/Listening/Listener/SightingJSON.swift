@@ -21,7 +21,7 @@ public struct SightingJSON {
     /// - Parameter beacon: The name of a known beacon.
     public func write(
         _ report: HeardReport, _ data: [UInt8], _ frames: [BeaconFrame], _ identity: BeaconIdentity?, beacon: String?,
-        into row: inout JSONRow
+        into row: inout JSONWriter
     ) {
         row.beginObject()
         row.add("event", "report")
@@ -50,8 +50,9 @@ public struct SightingJSON {
     ///   - heading: Adds members to the round.
     ///   - more: Adds members to the beacon at a position.
     public func write(
-        round from: HeardInstant, _ to: HeardInstant, _ table: SightingTable, of places: [Int], into row: inout JSONRow,
-        heading: (inout JSONRow) -> Void = { _ in }, more: (Int, inout JSONRow) -> Void = { _, _ in }
+        round from: HeardInstant, _ to: HeardInstant, _ table: SightingTable, of places: [Int],
+        into row: inout JSONWriter,
+        heading: (inout JSONWriter) -> Void = { _ in }, more: (Int, inout JSONWriter) -> Void = { _, _ in }
     ) {
         row.beginObject()
         row.add("event", "beacons")
@@ -80,7 +81,7 @@ public struct SightingJSON {
     }
 
     /// Writes a beacon with the levels of the round.
-    private func write(_ track: BeaconTrack, at now: HeardInstant, into row: inout JSONRow) {
+    private func write(_ track: BeaconTrack, at now: HeardInstant, into row: inout JSONWriter) {
         let distance = track.distance(track.round, rule)
         row.add("identity", track.identity?.description)
         row.add("beacon", track.known?.name)

@@ -1,26 +1,25 @@
 internal import BluetoothTypes
 
-/// Takes values out of a JSON tree and collects everything that is wrong with them: what the decoders of beacon profiles
-/// and of this package's other kinds of files share.
+/// Reads values from a JSON tree, and collects their problems. The decoders of all file formats use it.
 ///
-/// Each reader gives `nil` for a value that is absent or wrong; only the latter is a problem.
+/// A reader returns `nil` for a missing value, and reports a problem and returns `nil` for a wrong one.
 package struct ConfigurationDecoder {
-    /// The version of the formats that this package reads, the same for all kinds of files.
+    /// The version of all file formats of this package.
     package static let version = 1
-    /// Of a name that is good for files and units, in characters.
+    /// The largest number of characters in a name for files and units.
     package static let nameLimit = 64
 
-    /// Of errors, and of warnings, as many as anybody reads.
+    /// The listed problems: at most ``JSONDocument/problemLimit`` errors and as many warnings.
     private var found: [FileProblem] = []
-    /// How many were found, listed or not.
+    /// The numbers of problems, including those that are not listed.
     private var counts: [FileProblem.Severity: Int] = [:]
-    /// Where the last of them stands.
+    /// The position of the last problem in the file.
     private var end = JSONPosition(line: 1, column: 1)
 
     package init() {}
 
-    /// What is wrong, in the order in which it was found. Of more errors, or more warnings, than
-    /// ``JSONDocument/problemLimit`` the first ones, and how many more there are.
+    /// The problems in the order in which they were found. After ``JSONDocument/problemLimit`` errors, or as many warnings,
+    /// the last problem gives the number of those that are not listed.
     package var problems: [FileProblem] {
         let missing = counts.values.reduce(0, +) - found.count
         guard missing > 0 else { return found }
@@ -31,7 +30,7 @@ package struct ConfigurationDecoder {
         ]
     }
 
-    /// Whether no more errors are listed: looking for more is in vain.
+    /// Whether no more errors are listed, so that the caller can stop.
     package var isFull: Bool { counts[.error, default: 0] >= JSONDocument.problemLimit }
 
     private mutating func add(_ problem: FileProblem) {
@@ -44,7 +43,7 @@ package struct ConfigurationDecoder {
         add(FileProblem(message, at: node.position, path: node.path))
     }
 
-    /// An error about a key, not about its value.
+    /// Reports an error about a key, not about its value.
     package mutating func error(_ message: String, at member: JSONMember) {
         add(FileProblem(message, at: member.keyPosition, path: member.value.path))
     }
@@ -53,9 +52,9 @@ package struct ConfigurationDecoder {
         add(FileProblem(message, at: node.position, path: node.path, severity: .warning))
     }
 
-    /// An object with no other keys than `keys`.
+    /// Reads an object, and reports all keys except `keys`.
     ///
-    /// - Parameter hints: What to say about keys that people expect and that are not there.
+    /// - Parameter hint: Returns an advice for an unknown key; `nil` suggests the nearest key.
     package mutating func object(
         _ node: JSONNode?, keys: [String], hint: (String) -> String? = { _ in nil }
     ) -> JSONNode? {
@@ -64,7 +63,6 @@ package struct ConfigurationDecoder {
             wrongKind(node, expected: "an object")
             return nil
         }
-        // A file made by mistake may hold any number of them: nobody reads more than these.
         let unknown = members.filter { !keys.contains($0.key) }
         let wasFull = isFull
         for member in unknown.prefix(JSONDocument.problemLimit) {
@@ -82,7 +80,6 @@ package struct ConfigurationDecoder {
         if rest > 0, wasFull {
             counts[.error, default: 0] += rest
         } else if rest > 0 {
-            // Also where those keys are all that is listed: it says how many there are.
             counts[.error, default: 0] += 1
             found.append(
                 FileProblem("\(rest) more keys here are not known", at: node.position, path: node.path))
@@ -90,16 +87,16 @@ package struct ConfigurationDecoder {
         return node
     }
 
-    /// The member of an object that must be there.
+    /// Returns a required member of an object.
     ///
-    /// - Parameter purpose: What it says, for the message.
+    /// - Parameter purpose: The meaning of the member, for the message.
     package mutating func required(_ key: String, in object: JSONNode, _ purpose: String) -> JSONNode? {
         if let node = object[key] { return node }
         error("the key \"\(key)\" is missing: \(purpose)", at: object)
         return nil
     }
 
-    /// A list with at least one element, or with `count` elements.
+    /// Reads a list with a number of elements in `count`.
     package mutating func list(
         _ node: JSONNode?, of what: String, count: ClosedRange<Int> = 1...Int.max
     ) -> [JSONNode]? {
@@ -117,7 +114,7 @@ package struct ConfigurationDecoder {
             return nil
         }
         guard elements.count <= count.upperBound else {
-            error("\(elements.count) \(what) are more than the \(count.upperBound) that there may be", at: node)
+            error("\(elements.count) \(what) are more than the maximum of \(count.upperBound)", at: node)
             return nil
         }
         return elements
@@ -150,7 +147,7 @@ package struct ConfigurationDecoder {
         return number
     }
 
-    /// A whole number in `range`; `1.0` and `1e0` are whole.
+    /// Reads a whole number in `range`. `1.0` and `1e0` are whole.
     package mutating func integer(
         _ node: JSONNode?, in range: ClosedRange<Int>, unit: String = "", expected: String = "a whole number"
     ) -> Int? {
@@ -166,7 +163,7 @@ package struct ConfigurationDecoder {
         return value
     }
 
-    /// A whole number in `range`, or a string of `0x` and up to `digits` hexadecimal digits.
+    /// Reads a whole number in `range`, or a string of `0x` and up to `digits` hexadecimal digits.
     package mutating func code(_ node: JSONNode?, in range: ClosedRange<Int>, digits: Int) -> Int? {
         let example = "\"0x" + String(repeating: "0", count: digits - 1) + "6\""
         let expected = "a whole number, or a string such as \(example),"
@@ -188,15 +185,15 @@ package struct ConfigurationDecoder {
         return value
     }
 
-    /// Octets as hexadecimal digits, with or without single spaces, colons or dashes between octets.
+    /// Reads bytes as hexadecimal digits, with or without a space, a colon or a dash between two bytes.
     ///
-    /// - Parameter count: How many there must be; `nil` for any number.
+    /// - Parameter count: The number of bytes; `nil` for any number.
     package mutating func octets(_ node: JSONNode?, count: Int? = nil) -> [UInt8]? {
         guard let node, let text = text(node) else { return nil }
         do throws(HexadecimalError) {
             let octets = try Hexadecimal.octets(text)
             guard Self.isTidy(text) else {
-                error("only single spaces, colons or dashes may stand between bytes", at: node)
+                error("only a single space, colon or dash may be between two bytes", at: node)
                 return nil
             }
             if let count, octets.count != count {
@@ -220,7 +217,7 @@ package struct ConfigurationDecoder {
         return previousIsDigit || text.isEmpty
     }
 
-    /// One of a few words.
+    /// Reads one of the words of an enumeration.
     package mutating func word<Word: RawRepresentable<String> & CaseIterable>(_ node: JSONNode?, of type: Word.Type)
         -> Word?
     {
@@ -251,26 +248,26 @@ package struct ConfigurationDecoder {
         error("\(value) is out of range \(range.lowerBound)...\(range.upperBound)\(unit)", at: node)
     }
 
-    /// The version of the file's format, which is the same for all kinds of files.
+    /// Checks the version of the file format.
     package mutating func version(_ node: JSONNode?) {
         guard let node, let number = number(node), number.integer != Self.version else { return }
         error(
-            "version \(ProblemText.shortened(number.text)) of the format is not known, only \(Self.version) is",
+            "version \(ProblemText.shortened(number.text)) of the format is not known; use \(Self.version)",
             at: node)
     }
 
-    /// A name that is good for files and units.
+    /// Reads a name for files and units.
     package mutating func name(_ node: JSONNode?) -> String? {
         guard let node, let name = text(node) else { return nil }
         let isGood = name.utf8.allSatisfy { Self.isLetterOrDigit($0) || "._-".utf8.contains($0) }
         guard isGood, let first = name.utf8.first, Self.isLetterOrDigit(first) else {
             error(
-                "\(ProblemText.quoted(name)) is no good name for files and units: letters, digits, \".\", \"_\" "
-                    + "and \"-\", with a letter or digit first", at: node)
+                "\(ProblemText.quoted(name)) is not a valid name: use letters, digits, \".\", \"_\" and \"-\", and begin with a "
+                    + "letter or digit", at: node)
             return nil
         }
         guard name.utf8.count <= Self.nameLimit else {
-            error("\(name.utf8.count) characters are more than the \(Self.nameLimit) of a name", at: node)
+            error("\(name.utf8.count) characters are more than the maximum of \(Self.nameLimit) for a name", at: node)
             return nil
         }
         return name
@@ -283,5 +280,67 @@ package struct ConfigurationDecoder {
             true
         default: false
         }
+    }
+}
+
+/// Values of several kinds of files.
+extension ConfigurationDecoder {
+    /// The default for the largest number of characters in a label.
+    package static let labelLimit = 100
+
+    /// Reads a number in thousandths. Further decimals are rounded.
+    package mutating func thousandths(_ node: JSONNode?, in range: ClosedRange<Int>, unit: String) -> Int? {
+        guard let node, let number = self.number(node) else { return nil }
+        guard let value = number.thousandths, !number.isLess(thanThousandths: range.lowerBound),
+            !number.isGreater(thanThousandths: range.upperBound)
+        else {
+            error(
+                "\(ProblemText.shortened(number.text)) is out of range \(DecimalText.thousandths(range.lowerBound))..."
+                    + "\(DecimalText.thousandths(range.upperBound)) \(unit)", at: node)
+            return nil
+        }
+        return value
+    }
+
+    /// Reads a number in `range`.
+    package mutating func real(_ node: JSONNode?, in range: ClosedRange<Double>, unit: String = "") -> Double? {
+        guard let node, let number = number(node) else { return nil }
+        guard let value = Double(number.text), range.contains(value) else {
+            let bounds = "\(JSONValue.real(range.lowerBound).line)...\(JSONValue.real(range.upperBound).line)"
+            error(
+                "\(ProblemText.shortened(number.text)) is out of range \(bounds)" + (unit.isEmpty ? "" : " " + unit),
+                at: node)
+            return nil
+        }
+        return value
+    }
+
+    /// Reads the path of a file, which is not opened.
+    package mutating func filePath(_ node: JSONNode?, of what: String) -> String? {
+        guard let node, let path = text(node) else { return nil }
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            error("the name of \(what) is expected", at: node)
+            return nil
+        }
+        return path
+    }
+
+    /// Reads a text for people.
+    ///
+    /// - Parameter limit: The largest number of characters.
+    package mutating func label(
+        _ node: JSONNode?, limit: Int = labelLimit, isEmptyGood: Bool = false
+    ) -> String? {
+        guard let node, let text = self.text(node) else { return nil }
+        if text.isEmpty, !isEmptyGood {
+            error("a text is expected, but this one is empty", at: node)
+            return nil
+        }
+        let count = text.unicodeScalars.count
+        guard count <= limit else {
+            error("\(count) characters are more than the maximum of \(limit)", at: node)
+            return nil
+        }
+        return text
     }
 }

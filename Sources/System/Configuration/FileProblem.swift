@@ -1,33 +1,34 @@
-/// Something in a configuration file that is wrong, or that the user should know.
+/// An error in a configuration file, or a warning about it.
 public struct FileProblem: Error, Hashable, Sendable {
-    /// Whether the file can be used all the same.
+    /// The severity of a problem.
     public enum Severity: String, Hashable, Sendable {
-        /// The file is good all the same.
+        /// The file can be used.
         case warning
+        /// The file cannot be used.
         case error
     }
 
-    /// What a problem means for whoever wants to use the file.
+    /// The kind of a problem.
     public enum Kind: Hashable, Sendable {
         /// The file, or one that it names, cannot be read.
         case missing
-        /// The text does not follow the grammar of its format: no JSON, no CSV, no UTF-8.
+        /// The text does not follow the grammar of its format: it is not JSON, CSV or UTF-8.
         case malformed
-        /// The text is well formed, and what it says cannot be.
+        /// The text follows the grammar, but a value is not allowed.
         case invalid
     }
 
-    /// As it was named on the command line, or beside the file that names it; `nil` where the reader was not told.
+    /// The path of the file as the user wrote it; `nil` if the reader does not know it.
     public var file: String?
     public var kind: Kind
     public var severity: Severity
     public var position: JSONPosition
-    /// The value that the problem is about; the root for files that are no JSON.
+    /// The path of the value that the problem is about; the root for files that are not JSON.
     public var path: JSONPath
-    /// One sentence that says what is wrong and what to do.
+    /// A sentence with the problem and what to do.
     public var message: String
 
-    /// - Parameters are as the properties of the same names.
+    /// Creates a problem. The parameters set the properties of the same names.
     public init(
         _ message: String, at position: JSONPosition, path: JSONPath = .root, severity: Severity = .error,
         kind: Kind = .invalid, in file: String? = nil
@@ -41,32 +42,32 @@ public struct FileProblem: Error, Hashable, Sendable {
     }
 
     public var isError: Bool { severity == .error }
-    /// From 1.
+    /// The line, from 1.
     public var line: Int { position.line }
-    /// In Unicode scalars, from 1.
+    /// The column in Unicode scalars, from 1.
     public var column: Int { position.column }
 
-    /// Of a path in a message, in characters.
+    /// The largest number of characters of a path in a message.
     private static let pathLimit = 200
 
-    /// The same problem, said of `file`.
+    /// Returns the problem with the path of its file.
     public func inFile(_ file: String) -> FileProblem {
         var problem = self
         problem.file = file
         return problem
     }
 
-    /// As compilers write it: `profiles/lobby.json:7:14: advertisements[0].major: 70000 is out of range 0...65535`;
-    /// a warning says so after the place.
+    /// Returns the problem in the style of compilers:
+    /// `profiles/lobby.json:7:14: advertisements[0].major: 70000 is out of range 0...65535`. A warning has `warning: ` after
+    /// the position.
     public func text(file: String) -> String { "\(file):\(place)" }
 
     private var place: String {
-        // Keys may be as long as the file.
         let path = path.components.isEmpty ? "" : ProblemText.shortened(path.description, to: Self.pathLimit) + ": "
         return "\(position): " + (severity == .warning ? "warning: " : "") + path + message
     }
 
-    /// Those of one file in its order, the files in the order in which they were first named.
+    /// Returns the problems sorted by file and position. The files are in the order of their first problems.
     public static func sorted(_ problems: [FileProblem]) -> [FileProblem] {
         var order: [String?: Int] = [:]
         for problem in problems where order[problem.file] == nil { order[problem.file] = order.count }
@@ -78,7 +79,7 @@ public struct FileProblem: Error, Hashable, Sendable {
         }.map(\.element)
     }
 
-    /// One object of the `problems` that commands print with `--json`; `file` only where it is known.
+    /// The problem as an object of `problems` in the output of `--json`. It has the key `file` only if the file is known.
     public var json: JSONValue {
         .record(
             (file.map { [("file", .string($0))] } ?? []) + [
@@ -89,23 +90,22 @@ public struct FileProblem: Error, Hashable, Sendable {
 }
 
 extension FileProblem: CustomStringConvertible {
-    /// With the file's name where it is known.
+    /// The problem as text, with the path of the file if it is known.
     public var description: String { file.map { text(file: $0) } ?? place }
 }
 
 extension Sequence where Element == FileProblem {
-    /// What is worst about the errors: a missing file before a malformed one, that before an invalid one; `nil` without
-    /// errors.
+    /// The worst kind of the errors: missing, then malformed, then invalid; `nil` without errors.
     public var refusal: FileProblem.Kind? {
         let kinds = Set(filter(\.isError).map(\.kind))
         return [.missing, .malformed, .invalid].first(where: kinds.contains)
     }
 }
 
-/// Finds what somebody meant who mistyped a word.
+/// Finds the word that was probably meant by a mistyped one.
 package enum NearestWord {
-    /// The one of `words` with the fewest typing errors, else the shortest that contains the word; `nil` when all are
-    /// too far off to be meant.
+    /// Returns the word of `words` with the fewest typing errors, otherwise the shortest one that contains `word`; `nil` if no
+    /// word is similar.
     package static func find(_ word: String, among words: [String]) -> String? {
         guard word.utf8.count <= 40 else { return nil }
         let limit = max(2, word.utf8.count / 3)
@@ -118,7 +118,7 @@ package enum NearestWord {
         return words.filter { $0.lowercased().contains(given) }.min { $0.utf8.count < $1.utf8.count }
     }
 
-    /// Octets inserted, removed, replaced or swapped with their neighbor (optimal string alignment).
+    /// Returns the number of bytes to insert, remove, replace or swap with their neighbour (optimal string alignment).
     static func distance(_ left: String, _ right: String) -> Int {
         let (left, right) = (Array(left.utf8), Array(right.utf8))
         var beforeLast: [Int] = []
@@ -138,18 +138,18 @@ package enum NearestWord {
     }
 }
 
-/// Foreign text inside messages: quoted, and never so long that the message drowns in it.
+/// Prepares text from files for messages: quoted and shortened.
 package enum ProblemText {
-    /// In double quotes with everything invisible escaped, at most 40 columns and an ellipsis.
+    /// Returns the text in double quotes with invisible characters escaped, at most 40 columns and an ellipsis.
     package static func quoted(_ text: String) -> String { TerminalText.quoted(shortened(text), to: 41) }
 
-    /// At most so many columns, and an ellipsis where something was left out. Not escaped.
+    /// Returns the text without escapes, at most `limit` columns and an ellipsis.
     package static func shortened(_ text: String, to limit: Int = 40) -> String {
         TerminalText.shortened(text, to: limit + 1)
     }
 }
 
-/// The kinds of JSON files, told apart by the keys that only they have: for whoever gives one where another is expected.
+/// The kinds of JSON files, which are distinguished by their keys, for the message about a file of the wrong kind.
 public enum FileKind: Hashable, Sendable {
     case beaconProfile
     case fleet
@@ -161,7 +161,7 @@ public enum FileKind: Hashable, Sendable {
     case fleetLock
     case manifest
 
-    /// Recognizes a file by the keys of its outermost object; `nil` for what looks like none of them.
+    /// Recognizes a file by the keys of its root object; `nil` if no kind has these keys.
     public init?(_ root: JSONNode) {
         func has(_ key: String) -> Bool { root[key] != nil }
         if has("advertisements") {
@@ -185,7 +185,7 @@ public enum FileKind: Hashable, Sendable {
         }
     }
 
-    /// With its article, such as `a fleet file`.
+    /// The name with its article, such as `a fleet file`.
     public var name: String {
         switch self {
         case .beaconProfile: "a beacon profile"
@@ -200,7 +200,7 @@ public enum FileKind: Hashable, Sendable {
         }
     }
 
-    /// The command that takes such a file.
+    /// The command for such a file.
     public var command: String {
         switch self {
         case .beaconProfile: "pharos profile check"
@@ -216,11 +216,11 @@ public enum FileKind: Hashable, Sendable {
 }
 
 extension ConfigurationDecoder {
-    /// Whether `root` may be a file of kind `expected`; else one error says what it is, in place of one for each key.
+    /// Returns whether `root` may be a file of the kind `expected`. If not, reports a single error with the kind that it is.
     package mutating func expect(_ expected: FileKind, _ root: JSONNode) -> Bool {
         guard let found = FileKind(root), found != expected else { return true }
         let command =
-            found == .fleetLock ? "`pharos fleet check` takes the fleet file beside it" : "`\(found.command)` takes it"
+            found == .fleetLock ? "use `pharos fleet check` with its fleet file" : "use `\(found.command)`"
         error("this is \(found.name), not \(expected.name): \(command)", at: root)
         return false
     }

@@ -1,15 +1,15 @@
-/// An instant in whole seconds, as configurations and reports write it: `2026-03-01T12:00:00Z` (RFC 3339).
+/// A time in whole seconds, as configurations and reports write it: `2026-03-01T12:00:00Z` (RFC 3339).
 public struct RFC3339Time: Hashable, Comparable, Sendable {
-    /// Seconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+    /// Seconds since 1970-01-01T00:00:00Z, without leap seconds.
     public let secondsSince1970: Int
 
-    /// Years 0...9999 can be written; other instants are moved to the nearest that can.
+    /// Creates a time. Times outside of the years 0...9999 become the first or the last second of these years.
     public init(secondsSince1970: Int) {
         self.secondsSince1970 = min(max(secondsSince1970, Self.range.lowerBound), Self.range.upperBound)
     }
 
-    /// Date, `T`, time with seconds, and `Z` or an offset from UTC; fractions of a second are cut off. `nil` for
-    /// anything else, and for days that are in no calendar.
+    /// Parses a date, `T`, a time with seconds, and `Z` or an offset from UTC. Fractions of a second are cut off. Returns `nil`
+    /// for other texts and for dates that do not exist.
     public init?(_ text: String) {
         let octets = Array(text.utf8)
         func number(_ range: Range<Int>) -> Int? {
@@ -58,7 +58,7 @@ public struct RFC3339Time: Hashable, Comparable, Sendable {
         return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
     }
 
-    /// Counts in years that begin in March, so that the leap day is the last one.
+    /// Returns the days since 1970-01-01. Counts in years that begin in March, so that the leap day is the last one.
     private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
         // 400 years later, so that no division has a negative operand.
         let year = (month > 2 ? year : year - 1) + 400
@@ -66,12 +66,12 @@ public struct RFC3339Time: Hashable, Comparable, Sendable {
         return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468 - 146_097
     }
 
-    /// The earlier instant is the lesser.
+    /// Whether the left time is earlier.
     public static func < (left: Self, right: Self) -> Bool { left.secondsSince1970 < right.secondsSince1970 }
 }
 
 extension RFC3339Time: CustomStringConvertible {
-    /// In UTC: `2026-03-01T12:00:00Z`.
+    /// The time in UTC: `2026-03-01T12:00:00Z`.
     public var description: String {
         // Days and seconds from 0000-03-01, 400 years earlier, so that nothing is negative.
         let total = secondsSince1970 + (719_468 + 146_097) * 86_400

@@ -79,21 +79,21 @@ struct TableTests {
     @Test(
         "faults have their line and column",
         arguments: [
-            ("a,b\n1,\"2\n", "2:3: a cell begins with a double quote here that is never closed"),
-            ("a,b\n\"1\"x,2\n", "2:4: after the closing double quote"),
-            ("a,b\nü,2\"3\n", "2:4: a cell with a double quote in it stands in double quotes"),
-            ("a,b,a\n", "1:5: a: the column \"a\" is there twice, first at 1:1"), ("", "1:1: the file is empty"),
-            ("a,b\n\"1\n2\",3\n4,\"5", "4:3: a cell begins"),
+            ("a,b\n1,\"2\n", "2:3: this cell begins with a double quote and has no closing one"),
+            ("a,b\n\"1\"x,2\n", "2:4: the closing double quote must"),
+            ("a,b\nü,2\"3\n", "2:4: put a cell that contains a double quote in double quotes"),
+            ("a,b,a\n", "1:5: a: the column \"a\" appears twice; the first is at 1:1"), ("", "1:1: the file is empty"),
+            ("a,b\n\"1\n2\",3\n4,\"5", "4:3: this cell begins"),
         ])
     func findsFaults(text: String, problem: String) {
         let problems = Self.rows(text).problems
         #expect(problems.count == 1 && problems[0].hasPrefix(problem), "\(problems)")
     }
 
-    @Test("what is no UTF-8 is said with its place")
+    @Test("bytes that are not UTF-8 are reported with their position")
     func findsEncodings() {
         let latin = CSVTable.open(Array("name\nM".utf8) + [0xFC] + Array("ller\n".utf8), file: "t.csv").problems
-        #expect(latin.map(\.description) == ["2:2: the byte 0xFC is no UTF-8; save the file in that encoding"])
+        #expect(latin.map(\.description) == ["2:2: the byte 0xFC is not UTF-8; save the file as UTF-8"])
         let wide = CSVTable.open([0xFF, 0xFE, 0x6E, 0], file: "t.csv")
         #expect(wide.table == nil)
         #expect(wide.problems[0].message.contains("UTF-16"))

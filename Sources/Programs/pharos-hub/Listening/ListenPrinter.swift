@@ -20,7 +20,7 @@ final class ListenPrinter: SightingConsumer {
     private var deafSince: String?
     private var hasListened = false
     private var octets: [UInt8] = []
-    private var row = JSONRow()
+    private var row = JSONWriter()
 
     init(
         _ listener: ListenerFile, _ known: KnownBeacons, _ source: SightingSource, roundMicroseconds: Int, json: Bool

@@ -91,7 +91,7 @@ private final class ZonePrinter: SightingConsumer {
     private let clockQuality: ClockQuality
     private var context: ZoneEvent.Context
     private var octets: [UInt8] = []
-    private var row = JSONRow()
+    private var row = JSONWriter()
 
     init(_ file: HubFile, _ source: SightingSource, isRecorded: Bool, json: Bool) {
         self.json = json

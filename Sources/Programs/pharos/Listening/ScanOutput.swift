@@ -49,7 +49,7 @@ final class ScanOutput {
     private let filter: ScanFilter
     private let regions: [String]
     private var lines: [UInt8] = []
-    private var row = JSONRow()
+    private var row = JSONWriter()
     private var drawn = 0
     private var nextRepaint = HeardInstant(nanoseconds: 0)
 

@@ -1,66 +1,87 @@
-/// One cell of a CSV text: where its contents stand, without the quotes around them.
+/// A cell of a CSV text: the range of its contents, without the quotes around them.
 package struct CSVCell: Hashable, Sendable {
-    package var start: UInt32
-    package var end: UInt32
-    /// Two quotes stand for one in it.
+    package var start: Int
+    package var end: Int
+    /// Whether the contents have doubled quotes.
     package var hasEscapes = false
 
     package var isEmpty: Bool { start == end }
-    package var range: Range<Int> { Int(start)..<Int(max(start, end)) }
+    package var range: Range<Int> { start..<max(start, end) }
+
+    /// Returns the contents with single quotes for doubled ones.
+    package func octets(in text: [UInt8]) -> [UInt8] {
+        guard end <= text.count else { return [] }
+        guard hasEscapes else { return Array(text[range]) }
+        var result: [UInt8] = []
+        var afterQuote = false
+        for octet in text[range] {
+            let isQuote = octet == UInt8(ascii: "\"")
+            if isQuote, afterQuote {
+                afterQuote = false
+                continue
+            }
+            afterQuote = isQuote
+            result.append(octet)
+        }
+        return result
+    }
+
+    /// Returns the contents as text, with single quotes for doubled ones.
+    package func string(in text: [UInt8]) -> String { String(decoding: octets(in: text), as: UTF8.self) }
 }
 
-/// One row of a CSV text.
+/// A row of a CSV text.
 package struct CSVRow: Hashable, Sendable {
     package var cells: [CSVCell] = []
-    /// Octets before the row.
+    /// The offset of the row in the text, in bytes.
     package var start = 0
-    /// The line on which it begins, from 1.
+    /// The line on which the row begins, from 1.
     package var line = 1
-    /// What is wrong with its quotes.
+    /// The first mistake in the quotes of the row.
     package var fault: CSVFault?
 
     package init() {}
 
-    /// Nothing but separators, as spreadsheets leave them below a table.
+    /// Whether the row has only separators. Spreadsheets leave such rows below a table.
     package var isBlank: Bool { cells.allSatisfy(\.isEmpty) }
 }
 
-/// What is wrong with the form of a row.
+/// A mistake in the quotes of a row.
 package struct CSVFault: Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
-        /// A quoted cell does not end before the text does.
+        /// The text ends inside a quoted cell.
         case openQuote
-        /// Something stands between a closing quote and the separator.
+        /// A closing quote is followed by more text.
         case textAfterQuote
-        /// A quote within a cell that has none around it.
+        /// An unquoted cell contains a quote.
         case quoteInside
     }
 
     package var reason: Reason
+    /// The offset in the text, in bytes.
     package var offset: Int
 
     package var message: String {
         switch reason {
-        case .openQuote: "a cell begins with a double quote here that is never closed"
+        case .openQuote: "this cell begins with a double quote and has no closing one"
         case .textAfterQuote:
-            "after the closing double quote comes neither a separator nor the end of the line; a double quote within "
-                + "a cell is written twice"
-        case .quoteInside:
-            "a cell with a double quote in it stands in double quotes, and the one within is written twice"
+            "the closing double quote must be followed by a separator or the end of the line; write a double quote "
+                + "within a cell twice"
+        case .quoteInside: "put a cell that contains a double quote in double quotes, and write the inner one twice"
         }
     }
 }
 
-/// Walks over the rows of a CSV text (RFC 4180): lines end with LF, CR LF or CR; spaces around a cell do not count.
+/// Reads the rows of a CSV text (RFC 4180). Lines end with LF, CR LF or CR; spaces around a cell are ignored.
 package struct CSVScanner: Sendable {
     package let octets: [UInt8]
     package let separator: UInt8
-    /// Where the next row begins.
+    /// The offset of the next row, in bytes.
     package private(set) var offset: Int
     /// The line of the next row, from 1.
     package private(set) var line: Int
 
-    /// - Parameter offset: Where a row begins, on which line.
+    /// Creates a scanner that begins at the row at `offset`, which is on `line`.
     package init(_ octets: [UInt8], separator: UInt8, offset: Int = 0, line: Int = 1) {
         self.octets = octets
         self.separator = separator
@@ -68,150 +89,84 @@ package struct CSVScanner: Sendable {
         self.line = line
     }
 
-    /// Reads the next row into `row`; `false` at the end. Blank lines are passed over.
+    /// Reads the next row into `row`; returns `false` at the end of the text. Blank rows are skipped.
     package mutating func next(_ row: inout CSVRow) -> Bool {
         repeat {
             guard offset < octets.count else { return false }
-            read(&row)
+            row = CSVRow()
+            (row.start, row.line) = (offset, line)
+            readCells(&row)
+            takeLineEnd()
         } while row.isBlank && row.fault == nil
         return true
     }
 
-    private mutating func read(_ row: inout CSVRow) {
-        row.cells.removeAll(keepingCapacity: true)
-        row.start = offset
-        row.line = line
-        row.fault = nil
-        // A copy of the reference, so that the span does not hold the scanner.
-        let octets = octets
-        let span = octets.span
-        let count = span.count
-        var index = offset
+    private mutating func readCells(_ row: inout CSVRow) {
         while true {
-            while index < count, Self.isSpace(span[index], separator) { index += 1 }
-            var cell = CSVCell(start: UInt32(truncatingIfNeeded: index), end: UInt32(truncatingIfNeeded: index))
-            if index < count, span[index] == UInt8(ascii: "\"") {
-                index = Self.readQuoted(span, from: index, separator, &cell, &row, &line)
-            } else {
-                var end = index
-                while true {
-                    // Nothing that is plain is a space.
-                    let plain = Self.endOfPlain(span, from: index, separator)
-                    if plain > index { end = plain }
-                    index = plain
-                    guard index < count else { break }
-                    let octet = span[index]
-                    if octet == separator || octet == 0x0A || octet == 0x0D { break }
-                    if octet == UInt8(ascii: "\""), row.fault == nil {
-                        row.fault = CSVFault(reason: .quoteInside, offset: index)
-                    }
-                    index += 1
-                    if !Self.isSpace(octet, separator) { end = index }
-                }
-                cell.end = UInt32(truncatingIfNeeded: end)
-            }
-            row.cells.append(cell)
-            guard index < count, span[index] == separator else { break }
-            index += 1
+            while let octet = next, isSpace(octet) { offset += 1 }
+            row.cells.append(next == UInt8(ascii: "\"") ? readQuoted(&row) : readPlain(&row))
+            guard next == separator else { return }
+            offset += 1
         }
-        if index < count {
-            let isPair = span[index] == 0x0D && index + 1 < count && span[index + 1] == 0x0A
-            index += isPair ? 2 : 1
-            line += 1
-        }
-        offset = index
     }
 
-    /// From the opening quote to the separator or the line's end after the cell.
-    private static func readQuoted(
-        _ span: Span<UInt8>, from opening: Int, _ separator: UInt8, _ cell: inout CSVCell, _ row: inout CSVRow,
-        _ line: inout Int
-    ) -> Int {
-        let count = span.count
-        var index = opening + 1
-        cell.start = UInt32(truncatingIfNeeded: index)
-        while true {
-            guard index < count else {
-                cell.end = UInt32(truncatingIfNeeded: count)
-                if row.fault == nil { row.fault = CSVFault(reason: .openQuote, offset: opening) }
-                return count
+    /// Reads a cell up to its separator or the end of the line.
+    private mutating func readPlain(_ row: inout CSVRow) -> CSVCell {
+        var cell = CSVCell(start: offset, end: offset)
+        while let octet = next, octet != separator, !isLineEnd(octet) {
+            if octet == UInt8(ascii: "\""), row.fault == nil {
+                row.fault = CSVFault(reason: .quoteInside, offset: offset)
             }
-            let octet = span[index]
+            offset += 1
+            if !isSpace(octet) { cell.end = offset }
+        }
+        return cell
+    }
+
+    /// Reads a cell from its opening quote up to its separator or the end of the line.
+    private mutating func readQuoted(_ row: inout CSVRow) -> CSVCell {
+        let opening = offset
+        offset += 1
+        var cell = CSVCell(start: offset, end: offset)
+        while let octet = next {
             if octet == UInt8(ascii: "\"") {
-                guard index + 1 < count, span[index + 1] == UInt8(ascii: "\"") else { break }
+                guard peek(1) == UInt8(ascii: "\"") else { break }
                 cell.hasEscapes = true
-                index += 2
-                continue
+                offset += 2
+            } else if isLineEnd(octet) {
+                takeLineEnd()
+            } else {
+                offset += 1
             }
-            if octet == 0x0A || octet == 0x0D && !(index + 1 < count && span[index + 1] == 0x0A) { line += 1 }
-            index += 1
         }
-        cell.end = UInt32(truncatingIfNeeded: index)
-        index += 1
-        while index < count, span[index] != separator, span[index] != 0x0A, span[index] != 0x0D {
-            if !isSpace(span[index], separator), row.fault == nil {
-                row.fault = CSVFault(reason: .textAfterQuote, offset: index)
+        cell.end = offset
+        guard next != nil else {
+            if row.fault == nil { row.fault = CSVFault(reason: .openQuote, offset: opening) }
+            return cell
+        }
+        offset += 1
+        while let octet = next, octet != separator, !isLineEnd(octet) {
+            if !isSpace(octet), row.fault == nil {
+                row.fault = CSVFault(reason: .textAfterQuote, offset: offset)
             }
-            index += 1
+            offset += 1
         }
-        return index
+        return cell
     }
 
-    /// Where letters, digits and the like end that begin at `start`: at the separator, or at one of the octets up to 0x22,
-    /// among which spaces, line ends and quotes are.
-    @inline(__always)
-    private static func endOfPlain(_ span: Span<UInt8>, from start: Int, _ separator: UInt8) -> Int {
-        let each: UInt64 = 0x0101_0101_0101_0101
-        let separators = each &* UInt64(separator)
-        var index = start
-        // Eight octets at a time. The lowest one that is marked is one indeed; a borrow may mark others above it.
-        while index + 8 <= span.count {
-            let octets = unsafe span.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
-            let word = UInt64(littleEndian: octets)
-            let differences = word ^ separators
-            let low = (word &- each &* 0x23) & ~word
-            let marks = (low | (differences &- each) & ~differences) & 0x8080_8080_8080_8080
-            if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
-            index += 8
-        }
-        while index < span.count, span[index] > 0x22, span[index] != separator { index += 1 }
-        return index
+    private mutating func takeLineEnd() {
+        guard let octet = next else { return }
+        offset += octet == 0x0D && peek(1) == 0x0A ? 2 : 1
+        line += 1
     }
 
-    @inline(__always)
-    private static func isSpace(_ octet: UInt8, _ separator: UInt8) -> Bool {
-        octet == 0x20 || octet == 0x09 && separator != 0x09
-    }
-}
+    private var next: UInt8? { peek(0) }
 
-extension CSVCell {
-    /// The contents, two quotes made one.
-    package func octets(in text: [UInt8]) -> [UInt8] {
-        var result: [UInt8] = []
-        append(to: &result, from: text)
-        return result
+    private func peek(_ distance: Int) -> UInt8? {
+        offset + distance < octets.count ? octets[offset + distance] : nil
     }
 
-    package func string(in text: [UInt8]) -> String { String(decoding: octets(in: text), as: UTF8.self) }
+    private func isLineEnd(_ octet: UInt8) -> Bool { octet == 0x0A || octet == 0x0D }
 
-    /// Appends the contents, two quotes made one.
-    package func append(to result: inout [UInt8], from text: [UInt8]) {
-        guard Int(end) <= text.count, start <= end else { return }
-        guard hasEscapes else {
-            let range = range
-            unsafe text.withUnsafeBufferPointer {
-                unsafe result.append(contentsOf: UnsafeBufferPointer(rebasing: $0[range]))
-            }
-            return
-        }
-        var afterQuote = false
-        for octet in text[range] {
-            if octet == UInt8(ascii: "\""), afterQuote {
-                afterQuote = false
-                continue
-            }
-            afterQuote = octet == UInt8(ascii: "\"")
-            result.append(octet)
-        }
-    }
+    private func isSpace(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 && separator != 0x09 }
 }

@@ -1,15 +1,16 @@
-/// A CSV text with its header row read.
+/// A CSV text whose header row has been read.
 package final class CSVTable: Sendable {
-    /// As the fleet file names it.
+    /// The name of the file as the user wrote it.
     package let file: String
     package let octets: [UInt8]
     package let separator: UInt8
-    /// The header's cells, in order.
+    /// The texts of the header's cells, in order.
     package let header: [String]
-    /// Where each of them stands.
+    /// The position of each cell of the header.
     package let headerPositions: [JSONPosition]
-    /// Where the rows begin.
+    /// The offset of the first row after the header, in bytes.
     package let rowsOffset: Int
+    /// The line of the first row after the header, from 1.
     package let rowsLine: Int
 
     private init(
@@ -25,9 +26,10 @@ package final class CSVTable: Sendable {
         self.rowsLine = rowsLine
     }
 
-    /// Reads the header; problems are those of the encoding and of the header row.
+    /// Reads the header.
     ///
-    /// - Returns: `nil` where nothing of the text can be used.
+    /// - Returns: The table, `nil` if the text cannot be read as a table; and the problems of the encoding and of the
+    ///   header row.
     package static func open(_ octets: [UInt8], file: String) -> (table: CSVTable?, problems: [FileProblem]) {
         var problems: [FileProblem] = []
         let start = JSONPosition(line: 1, column: 1)
@@ -37,8 +39,8 @@ package final class CSVTable: Sendable {
         for offset in TextEncoding.illFormed(octets, limit: JSONDocument.problemLimit) {
             problems.append(
                 .init(
-                    "the byte 0x\(String(octets[offset], radix: 16, uppercase: true)) is no UTF-8; save the file in "
-                        + "that encoding",
+                    "the byte 0x\(String(octets[offset], radix: 16, uppercase: true)) is not UTF-8; save the file as "
+                        + "UTF-8",
                     at: position(of: offset, in: octets), kind: .malformed))
         }
         let mark = octets.starts(with: TextEncoding.byteOrderMark) ? TextEncoding.byteOrderMark.count : 0
@@ -51,7 +53,7 @@ package final class CSVTable: Sendable {
             return (nil, problems)
         }
         let names = row.cells.map { $0.string(in: octets) }
-        let positions = row.cells.map { position(of: Int($0.start), in: octets) }
+        let positions = row.cells.map { position(of: $0.start, in: octets) }
         if let fault = row.fault {
             problems.append(.init(fault.message, at: position(of: fault.offset, in: octets), kind: .malformed))
         }
@@ -60,7 +62,7 @@ package final class CSVTable: Sendable {
             if let first = seen.updateValue(index, forKey: name) {
                 problems.append(
                     .init(
-                        "the column \(ProblemText.quoted(name)) is there twice, first at \(positions[first])",
+                        "the column \(ProblemText.quoted(name)) appears twice; the first is at \(positions[first])",
                         at: positions[index], path: JSONPath([.key(name)]), kind: .malformed))
             }
         }
@@ -70,21 +72,24 @@ package final class CSVTable: Sendable {
         return (table, problems)
     }
 
+    /// A scanner at the first row after the header.
     package var rows: CSVScanner { CSVScanner(octets, separator: separator, offset: rowsOffset, line: rowsLine) }
 
-    /// Reads the row at a known place again.
+    /// Reads the row at `offset`, which is on `line`, into `row`.
     package func row(at offset: Int, line: Int, _ row: inout CSVRow) {
         var scanner = CSVScanner(octets, separator: separator, offset: offset, line: line)
         _ = scanner.next(&row)
     }
 
-    /// The line and the column in characters, counted from the row's start.
+    /// Returns the position of a byte of a row. Columns are counted in Unicode scalars.
     package func position(of offset: Int, in row: CSVRow) -> JSONPosition {
         Self.position(of: offset, in: octets, from: row.start, line: row.line)
     }
 
-    package static func position(of offset: Int, in octets: [UInt8], from start: Int = 0, line: Int = 1) -> JSONPosition
-    {
+    /// Returns the position of a byte of a text, counted from the start of `line` at `start`.
+    package static func position(
+        of offset: Int, in octets: [UInt8], from start: Int = 0, line: Int = 1
+    ) -> JSONPosition {
         var position = JSONPosition(line: line, column: 1)
         let hasMark = start == 0 && octets.starts(with: TextEncoding.byteOrderMark)
         var index = hasMark ? TextEncoding.byteOrderMark.count : start
@@ -101,8 +106,8 @@ package final class CSVTable: Sendable {
         return position
     }
 
-    /// The comma, unless the first line has none outside of quotes and has semicolons or tabs there, as spreadsheets of
-    /// many countries write.
+    /// Returns the separator: a comma, or a semicolon or a tab if the first line has no commas outside of quotes.
+    /// Spreadsheets of many countries write semicolons.
     private static func separator(_ octets: [UInt8], from start: Int) -> UInt8 {
         var isQuoted = false
         var found: Set<UInt8> = []
@@ -116,12 +121,12 @@ package final class CSVTable: Sendable {
     }
 }
 
-/// Whether octets are text in UTF-8, and if not, where.
+/// Checks whether bytes are text in UTF-8.
 package enum TextEncoding {
-    /// U+FEFF in UTF-8, which some spreadsheets put before their texts.
+    /// The byte order mark U+FEFF in UTF-8, which some spreadsheets write at the start of a file.
     package static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// A name for units of 16 or 32 bits, told by the byte order mark or the zeros in the text.
+    /// Returns `UTF-16` or `UTF-32` if the byte order mark or the zero bytes of the text show one of these encodings.
     package static func wideUnits(_ octets: [UInt8]) -> String? {
         let start = Array(octets.prefix(4))
         if start.starts(with: [0xFF, 0xFE, 0, 0]) || start.starts(with: [0, 0, 0xFE, 0xFF]) { return "UTF-32" }
@@ -130,40 +135,26 @@ package enum TextEncoding {
         return (start[0] == 0) != (start[1] == 0) && (start[2] == 0) != (start[3] == 0) ? "UTF-16" : nil
     }
 
-    /// The offsets of the first octets that are no UTF-8 (RFC 3629), at most `limit`.
+    /// Returns the offsets of the first bytes, at most `limit`, that are not UTF-8 (RFC 3629).
     package static func illFormed(_ octets: [UInt8], limit: Int) -> [Int] {
-        let span = octets.span
-        let count = span.count
         var found: [Int] = []
         var index = 0
-        while index < count, found.count < limit {
-            // Eight octets of ASCII at a time: most texts have no others.
-            if index + 8 <= count,
-                unsafe span.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080
-                    == 0
-            {
-                index += 8
-                continue
-            }
-            let octet = span[index]
-            if octet < 0x80 {
-                index += 1
-                continue
-            }
-            let length = sequenceLength(span, at: index)
+        while index < octets.count, found.count < limit {
+            let length = sequenceLength(octets, at: index)
             if length == 0 { found.append(index) }
             index += max(1, length)
         }
         return found
     }
 
-    /// 0 for octets that begin no character.
-    private static func sequenceLength(_ span: Span<UInt8>, at index: Int) -> Int {
+    /// Returns the number of bytes of the character at `index`; 0 if no character begins there.
+    private static func sequenceLength(_ octets: [UInt8], at index: Int) -> Int {
         func isIn(_ place: Int, _ range: ClosedRange<UInt8>) -> Bool {
-            index + place < span.count && range.contains(span[index + place])
+            index + place < octets.count && range.contains(octets[index + place])
         }
         let rest: ClosedRange<UInt8> = 0x80...0xBF
-        switch span[index] {
+        switch octets[index] {
+        case 0...0x7F: return 1
         case 0xC2...0xDF: return isIn(1, rest) ? 2 : 0
         case 0xE0: return isIn(1, 0xA0...0xBF) && isIn(2, rest) ? 3 : 0
         case 0xED: return isIn(1, 0x80...0x9F) && isIn(2, rest) ? 3 : 0

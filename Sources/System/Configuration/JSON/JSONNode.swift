@@ -1,15 +1,15 @@
-/// A value of a JSON text with the place where it begins.
+/// A value of a JSON text with the position at which it begins.
 public struct JSONNode: Sendable {
-    /// What stands at the place, with the places of what is in it.
+    /// The kinds of values. Lists and objects contain nodes with positions of their own.
     public enum Value: Sendable {
         case null
         case boolean(Bool)
         case number(JSONNumber)
         case string(String)
         case array([JSONNode])
-        /// In the order of the text, each key once.
+        /// The members in the order of the text. Each key appears once.
         case object([JSONMember])
-        /// Something that is no JSON value. The reader has reported it, so nobody needs to complain again.
+        /// Text that is not a JSON value. The parser has reported it, so decoders need not report it again.
         case malformed
     }
 
@@ -17,14 +17,14 @@ public struct JSONNode: Sendable {
     public let position: JSONPosition
     public let path: JSONPath
 
-    /// For values that are read from something else than a text of JSON.
+    /// Creates a node. Readers of other formats use it to decode their values like JSON.
     public init(_ value: Value, at position: JSONPosition, path: JSONPath) {
         self.value = value
         self.position = position
         self.path = path
     }
 
-    /// What the value is, as a part of a sentence: `a number`.
+    /// The kind of the value as a part of a sentence: `a number`.
     public var kind: String {
         switch value {
         case .null: "null"
@@ -44,7 +44,7 @@ public struct JSONMember: Sendable {
     public let keyPosition: JSONPosition
     public let value: JSONNode
 
-    /// - Parameter keyPosition: Where the key begins, with its quote.
+    /// - Parameter keyPosition: The position of the key's opening quote.
     public init(key: String, keyPosition: JSONPosition, value: JSONNode) {
         self.key = key
         self.keyPosition = keyPosition
@@ -53,80 +53,80 @@ public struct JSONMember: Sendable {
 }
 
 extension JSONNode {
-    /// The member of an object; `nil` for other keys and for anything but an object.
+    /// The value of a member; `nil` if the key is missing or this is not an object.
     public subscript(key: String) -> JSONNode? {
         guard case .object(let members) = value else { return nil }
         return members.first { $0.key == key }?.value
     }
 
-    /// The element of an array; `nil` outside it and for anything but an array.
+    /// The element of a list; `nil` if there is no such element or this is not a list.
     public subscript(index: Int) -> JSONNode? {
         guard case .array(let elements) = value, elements.indices.contains(index) else { return nil }
         return elements[index]
     }
 
-    /// The text of a string; `nil` for anything else.
+    /// The text of a string; `nil` for other kinds of values.
     public var string: String? {
         guard case .string(let text) = value else { return nil }
         return text
     }
 
-    /// The whole number that a number is, such as `1`, `1.0` or `1e0`; `nil` for anything else.
+    /// The value of a whole number, such as `1`, `1.0` or `1e0`; `nil` for other values.
     public var integer: Int? {
         guard case .number(let number) = value else { return nil }
         return number.integer
     }
 
-    /// A number in thousandths, such as 22500 for `22.5`; `nil` for anything that has no such form.
+    /// The value of a number in thousandths, such as 22500 for `22.5`; `nil` for other values.
     public var thousandths: Int? {
         guard case .number(let number) = value else { return nil }
         return number.thousandths
     }
 
-    /// The elements of an array; `nil` for anything else.
+    /// The elements of a list; `nil` for other kinds of values.
     public var elements: [JSONNode]? {
         guard case .array(let elements) = value else { return nil }
         return elements
     }
 
-    /// The members of an object; `nil` for anything else.
+    /// The members of an object; `nil` for other kinds of values.
     public var members: [JSONMember]? {
         guard case .object(let members) = value else { return nil }
         return members
     }
 
-    /// Whether this is `true`.
+    /// Whether the value is `true`.
     public var isTrue: Bool {
         guard case .boolean(let isTrue) = value else { return false }
         return isTrue
     }
 }
 
-/// Where something stands in a JSON text, as editors count: lines and columns from 1.
+/// A position in a text as editors show it: the line and the column, both from 1.
 ///
-/// A column is one Unicode scalar, so that letters outside ASCII count once. Lines end with LF, CR LF or CR.
+/// Columns are counted in Unicode scalars. Lines end with LF, CR LF or CR.
 public struct JSONPosition: Hashable, Comparable, Sendable, CustomStringConvertible {
     public var line: Int
     public var column: Int
 
-    /// - Parameters count from 1.
+    /// Creates a position from a line and a column, both from 1.
     public init(line: Int, column: Int) {
         self.line = line
         self.column = column
     }
 
-    /// By line, then by column.
+    /// Compares the lines, then the columns.
     public static func < (left: Self, right: Self) -> Bool {
         (left.line, left.column) < (right.line, right.column)
     }
 
-    /// `7:14`.
+    /// The line and the column: `7:14`.
     public var description: String { "\(line):\(column)" }
 }
 
-/// The way from the root of a JSON text to one of its values: `advertisements[0].major`.
+/// The path from the root of a JSON text to one of its values: `advertisements[0].major`.
 public struct JSONPath: Hashable, Sendable, CustomStringConvertible {
-    /// One step: into an object or into a list.
+    /// A step into an object or into a list.
     public enum Component: Hashable, Sendable {
         case key(String)
         case index(Int)
@@ -136,18 +136,18 @@ public struct JSONPath: Hashable, Sendable, CustomStringConvertible {
 
     public static let root = JSONPath([])
 
-    /// - Parameter components: From the root inwards; none for the root itself.
+    /// - Parameter components: The steps from the root to the value; empty for the root.
     public init(_ components: [Component]) {
         self.components = components
     }
 
-    /// The path of a member of the object at this path.
+    /// Returns the path of a member of the object at this path.
     public func key(_ key: String) -> JSONPath { JSONPath(components + [.key(key)]) }
 
-    /// The path of an element of the array at this path.
+    /// Returns the path of an element of the list at this path.
     public func index(_ index: Int) -> JSONPath { JSONPath(components + [.index(index)]) }
 
-    /// Keys that are no plain words stand in brackets: `calibration["-4"]`. Empty for the root.
+    /// The path as text; empty for the root. Keys that are not words are written in brackets: `calibration["-4"]`.
     public var description: String {
         var text = ""
         for component in components {

@@ -1,42 +1,43 @@
 internal import BluetoothTypes
 
-/// A JSON number as it was written, converted only on demand and never by way of binary floating point.
+/// A JSON number with the digits that it was written with. It is converted on demand, and never through binary floating
+/// point.
 public struct JSONNumber: Hashable, Sendable, CustomStringConvertible {
     /// The text of the number, such as `152.5` or `1e3`.
     public let text: String
 
-    /// A number without a fraction, of any size.
+    /// Creates a whole number of any size.
     public init(_ value: some BinaryInteger) {
         text = String(value)
     }
 
-    /// A number of thousandths: 152500 is `152.5`.
+    /// Creates a number from thousandths: 152500 is `152.5`.
     public init(thousandths value: Int) {
         text = DecimalText.thousandths(value)
     }
 
-    /// `text` as RFC 8259 has numbers; `nil` for anything else.
+    /// Creates a number from its text; `nil` if RFC 8259 does not allow the text.
     public init?(_ text: String) {
         guard Self.isGrammatical(Array(text.utf8)) else { return nil }
         self.text = text
     }
 
-    /// Whether nothing stands behind the decimal point; `1.0` and `1e3` are whole.
+    /// Whether the number has no fraction. `1.0` and `1e3` are whole.
     public var isWhole: Bool { DecimalDigits(text).exponent >= 0 }
 
-    /// The exact value; `nil` when it is not whole or has more than 18 digits.
+    /// The exact value; `nil` if it is not whole or has more than 18 digits.
     public var integer: Int? {
         let number = DecimalDigits(text)
         return number.exponent >= 0 ? number.value(shifted: 0) : nil
     }
 
-    /// The value in thousandths, what is finer rounded half away from zero; `nil` when it has more than 18 digits.
+    /// The value in thousandths, rounded half away from zero; `nil` if it has more than 18 digits.
     public var thousandths: Int? { DecimalDigits(text).value(shifted: 3) }
 
-    /// Compares exactly with a number of thousandths, however many digits there are.
+    /// Whether the number is less than `bound` thousandths, compared exactly.
     public func isLess(thanThousandths bound: Int) -> Bool { DecimalDigits(text).compare(thousandths: bound) < 0 }
 
-    /// Compares exactly with a number of thousandths, however many digits there are.
+    /// Whether the number is greater than `bound` thousandths, compared exactly.
     public func isGreater(thanThousandths bound: Int) -> Bool { DecimalDigits(text).compare(thousandths: bound) > 0 }
 
     public var description: String { text }
@@ -66,18 +67,18 @@ public struct JSONNumber: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What a JSON number is worth: taken out of its text only where somebody asks, because most are only printed.
+/// The digits and the exponent of a JSON number.
 private struct DecimalDigits {
     private let isNegative: Bool
-    /// Significant digits, 0...9, without leading or trailing zeros: none for zero.
+    /// The significant digits, 0...9, without leading and trailing zeros; empty for zero.
     private let digits: [UInt8]
     /// The number is its digits times ten to this power.
     let exponent: Int
 
-    /// More than any text has digits, and far from overflow: sums with it keep their sense.
+    /// Larger than the number of digits of any text, and small enough that sums do not overflow.
     private static let exponentLimit = 1_000_000_000_000_000
 
-    /// From a text that is known to keep to the grammar.
+    /// Takes a text apart that follows the grammar of JSON numbers.
     init(_ text: String) {
         var digits: [UInt8] = []
         var exponent = 0
@@ -109,23 +110,25 @@ private struct DecimalDigits {
         self.exponent = digits.isEmpty ? 0 : exponent
     }
 
-    /// The value times ten to `places`, rounded half away from zero; `nil` when it has more than 18 digits.
+    /// Returns the value times ten to the power of `places`, rounded half away from zero; `nil` if it has more than 18
+    /// digits.
     func value(shifted places: Int) -> Int? {
         magnitude(shifted: places).map { isNegative ? -$0 : $0 }
     }
 
-    /// Negative where the number is less than so many thousandths, positive where it is greater.
+    /// Returns a negative number if the value is less than `bound` thousandths, and a positive one if it is greater.
     func compare(thousandths bound: Int) -> Int {
         guard let value = value(shifted: 3) else { return isNegative ? -1 : 1 }
         if value != bound { return value < bound ? -1 : 1 }
-        // Rounded to the bound: the digits after the thousandths decide. They start with 5...9 if it was upwards.
+        // The value was rounded to the bound, so the digits after the thousandths decide. If they start with 5...9, it
+        // was rounded away from zero.
         guard exponent < -3, !digits.isEmpty else { return 0 }
         let kept = digits.count + exponent + 3
         let roundedUp = kept >= 0 && kept < digits.count && digits[kept] >= 5
         return roundedUp == isNegative ? 1 : -1
     }
 
-    /// The digits before the decimal point of the value times ten to `places`, rounded half up.
+    /// Returns the whole part of the value times ten to the power of `places`, without the sign, rounded half up.
     private func magnitude(shifted places: Int) -> Int? {
         let power = exponent + places
         let wholeDigits = digits.count + power
@@ -136,71 +139,4 @@ private struct DecimalDigits {
         if wholeDigits < digits.count, digits[wholeDigits] >= 5 { value += 1 }
         return value
     }
-}
-
-/// Numbers in octets, for tables of a million rows: says yes only to plain ones, so that everything else is looked at by
-/// those who know every form.
-package enum PlainNumber {
-    /// Whether the octets are a JSON number without an exponent whose amount is below `limit`.
-    package static func isBelow(_ limit: Int, _ text: [UInt8], _ range: Range<Int>) -> Bool {
-        let span = text.span
-        var index = range.lowerBound
-        if index < range.upperBound, span[index] == UInt8(ascii: "-") { index += 1 }
-        guard let whole = digits(span, index..<range.upperBound), whole.value < limit else { return false }
-        index = whole.end
-        guard index < range.upperBound else { return true }
-        guard span[index] == UInt8(ascii: ".") else { return false }
-        index += 1
-        let start = index
-        while index < range.upperBound, isDigit(span[index]) { index += 1 }
-        return index > start && index == range.upperBound
-    }
-
-    /// A whole number without a sign and without leading zeros, at most nine digits.
-    package static func whole(_ text: [UInt8], _ range: Range<Int>) -> Int? {
-        guard let digits = digits(text.span, range), digits.end == range.upperBound else { return nil }
-        return digits.value
-    }
-
-    private static func digits(_ span: Span<UInt8>, _ range: Range<Int>) -> (value: Int, end: Int)? {
-        var value = 0
-        var index = range.lowerBound
-        while index < range.upperBound, index - range.lowerBound < 9, isDigit(span[index]) {
-            value = value * 10 + Int(span[index] - UInt8(ascii: "0"))
-            index += 1
-        }
-        let count = index - range.lowerBound
-        guard count > 0, count == 1 || span[range.lowerBound] != UInt8(ascii: "0") else { return nil }
-        return (value, index)
-    }
-
-    /// Whether the octets are a JSON number.
-    package static func isNumber(_ text: [UInt8], _ range: Range<Int>) -> Bool {
-        let span = text.span
-        var index = range.lowerBound
-        let end = range.upperBound
-        if index < end, span[index] == UInt8(ascii: "-") { index += 1 }
-        guard index < end, isDigit(span[index]) else { return false }
-        let startsWithZero = span[index] == UInt8(ascii: "0")
-        let first = index
-        while index < end, isDigit(span[index]) { index += 1 }
-        if startsWithZero, index > first + 1 { return false }
-        if index < end, span[index] == UInt8(ascii: ".") {
-            index += 1
-            let start = index
-            while index < end, isDigit(span[index]) { index += 1 }
-            guard index > start else { return false }
-        }
-        if index < end, span[index] | 0x20 == UInt8(ascii: "e") {
-            index += 1
-            if index < end, span[index] == UInt8(ascii: "+") || span[index] == UInt8(ascii: "-") { index += 1 }
-            let start = index
-            while index < end, isDigit(span[index]) { index += 1 }
-            guard index > start else { return false }
-        }
-        return index == end
-    }
-
-    @inline(__always)
-    package static func isDigit(_ octet: UInt8) -> Bool { octet >= UInt8(ascii: "0") && octet <= UInt8(ascii: "9") }
 }

@@ -1,19 +1,19 @@
-/// Reading JSON texts (RFC 8259) with the place of every value.
+/// A parser of JSON texts (RFC 8259) that keeps the position of every value.
 ///
-/// Strict: everything the grammar forbids is a problem, and so are duplicate keys, a byte order mark and nesting deeper
-/// than ``depthLimit``. Forgiving all the same: where it is clear what was meant (a trailing comma, a comment, a
-/// missing quote round a key), the fault is reported and reading goes on, so that one run finds as much as possible.
+/// It is strict: everything that the grammar forbids is a problem, and so are duplicate keys, a byte order mark and nesting
+/// deeper than ``depthLimit``. If the meaning is clear in spite of a mistake (a trailing comma, a comment, a key without
+/// quotes), the parser reports the mistake and continues, so that one run finds as many mistakes as possible.
 public enum JSONDocument {
-    /// How many arrays and objects may stand inside each other.
+    /// The largest number of lists and objects inside each other.
     public static let depthLimit = 64
-    /// After so many problems reading stops.
+    /// The number of problems after which the parser stops.
     public static let problemLimit = 100
 
-    /// Reads a whole text.
+    /// Parses a whole text.
     ///
-    /// - Parameter file: What the text is called in the problems.
-    /// - Returns: the root, `nil` when the text cannot be followed to its end, and every problem in the order of the
-    ///   text. The text is valid only when there are no problems.
+    /// - Parameter file: The name of the file for the problems.
+    /// - Returns: The root, `nil` if the parser could not read to the end; and every problem in the order of the text. The
+    ///   text is valid only if there are no problems.
     public static func parse(_ octets: [UInt8], file: String? = nil) -> (root: JSONNode?, problems: [FileProblem]) {
         var parser = JSONParser(octets, file: file)
         let root = parser.parseDocument()
@@ -21,11 +21,11 @@ public enum JSONDocument {
     }
 }
 
-/// Reads one JSON text. Wherever it is clear what was meant, a fault is noted and reading goes on.
+/// Parses one JSON text.
 struct JSONParser {
     var scanner: JSONScanner
     private(set) var problems: [FileProblem] = []
-    /// Set by a fault after which nothing that follows could be trusted.
+    /// Whether a mistake makes the rest of the text unreadable.
     private(set) var isStopped = false
     private let file: String?
 
@@ -33,14 +33,14 @@ struct JSONParser {
         self.file = file
         scanner = JSONScanner(octets)
         if let encoding = TextEncoding.wideUnits(octets) {
-            stop("this file is \(encoding); JSON is UTF-8, so save it as that", path: .root)
+            stop("this file is \(encoding); save it as UTF-8", path: .root)
         } else if scanner.illFormed.count > 9 {
             stop(
-                "this is no text in UTF-8, from \(scanner.illFormed[0]) on: save it in that encoding, or name another file",
+                "from \(scanner.illFormed[0]) on, this is not text in UTF-8; save the file as UTF-8, or name another file",
                 path: .root)
         } else {
             for position in scanner.illFormed {
-                report("these bytes are not UTF-8; save the file in that encoding", at: position, path: .root)
+                report("these bytes are not UTF-8; save the file as UTF-8", at: position, path: .root)
             }
         }
     }
@@ -53,7 +53,7 @@ struct JSONParser {
         problems.append(FileProblem(message, at: position, path: path, kind: .malformed, in: file))
     }
 
-    /// Reports at the next scalar and ends reading.
+    /// Reports a problem at the next scalar and stops.
     mutating func stop(_ message: String, path: JSONPath) {
         guard !isStopped else { return }
         report(message, at: scanner.position, path: path)
@@ -80,7 +80,7 @@ struct JSONParser {
         return root
     }
 
-    /// A value of any kind; `nil` after a fault that ends reading.
+    /// Parses a value of any kind; returns `nil` after a mistake that stops the parser.
     mutating func parseValue(path: JSONPath, depth: Int) -> JSONNode? {
         let position = scanner.position
         func node(_ value: JSONNode.Value?) -> JSONNode? { value.map { JSONNode($0, at: position, path: path) } }
@@ -99,7 +99,7 @@ struct JSONParser {
         }
     }
 
-    /// A number, `true`, `false` or `null`, or what somebody took for one.
+    /// Parses a number, `true`, `false` or `null`, and reports any other word.
     private mutating func parseWord(path: JSONPath) -> JSONNode.Value {
         let position = scanner.position
         let word = scanner.take { Self.isWord($0) || "+-.".unicodeScalars.contains($0) }
@@ -117,34 +117,34 @@ struct JSONParser {
     private static func complaint(about word: String) -> String {
         let shown = ProblemText.shortened(word)
         switch word.lowercased() {
-        case "true", "false", "null": return "\(shown) is written \(word.lowercased())"
-        case "none", "nil", "undefined": return "\(shown) is no JSON value; null is"
-        case "yes", "on": return "\(shown) is no JSON value; true is"
-        case "no", "off": return "\(shown) is no JSON value; false is"
-        case "nan", "infinity", "-infinity": return "\(shown) is no JSON number"
+        case "true", "false", "null": return "write \(word.lowercased()) instead of \(shown)"
+        case "none", "nil", "undefined": return "\(shown) is not a JSON value; write null"
+        case "yes", "on": return "\(shown) is not a JSON value; write true"
+        case "no", "off": return "\(shown) is not a JSON value; write false"
+        case "nan", "infinity", "-infinity": return "\(shown) is not a JSON number"
         case let word where word.hasPrefix("0x"):
             return "JSON has no hexadecimal numbers: write \(shown) in decimal, or as a string where that is allowed"
-        case let word where word.first == "+": return "\(shown) is no JSON number: it has no sign before positive ones"
+        case let word where word.first == "+": return "\(shown) is not a JSON number: remove the plus sign"
         case let word where word.first == "." || word.last == ".":
-            return "\(shown) is no JSON number: digits stand on both sides of the point"
+            return "\(shown) is not a JSON number: the decimal point needs digits on both sides"
         case let word where word.drop { $0 == "-" }.first == "0" && word.dropFirst().allSatisfy(\.isNumber):
-            return "\(shown) is no JSON number: it has no leading zeros"
+            return "\(shown) is not a JSON number: remove the leading zeros"
         case let word where word.first.map { $0.isNumber || $0 == "-" } ?? false:
-            return "\(shown) is no JSON number"
-        default: return "\(shown) is no JSON value; a string stands in double quotes"
+            return "\(shown) is not a JSON number"
+        default: return "\(shown) is not a JSON value; put strings in double quotes"
         }
     }
 
-    /// Passes over white space and, with a problem each, over comments.
+    /// Skips white space and comments, and reports the comments.
     mutating func skipSpace(path: JSONPath) {
         while let scalar = scanner.next {
             switch scalar {
             case " ", "\t", "\n", "\r": scanner.take()
             case "/" where scanner.peek(1) == "/", "#":
-                report("JSON has no comments; take it out", at: scanner.position, path: path)
+                report("JSON has no comments; remove it", at: scanner.position, path: path)
                 _ = scanner.take { $0 != "\n" && $0 != "\r" }
             case "/" where scanner.peek(1) == "*":
-                report("JSON has no comments; take it out", at: scanner.position, path: path)
+                report("JSON has no comments; remove it", at: scanner.position, path: path)
                 scanner.take()
                 scanner.take()
                 while scanner.next != nil, !(scanner.next == "*" && scanner.peek(1) == "/") { scanner.take() }
@@ -162,9 +162,9 @@ struct JSONParser {
         }
     }
 
-    /// A scalar as part of a sentence.
+    /// Returns a scalar as a part of a sentence.
     static func show(_ scalar: Unicode.Scalar) -> String {
-        if scalar == "'" { return "a single quote; strings stand in double quotes" }
+        if scalar == "'" { return "a single quote; put strings in double quotes" }
         let isVisible = scalar.value > 0x20 && scalar.value != 0x7F && scalar.properties.generalCategory != .control
         return isVisible && scalar != "\u{FEFF}" ? "\"\(scalar)\"" : "U+" + hexadecimal(scalar)
     }
@@ -175,12 +175,217 @@ struct JSONParser {
     }
 }
 
-/// The Unicode scalars of a JSON text, with the position of the next one.
+// MARK: Objects and lists
+
+extension JSONParser {
+    /// Parses an object from `{` to `}`.
+    mutating func parseObject(path: JSONPath, depth: Int) -> JSONNode.Value? {
+        let opening = scanner.position
+        guard enter(depth, path: path) else { return nil }
+        var members: [JSONMember] = []
+        var places: [String: JSONPosition] = [:]
+        skipSpace(path: path)
+        while !scanner.take("}") {
+            guard let member = parseMember(in: path, depth: depth) else {
+                noteEnd(of: "object", opening, path: path)
+                return nil
+            }
+            if let first = places[member.key] {
+                report(
+                    "the key \(ProblemText.quoted(member.key)) appears twice; the first is at \(first)",
+                    at: member.keyPosition, path: path)
+            } else {
+                places[member.key] = member.keyPosition
+                members.append(member)
+            }
+            guard finishItem(before: "}", of: "object", opening, path: path) else { return nil }
+        }
+        return .object(members)
+    }
+
+    /// Parses a list from `[` to `]`.
+    mutating func parseArray(path: JSONPath, depth: Int) -> JSONNode.Value? {
+        let opening = scanner.position
+        guard enter(depth, path: path) else { return nil }
+        var elements: [JSONNode] = []
+        skipSpace(path: path)
+        while !scanner.take("]") {
+            guard scanner.next != nil else {
+                noteEnd(of: "list", opening, path: path)
+                return nil
+            }
+            guard let element = parseValue(path: path.index(elements.count), depth: depth + 1) else { return nil }
+            elements.append(element)
+            guard finishItem(before: "]", of: "list", opening, path: path) else { return nil }
+        }
+        return .array(elements)
+    }
+
+    /// Takes the opening bracket; returns `false` if the nesting is too deep.
+    private mutating func enter(_ depth: Int, path: JSONPath) -> Bool {
+        guard depth < JSONDocument.depthLimit else {
+            stop("more than \(JSONDocument.depthLimit) lists and objects are inside each other", path: path)
+            return false
+        }
+        scanner.take()
+        return !isStopped
+    }
+
+    /// Parses a key, a colon and a value.
+    private mutating func parseMember(in path: JSONPath, depth: Int) -> JSONMember? {
+        let position = scanner.position
+        let key: String
+        switch scanner.next {
+        case "\"": key = parseString(path: path)
+        case .some(let scalar) where Self.isWord(scalar):
+            key = scanner.take(while: Self.isWord)
+            report("the key \(ProblemText.shortened(key)) is not in double quotes", at: position, path: path)
+        case .some(let scalar):
+            stop("a key in double quotes is expected here, not \(Self.show(scalar))", path: path)
+            return nil
+        case nil: return nil
+        }
+        let valuePath = path.key(key)
+        skipSpace(path: path)
+        if !scanner.take(":") {
+            guard let next = scanner.next, next != "}", next != ",", next != "=" else {
+                stop("a colon and a value are expected after the key \(ProblemText.quoted(key))", path: path)
+                return nil
+            }
+            report("a colon is missing after the key \(ProblemText.quoted(key))", at: scanner.position, path: path)
+        }
+        skipSpace(path: valuePath)
+        guard !isStopped, let value = parseValue(path: valuePath, depth: depth + 1) else { return nil }
+        return JSONMember(key: key, keyPosition: position, value: value)
+    }
+
+    /// Takes the comma after a member or an element; there is none before the closing bracket.
+    private mutating func finishItem(
+        before closing: Unicode.Scalar, of kind: String, _ opening: JSONPosition, path: JSONPath
+    ) -> Bool {
+        skipSpace(path: path)
+        guard let next = scanner.next, !isStopped else {
+            noteEnd(of: kind, opening, path: path)
+            return false
+        }
+        if next == closing { return true }
+        let position = scanner.position
+        if scanner.take(",") {
+            skipSpace(path: path)
+            if scanner.next == closing {
+                report("remove the comma after the last item", at: position, path: path)
+            } else if scanner.next == nil {
+                noteEnd(of: kind, opening, path: path)
+                return false
+            }
+            return !isStopped
+        }
+        guard next == "\"" || next == "{" || next == "[" || Self.isWord(next) || next == "-" else {
+            stop("a comma or \"\(closing)\" is expected here, not \(Self.show(next))", path: path)
+            return false
+        }
+        report("a comma is missing before this", at: position, path: path)
+        return !isStopped
+    }
+
+    private mutating func noteEnd(of kind: String, _ opening: JSONPosition, path: JSONPath) {
+        guard scanner.next == nil else { return }
+        stop("the file ends inside the \(kind) that begins at \(opening)", path: path)
+    }
+}
+
+// MARK: Strings
+
+extension JSONParser {
+    /// Parses a string from its opening to its closing quote. A mistake inside is reported and replaced by U+FFFD.
+    mutating func parseString(path: JSONPath) -> String {
+        let opening = scanner.position
+        scanner.take()
+        var text = String.UnicodeScalarView()
+        while let scalar = scanner.next {
+            switch scalar {
+            case "\"":
+                scanner.take()
+                return String(text)
+            case "\n", "\r":
+                report("the string that begins here is not closed on its line", at: opening, path: path)
+                return String(text)
+            case "\\":
+                text.append(parseEscape(path: path))
+            case "\u{0}"..."\u{1F}":
+                let code = Self.hexadecimal(scalar)
+                report(
+                    "write the control character U+\(code) as \\u\(code) in a string", at: scanner.position,
+                    path: path)
+                scanner.take()
+                text.append(scalar)
+            default:
+                scanner.take()
+                text.append(scalar)
+            }
+        }
+        stop("the file ends inside the string that begins at \(opening)", path: path)
+        return String(text)
+    }
+
+    /// Parses a backslash and the characters that belong to it.
+    private mutating func parseEscape(path: JSONPath) -> Unicode.Scalar {
+        let position = scanner.position
+        scanner.take()
+        guard let letter = scanner.next else { return "\u{FFFD}" }
+        if let plain = Self.escapes[letter] {
+            scanner.take()
+            return plain
+        }
+        guard letter == "u" else {
+            report(
+                "a backslash must be followed by one of \" \\ / b f n r t u, not by \(Self.show(letter))", at: position,
+                path: path)
+            return "\u{FFFD}"
+        }
+        scanner.take()
+        guard let unit = parseHexadecimal(path: path, escape: position) else { return "\u{FFFD}" }
+        if let scalar = Unicode.Scalar(UInt32(unit)) { return scalar }
+        guard unit < 0xDC00, scanner.next == "\\", scanner.peek(1) == "u" else {
+            report("this is half of a surrogate pair; the other half is missing", at: position, path: path)
+            return "\u{FFFD}"
+        }
+        let second = scanner.position
+        scanner.take()
+        scanner.take()
+        guard let low = parseHexadecimal(path: path, escape: second) else { return "\u{FFFD}" }
+        guard (0xDC00...0xDFFF).contains(low) else {
+            report("this is half of a surrogate pair; the other half is missing", at: position, path: path)
+            return Unicode.Scalar(UInt32(low)) ?? "\u{FFFD}"
+        }
+        return Unicode.Scalar(0x10000 + (UInt32(unit) - 0xD800) << 10 + (UInt32(low) - 0xDC00)) ?? "\u{FFFD}"
+    }
+
+    private static let escapes: [Unicode.Scalar: Unicode.Scalar] = [
+        "\"": "\"", "\\": "\\", "/": "/", "b": "\u{8}", "f": "\u{C}", "n": "\n", "r": "\r", "t": "\t",
+    ]
+
+    /// Parses the four digits of `\uXXXX`.
+    private mutating func parseHexadecimal(path: JSONPath, escape: JSONPosition) -> UInt16? {
+        var value: UInt16 = 0
+        for _ in 0..<4 {
+            guard let scalar = scanner.next, scalar.isASCII, let digit = Character(scalar).hexDigitValue else {
+                report("\\u must be followed by four hexadecimal digits", at: escape, path: path)
+                return nil
+            }
+            value = value << 4 | UInt16(digit)
+            scanner.take()
+        }
+        return value
+    }
+}
+
+/// The Unicode scalars of a JSON text and the position of the next one.
 struct JSONScanner {
     private let scalars: [Unicode.Scalar]
     private var index = 0
     private(set) var position = JSONPosition(line: 1, column: 1)
-    /// Where octets stood that are no UTF-8; each is read as U+FFFD.
+    /// The positions of bytes that are not UTF-8. Each is read as U+FFFD.
     let illFormed: [JSONPosition]
 
     init(_ octets: [UInt8]) {
@@ -207,7 +412,7 @@ struct JSONScanner {
     /// The next scalar, or `nil` at the end.
     var next: Unicode.Scalar? { peek(0) }
 
-    /// The scalar `distance` places after the next one.
+    /// Returns the scalar `distance` places after the next one.
     func peek(_ distance: Int) -> Unicode.Scalar? {
         index + distance < scalars.count ? scalars[index + distance] : nil
     }
@@ -222,14 +427,14 @@ struct JSONScanner {
         return scalar
     }
 
-    /// Takes the next scalar if it is `scalar`.
+    /// Takes the next scalar if it is `scalar`; returns whether it is.
     mutating func take(_ scalar: Unicode.Scalar) -> Bool {
         guard next == scalar else { return false }
         take()
         return true
     }
 
-    /// Takes scalars for as long as they satisfy `condition`.
+    /// Takes and returns the scalars up to the first that does not satisfy `condition`.
     mutating func take(while condition: (Unicode.Scalar) -> Bool) -> String {
         var text = String.UnicodeScalarView()
         while let scalar = next, condition(scalar) {

@@ -1,6 +1,6 @@
 internal import BluetoothTypes
 
-/// JSON to be written: a tree whose members keep their order.
+/// A JSON value to be written. The members of objects keep their order.
 public enum JSONValue: Hashable, Sendable {
     case null
     case boolean(Bool)
@@ -9,29 +9,30 @@ public enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object([Member])
 
-    /// A key with its value. Keys are not checked for being there once.
+    /// A key with its value. Duplicate keys are not detected.
     public struct Member: Hashable, Sendable {
         public var key: String
         public var value: JSONValue
 
-        /// The key as it is, without quotes or escapes.
+        /// Creates a member. The key is given without quotes and escapes.
         public init(_ key: String, _ value: JSONValue) {
             self.key = key
             self.value = value
         }
     }
 
-    /// A number without a fraction.
+    /// Returns a whole number.
     public static func integer(_ value: some BinaryInteger) -> Self { .number(JSONNumber(value)) }
 
-    /// Everything in one line without spaces, as JSON Lines has it.
+    /// The text in one line without spaces, for JSON Lines.
     public var line: String {
-        var writer = JSONWriter(isPretty: false)
+        var writer = JSONWriter()
         writer.write(self)
         return writer.text
     }
 
-    /// Indented by two spaces a level; lists of plain values stay in one line. Ends with a line feed.
+    /// The text with two spaces of indentation for each level, ending with a line feed. Lists without objects and lists in
+    /// them are written in one line.
     public var pretty: String {
         var writer = JSONWriter(isPretty: true)
         writer.write(self)
@@ -42,162 +43,89 @@ public enum JSONValue: Hashable, Sendable {
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// A string.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// A number.
+    /// Creates a number.
     public init(integerLiteral value: Int) { self = .integer(value) }
-    /// `true` or `false`.
+    /// Creates `true` or `false`.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
-    /// A list.
+    /// Creates a list.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// An object whose members stand in this order.
+    /// Creates an object with its members in this order.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(elements.map { Member($0.0, $0.1) })
     }
 }
 
-/// What reports are made of.
 extension JSONValue {
-    /// An object whose members stand in this order.
+    /// Returns an object with its members in this order.
     public static func record(_ members: [(String, JSONValue)]) -> JSONValue {
         .object(members.map { Member($0.0, $0.1) })
     }
 
-    /// `null` for `nil`.
+    /// Returns the JSON value of an optional value; `null` for `nil`.
     public static func optional<Value>(_ value: Value?, _ make: (Value) -> JSONValue) -> JSONValue {
         value.map(make) ?? .null
     }
 
-    /// Lower-case digits without separators.
+    /// Returns bytes as a string of lower-case hexadecimal digits without separators.
     public static func hex(_ octets: some Sequence<UInt8>) -> JSONValue { .string(Hexadecimal.text(octets)) }
 
-    /// A number rounded to thousandths; null if it is `nil` or not finite.
+    /// Returns a number rounded to thousandths; `null` if it is `nil` or not finite.
     public static func rounded(_ value: Double?) -> JSONValue {
         guard let value, value.isFinite else { return .null }
         return .number(JSONNumber(thousandths: Int(min(1e15, max(-1e15, value * 1000)).rounded())))
     }
 
-    /// A decimal number by its digits, such as `22.5`.
+    /// Returns the number with these digits, such as `22.5`; `null` if the text is not a number.
     public static func decimal(_ digits: String) -> JSONValue { JSONNumber(digits).map(JSONValue.number) ?? .null }
 }
 
-/// JSON to be written in which some values are not known yet.
+extension JSONValue {
+    /// Whether the value is neither a list nor an object.
+    var isPlain: Bool {
+        switch self {
+        case .array, .object: false
+        default: true
+        }
+    }
+}
+
+/// A JSON value to be written in which some values are inserted later.
 package enum JSONTemplate: Sendable {
     case value(JSONValue)
-    /// A value that comes later.
+    /// The place of a value that is inserted later.
     case gap
     case array([JSONTemplate])
     case object([(key: String, value: JSONTemplate)])
 
-    /// What ``JSONValue/pretty`` would give, cut at the gaps: one piece more than there are gaps. A gap counts as a plain
-    /// value, which stays in the line of its list.
+    /// The text as ``JSONValue/pretty`` has it, cut at the gaps: one piece more than there are gaps. A gap counts as a
+    /// plain value, which is written in the line of its list.
     package var prettyPieces: [String] {
         var writer = JSONWriter(isPretty: true)
-        writer.write(self)
-        return writer.pieces + [writer.text + "\n"]
+        var pieces: [String] = []
+        write(to: &writer, &pieces)
+        return pieces + [writer.text + "\n"]
     }
 
-    fileprivate var isPlain: Bool {
+    private func write(to writer: inout JSONWriter, _ pieces: inout [String]) {
+        switch self {
+        case .value(let value): writer.write(value)
+        case .gap:
+            pieces.append(writer.text)
+            writer.removeAll()
+        case .array(let elements):
+            writer.write(list: elements, isBroken: !elements.allSatisfy(\.isPlain)) { $1.write(to: &$0, &pieces) }
+        case .object(let members):
+            writer.write(object: members, key: \.key) { $1.value.write(to: &$0, &pieces) }
+        }
+    }
+
+    private var isPlain: Bool {
         switch self {
         case .value(let value): value.isPlain
         case .gap: true
         case .array, .object: false
-        }
-    }
-}
-
-/// Turns a ``JSONValue`` or a ``JSONTemplate`` into text.
-struct JSONWriter {
-    /// What stands before each gap, from the one before it on; ``text`` is what follows the last.
-    private(set) var pieces: [String] = []
-    // In UTF-8: to put small pieces behind a list of octets is half the work of putting them behind a string.
-    private var octets: [UInt8] = []
-    private let isPretty: Bool
-    private var level = 0
-
-    init(isPretty: Bool) {
-        self.isPretty = isPretty
-    }
-
-    var text: String { String(decoding: octets, as: UTF8.self) }
-
-    mutating func write(_ value: JSONValue) {
-        switch value {
-        case .null: octets += "null".utf8
-        case .boolean(let value): octets += (value ? "true" : "false").utf8
-        case .number(let number): octets += number.text.utf8
-        case .string(let value): JSONText.append(quoted: value, to: &octets)
-        case .array(let elements):
-            list(elements, isBroken: isPretty && !elements.allSatisfy(\.isPlain)) { $0.write($1) }
-        case .object(let members): object(members, key: { $0.key }) { $0.write($1.value) }
-        }
-    }
-
-    mutating func write(_ template: JSONTemplate) {
-        switch template {
-        case .value(let value): write(value)
-        case .gap:
-            pieces.append(text)
-            octets = []
-        case .array(let elements):
-            list(elements, isBroken: isPretty && !elements.allSatisfy(\.isPlain)) { $0.write($1) }
-        case .object(let members): object(members, key: { $0.key }) { $0.write($1.value) }
-        }
-    }
-
-    private mutating func list<Element>(
-        _ elements: [Element], isBroken: Bool, write: (inout JSONWriter, Element) -> Void
-    ) {
-        octets.append(UInt8(ascii: "["))
-        level += 1
-        for (index, element) in elements.enumerated() {
-            separate(index, isBroken: isBroken)
-            write(&self, element)
-        }
-        close(UInt8(ascii: "]"), isBroken: isBroken)
-    }
-
-    private mutating func object<Member>(
-        _ members: [Member], key: (Member) -> String, write: (inout JSONWriter, Member) -> Void
-    ) {
-        let isBroken = isPretty && !members.isEmpty
-        octets.append(UInt8(ascii: "{"))
-        level += 1
-        for (index, member) in members.enumerated() {
-            separate(index, isBroken: isBroken)
-            JSONText.append(quoted: key(member), to: &octets)
-            octets.append(UInt8(ascii: ":"))
-            if isPretty { octets.append(UInt8(ascii: " ")) }
-            write(&self, member)
-        }
-        close(UInt8(ascii: "}"), isBroken: isBroken)
-    }
-
-    private mutating func separate(_ index: Int, isBroken: Bool) {
-        if index > 0 {
-            octets.append(UInt8(ascii: ","))
-            if isPretty, !isBroken { octets.append(UInt8(ascii: " ")) }
-        }
-        if isBroken { breakLine() }
-    }
-
-    private mutating func close(_ bracket: UInt8, isBroken: Bool) {
-        level -= 1
-        if isBroken { breakLine() }
-        octets.append(bracket)
-    }
-
-    private mutating func breakLine() {
-        octets.append(UInt8(ascii: "\n"))
-        octets += repeatElement(UInt8(ascii: " "), count: 2 * level)
-    }
-}
-
-extension JSONValue {
-    fileprivate var isPlain: Bool {
-        switch self {
-        case .array, .object: false
-        default: true
         }
     }
 }

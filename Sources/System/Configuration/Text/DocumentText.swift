@@ -1,7 +1,7 @@
-/// Text made safe to stand in HTML and XML, SVG included.
+/// Escapes text for HTML and XML, including SVG.
 public enum MarkupText {
-    /// As text between tags, or as an attribute's value between quotes of either kind. Characters that HTML and XML do
-    /// not allow, and overrides of the direction of writing, become U+FFFD; tabulators and line feeds stay.
+    /// Returns the text for the content of an element or for an attribute in single or double quotes. Characters that HTML and
+    /// XML do not allow, and controls of the writing direction, become U+FFFD. Tabs and line feeds stay.
     public static func escaped(_ text: String) -> String {
         var result = ""
         result.reserveCapacity(text.utf8.count)
@@ -20,21 +20,20 @@ public enum MarkupText {
         return result
     }
 
-    /// The text up to a length in scalars (one character may consist of any number of them), with an ellipsis where
-    /// something was left out. Nothing is escaped.
+    /// Returns the text without escapes, shortened to at most `length` Unicode scalars including an ellipsis.
     public static func shortened(_ text: String, to length: Int) -> String {
         guard text.unicodeScalars.count > length else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.prefix(max(0, length - 1)))) + "…"
     }
 }
 
-/// Cells of a CSV file (RFC 4180) that spreadsheets take for what they are: text stays text.
+/// Writes cells of a CSV file (RFC 4180) that spreadsheets do not run as formulas.
 ///
-/// Spreadsheets run a cell that begins with `=`, `+`, `-` or `@` as a formula, quoted or not, and some split lines at
-/// semicolons whatever the quotes say.
+/// Spreadsheets run a cell that begins with `=`, `+`, `-` or `@` as a formula, even in quotes, and some split lines at
+/// semicolons within quotes.
 public enum SpreadsheetText {
-    /// A text from outside: always in quotes, with an apostrophe before whatever a formula could begin with, at the
-    /// start and behind everything that some spreadsheet takes for the end of a cell.
+    /// Returns a text in quotes. An apostrophe is inserted before each character that could begin a formula, at the start and
+    /// after each character that a spreadsheet may take for the end of a cell.
     public static func text(_ raw: String) -> String {
         var result = "\""
         var mayBegin = true
@@ -44,7 +43,7 @@ public enum SpreadsheetText {
                 result += "\"\""
                 mayBegin = true
             case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}", " ", "\u{A0}":
-                // Line feeds and tabulators would be ends of cells; blanks before a formula do not hinder it.
+                // Line feeds and tabs would end a cell. A formula may begin after blanks.
                 result += " "
             case "=", "+", "-", "@", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}", "|", "%":
                 if mayBegin { result += "'" }
@@ -58,8 +57,8 @@ public enum SpreadsheetText {
         return result + "\""
     }
 
-    /// Hexadecimal digits, which would lose their leading zeros or become a power of ten without the prefix. What is not
-    /// made of such digits is text.
+    /// Returns hexadecimal digits with the prefix `0x`. Without it, spreadsheets would remove leading zeros or read a power of
+    /// ten. Anything else is returned as ``text(_:)``.
     public static func hexadecimal(_ digits: some CustomStringConvertible) -> String {
         let digits = "\(digits)"
         return digits.utf8.allSatisfy(isHexadecimal) ? "0x\(digits)" : text(digits)
@@ -74,6 +73,6 @@ public enum SpreadsheetText {
         }
     }
 
-    /// Cells as one line, with its end (RFC 4180). The cells are escaped already.
+    /// Returns a line of cells, which are already escaped, with CR LF at its end.
     public static func line(_ cells: [String]) -> String { cells.joined(separator: ",") + "\r\n" }
 }

@@ -1,9 +1,8 @@
-/// Text as strings of JSON (RFC 8259, section 7).
+/// Writes strings of JSON (RFC 8259, section 7).
 public enum JSONText {
-    /// In double quotes. Escaped is what JSON demands: quotes, backslashes and the controls below U+0020, of which line
-    /// feeds, carriage returns and tabulators have a short form; and DEL, which terminals obey.
+    /// Returns the text in double quotes, with quotes, backslashes, controls below U+0020 and DEL escaped. JSON does not
+    /// require it for DEL, but terminals obey it.
     public static func quoted(_ text: String) -> String {
-        // Most strings need nothing.
         guard text.utf8.contains(where: mayNeedEscaping) else { return "\"\(text)\"" }
         var result = "\""
         result.reserveCapacity(text.utf8.count + 2)
@@ -11,7 +10,7 @@ public enum JSONText {
         return result + "\""
     }
 
-    /// The same in UTF-8, behind what is there.
+    /// Appends the text in double quotes, as ``quoted(_:)`` returns it, in UTF-8.
     public static func append(quoted text: String, to result: inout [UInt8]) {
         guard !text.utf8.contains(where: mayNeedEscaping) else {
             result += quoted(text).utf8
@@ -22,9 +21,8 @@ public enum JSONText {
         result.append(UInt8(ascii: "\""))
     }
 
-    /// The same that may stand inside a script element of a page: no `<`, `>`, `&` and `'` is left, so that neither an
-    /// end tag nor a comment can begin there. What a page may not hold is escaped too; noncharacters beyond U+FFFF
-    /// become U+FFFD.
+    /// Returns the text in double quotes for a script element of a page. `<`, `>`, `&` and `'` are escaped, so that no end tag
+    /// or comment can begin in it, and so are characters that HTML does not allow. Noncharacters above U+FFFF become U+FFFD.
     public static func quotedForScript(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -42,8 +40,8 @@ public enum JSONText {
         octet < 0x20 || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\") || octet == 0x7F
     }
 
-    /// With a backslash before quotes and backslashes, short forms for line feeds, carriage returns and tabulators, and
-    /// `\u` for whatever else is `forbidden`.
+    /// Appends the text with a backslash before quotes and backslashes, short forms for line feeds, carriage returns and tabs,
+    /// and `\u` for all other `forbidden` scalars.
     static func appendEscaped(_ text: String, to result: inout String, forbidden: (Unicode.Scalar) -> Bool) {
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -58,7 +56,7 @@ public enum JSONText {
         }
     }
 
-    /// `\u` and four digits for each unit of UTF-16.
+    /// Returns `\u` and four digits for each UTF-16 unit of the scalar.
     static func escape(_ scalar: Unicode.Scalar) -> String {
         var result = ""
         for unit in String(scalar).utf16 {
@@ -69,10 +67,10 @@ public enum JSONText {
     }
 }
 
-/// Text in YAML that every reader takes for that text.
+/// Writes strings of YAML.
 public enum YAMLText {
-    /// A scalar in double quotes, where nothing is a tag, an anchor, a comment, a number or a key. What YAML does not
-    /// allow or would fold is escaped, in the way that JSON has too (YAML 1.2, section 7.3.1).
+    /// Returns the text in double quotes, which no reader takes for a tag, a comment, a number or a key. Characters that YAML
+    /// does not allow or would fold are escaped as in JSON (YAML 1.2, section 7.3.1).
     public static func quoted(_ text: String) -> String {
         var result = "\""
         JSONText.appendEscaped(text, to: &result) { scalar in
@@ -85,12 +83,10 @@ public enum YAMLText {
     }
 }
 
-/// Text in Prometheus' text format (version 0.0.4).
+/// Writes texts of the Prometheus text format (version 0.0.4).
 public enum PrometheusText {
-    /// A label's value, with its quotes. Three characters may not stand in it as they are: quotes, backslashes and line
-    /// feeds.
+    /// Returns the value of a label in double quotes, with quotes, backslashes and line feeds escaped.
     public static func label(_ value: String) -> String {
-        // Most values need nothing.
         guard value.utf8.contains(where: needsEscaping) else { return "\"\(value)\"" }
         var result = "\""
         for scalar in value.unicodeScalars {
@@ -109,10 +105,9 @@ public enum PrometheusText {
     }
 }
 
-/// Text as words of a POSIX shell.
+/// Writes words of a POSIX shell.
 public enum ShellText {
-    /// Words as a command line that somebody could type. A word that holds anything but letters, digits and
-    /// `-_./:=,+%@` stands between single quotes.
+    /// Returns a command line. Words with characters other than letters, digits and `-_./:=,+%@` are put in single quotes.
     public static func line(_ words: [String]) -> String { words.map(word).joined(separator: " ") }
 
     private static func word(_ word: String) -> String {

@@ -1,11 +1,10 @@
-/// Text from a file, another machine or the air, made safe to stand in a line on a terminal, in a message or in a
-/// journal.
+/// Escapes text from files, other machines and received frames for a line on a terminal, in a message or in a journal.
 ///
-/// A terminal obeys control characters, line ends break tables and forge lines, marks for the direction of writing turn
-/// around what stands beside them, and any number of combining marks fits into one character. None of that passes here.
+/// Unescaped, control characters command the terminal, line ends break tables and fake lines, controls of the writing
+/// direction reverse the text around them, and one character can have any number of combining marks.
 public enum TerminalText {
-    /// The text in one line, without quotes. What is invisible or controls a terminal becomes `\u` and four hexadecimal
-    /// digits, two of them beyond U+FFFF (UTF-16): `\u001b` is ESC.
+    /// Returns the text in one line without quotes. Invisible and control characters become `\u` and four hexadecimal digits
+    /// for each UTF-16 unit: `\u001b` is ESC.
     public static func line(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: ScalarKind.isInvisible) else { return text }
         var result = ""
@@ -19,18 +18,18 @@ public enum TerminalText {
         return result
     }
 
-    /// The text in double quotes, shortened and with everything invisible escaped, as a string of JSON.
+    /// Returns the text in double quotes, shortened and with invisible characters escaped, as a string of JSON.
     ///
-    /// - Parameter limit: Columns that it may take before it is escaped, without the quotes.
+    /// - Parameter limit: The largest number of columns before escaping, without the quotes.
     public static func quoted(_ text: String, to limit: Int = 40) -> String {
         line(JSONText.quoted(shortened(text, to: limit)))
     }
 
-    /// The text up to a width, with an ellipsis in the last column where something was left out. Nothing is escaped.
+    /// Returns the text without escapes, shortened to a width including an ellipsis.
     ///
-    /// - Parameter limit: Columns: see ``columns(of:)``. Less than 1 counts as 1.
+    /// - Parameter limit: The width in columns, at least 1; see ``columns(of:)``.
     public static func shortened(_ text: String, to limit: Int) -> String {
-        // Every octet of UTF-8 is at most one column wide.
+        // Each byte of UTF-8 is at most one column wide.
         guard text.utf8.count > limit else { return text }
         var counter = ColumnCounter()
         var end = text.unicodeScalars.startIndex
@@ -42,9 +41,8 @@ public enum TerminalText {
         return text
     }
 
-    /// How many columns a terminal needs for the text: 2 for wide characters (East Asian ones, emoji), 0 for a combining
-    /// mark, 1 for each further mark from the fifth on one character on, and 1 for everything else. So no text of a
-    /// given width is longer than five times that many scalars.
+    /// Returns the number of terminal columns of the text: 2 for a wide character (East Asian, emoji), 0 for each of the first
+    /// four combining marks on a character, and 1 for every other scalar. So a text has at most five scalars per column.
     public static func columns(of text: String) -> Int {
         var counter = ColumnCounter()
         for scalar in text.unicodeScalars { counter.add(scalar) }
@@ -53,7 +51,7 @@ public enum TerminalText {
 
     private struct ColumnCounter {
         private(set) var columns = 0
-        /// Marks on the last character; a text that begins with one has no character to put it on.
+        /// The number of marks on the last character; 4 at the start, where there is no character.
         private var marks = 4
 
         mutating func add(_ scalar: Unicode.Scalar) {
@@ -71,10 +69,10 @@ public enum TerminalText {
     }
 }
 
-/// What a scalar does to the text around it.
+/// Properties of Unicode scalars that affect the text around them.
 enum ScalarKind {
-    /// Controls of either set, line and paragraph ends, marks for the direction of writing and other format characters,
-    /// and noncharacters.
+    /// Whether a scalar is a control, a line or paragraph end, a format character such as a control of the writing direction,
+    /// or a noncharacter.
     static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.value < 0x7F { return scalar.value < 0x20 }
         if isNoncharacter(scalar) { return true }
@@ -84,8 +82,7 @@ enum ScalarKind {
         }
     }
 
-    /// Controls, overrides of the direction of writing, and noncharacters: what neither HTML nor XML may hold or a page
-    /// should obey. Tabulators and line feeds are among them.
+    /// Whether a scalar is a control, including tabs and line feeds, a control of the writing direction, or a noncharacter.
     static func isForbiddenInMarkup(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069: true
@@ -104,7 +101,7 @@ enum ScalarKind {
         }
     }
 
-    /// East Asian wide and full-width characters and emoji (UAX #11, by blocks).
+    /// Whether a scalar is an East Asian wide or full-width character or an emoji (UAX #11, by blocks).
     static func isWide(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,

@@ -1,13 +1,13 @@
 import Configuration
 import Testing
 
-@Suite("JSON rows")
-struct JSONRowTests {
+@Suite("JSON writer")
+struct JSONWriterTests {
     @Test("are the text of the same value")
     func sameText() {
         let texts = ["", "hall", "a \"b\" \\ c", "line\nend\u{7F}", "Zähler 東京"]
         let numbers = [0, 7, -1, 10, 1000, -123_456, Int.max, Int.min]
-        var row = JSONRow()
+        var row = JSONWriter()
         row.beginObject()
         for (index, text) in texts.enumerated() { row.add("t\(index)", text) }
         row.add("none", nil as String?)
@@ -56,7 +56,7 @@ struct JSONRowTests {
             (0, "0"), (1, "0.001"), (-1, "-0.001"), (10, "0.01"), (1500, "1.5"), (-20_000, "-20"), (100_010, "100.01"),
         ])
     func thousandths(_ value: Int, _ text: String) {
-        var row = JSONRow()
+        var row = JSONWriter()
         row.beginObject()
         row.add("n", thousandths: value)
         row.endObject()

@@ -1,0 +1,173 @@
+internal import BluetoothTypes
+
+/// Writes JSON as UTF-8.
+///
+/// ``JSONValue`` uses it for its text. For objects that are written thousands of times a second, call it directly, which
+/// needs no tree of values:
+///
+/// ```swift
+/// var writer = JSONWriter()
+/// writer.beginObject()
+/// writer.add("rssi", -71)
+/// writer.endObject()
+/// ```
+///
+/// Members are written in the order of the calls. Keys must need no escapes; keys and nesting are not checked.
+public struct JSONWriter: Sendable {
+    /// The text so far, in UTF-8.
+    public private(set) var octets: [UInt8] = []
+    private let isPretty: Bool
+    private var level = 0
+
+    /// Creates a writer without text.
+    public init() { self.init(isPretty: false) }
+
+    /// - Parameter isPretty: Whether values are written as ``JSONValue/pretty`` has them.
+    init(isPretty: Bool) {
+        self.isPretty = isPretty
+    }
+
+    var text: String { String(decoding: octets, as: UTF8.self) }
+
+    /// Removes the text, and keeps the storage.
+    public mutating func removeAll() { octets.removeAll(keepingCapacity: true) }
+
+    // MARK: Calls for one part after another
+
+    /// Begins an object: the whole text, or an element of a list.
+    public mutating func beginObject() {
+        separate()
+        octets.append(UInt8(ascii: "{"))
+    }
+
+    /// Begins an object that is the value of `key`.
+    public mutating func beginObject(_ key: String) {
+        begin(key)
+        octets.append(UInt8(ascii: "{"))
+    }
+
+    /// Begins a list that is the value of `key`.
+    public mutating func beginArray(_ key: String) {
+        begin(key)
+        octets.append(UInt8(ascii: "["))
+    }
+
+    /// Ends the innermost object.
+    public mutating func endObject() { octets.append(UInt8(ascii: "}")) }
+
+    /// Ends the innermost list.
+    public mutating func endArray() { octets.append(UInt8(ascii: "]")) }
+
+    /// Adds a member with a text; `null` for `nil`.
+    public mutating func add(_ key: String, _ text: String?) {
+        begin(key)
+        guard let text else { return write(.null) }
+        JSONText.append(quoted: text, to: &octets)
+    }
+
+    /// Adds a member with a whole number; `null` for `nil`.
+    public mutating func add(_ key: String, _ number: Int?) {
+        begin(key)
+        guard let number else { return write(.null) }
+        DecimalText.append(number, to: &octets)
+    }
+
+    /// Adds a member with a number of thousandths: 152500 is `152.5`; `null` for `nil`.
+    public mutating func add(_ key: String, thousandths number: Int?) {
+        begin(key)
+        guard let number else { return write(.null) }
+        DecimalText.append(thousandths: number, to: &octets)
+    }
+
+    /// Adds a member with any value.
+    public mutating func add(_ key: String, _ value: JSONValue) {
+        begin(key)
+        write(value)
+    }
+
+    /// Adds an element to a list.
+    public mutating func add(_ value: JSONValue) {
+        separate()
+        write(value)
+    }
+
+    /// Writes a key and its colon.
+    private mutating func begin(_ key: String) {
+        separate()
+        octets.append(UInt8(ascii: "\""))
+        octets += key.utf8
+        octets.append(UInt8(ascii: "\""))
+        octets.append(UInt8(ascii: ":"))
+    }
+
+    /// Writes a comma, except at the start of the text, of an object and of a list.
+    private mutating func separate() {
+        switch octets.last {
+        case nil, UInt8(ascii: "{"), UInt8(ascii: "["): break
+        default: octets.append(UInt8(ascii: ","))
+        }
+    }
+
+    // MARK: Whole values
+
+    mutating func write(_ value: JSONValue) {
+        switch value {
+        case .null: octets += "null".utf8
+        case .boolean(let value): octets += (value ? "true" : "false").utf8
+        case .number(let number): octets += number.text.utf8
+        case .string(let value): JSONText.append(quoted: value, to: &octets)
+        case .array(let elements):
+            write(list: elements, isBroken: !elements.allSatisfy(\.isPlain)) { $0.write($1) }
+        case .object(let members): write(object: members, key: \.key) { $0.write($1.value) }
+        }
+    }
+
+    /// - Parameter isBroken: Whether pretty text has one line for each element.
+    mutating func write<Element>(
+        list elements: [Element], isBroken: Bool, write: (inout JSONWriter, Element) -> Void
+    ) {
+        let isBroken = isPretty && isBroken
+        octets.append(UInt8(ascii: "["))
+        level += 1
+        for (index, element) in elements.enumerated() {
+            separate(index, isBroken: isBroken)
+            write(&self, element)
+        }
+        close(UInt8(ascii: "]"), isBroken: isBroken)
+    }
+
+    mutating func write<Member>(
+        object members: [Member], key: (Member) -> String, write: (inout JSONWriter, Member) -> Void
+    ) {
+        let isBroken = isPretty && !members.isEmpty
+        octets.append(UInt8(ascii: "{"))
+        level += 1
+        for (index, member) in members.enumerated() {
+            separate(index, isBroken: isBroken)
+            JSONText.append(quoted: key(member), to: &octets)
+            octets.append(UInt8(ascii: ":"))
+            if isPretty { octets.append(UInt8(ascii: " ")) }
+            write(&self, member)
+        }
+        close(UInt8(ascii: "}"), isBroken: isBroken)
+    }
+
+    private mutating func separate(_ index: Int, isBroken: Bool) {
+        if index > 0 {
+            octets.append(UInt8(ascii: ","))
+            if isPretty, !isBroken { octets.append(UInt8(ascii: " ")) }
+        }
+        if isBroken { breakLine() }
+    }
+
+    private mutating func close(_ bracket: UInt8, isBroken: Bool) {
+        level -= 1
+        if isBroken { breakLine() }
+        octets.append(bracket)
+    }
+
+    private mutating func breakLine() {
+        octets.append(UInt8(ascii: "\n"))
+        octets += repeatElement(UInt8(ascii: " "), count: 2 * level)
+    }
+}
