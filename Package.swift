@@ -16,6 +16,7 @@ let strict: [SwiftSetting] =
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 
 /// A library in one of the rooms of `Sources`.
 func library(
@@ -70,9 +71,11 @@ let libraries: [Target] = [
     library("HCI", in: "Controller", ["BluetoothTypes"]),
     library("VirtualController", in: "Controller", ["BluetoothTypes", "HCI"]),
     // System
-    library("LinuxHost", in: "System", ["BluetoothTypes", "CLinux"]),
+    library("LinuxHost", in: "System", ["BluetoothTypes", "CLinux", systemPackage]),
     library("Configuration", in: "System", ["BluetoothTypes"]),
-    library("HCITransports", in: "System", ["BluetoothTypes", "CBlueZ", "HCI", "LinuxHost", "VirtualController"]),
+    library(
+        "HCITransports", in: "System",
+        ["BluetoothTypes", "CBlueZ", "HCI", "LinuxHost", "VirtualController", systemPackage]),
     // Beacon
     library("Profiles", in: "Beacon", ["BeaconFrames", "BluetoothTypes", "Configuration"]),
     library("Advertiser", in: "Beacon", ["BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "HCI"]),
@@ -160,6 +163,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     ],
     targets: libraries,
     swiftLanguageModes: [.v6]
@@ -293,7 +297,7 @@ package.targets += [
             "BeaconFrames", "BluetoothTypes", "Configuration", "HCI", "Inventory", "Listener", "Sightings", "Sites",
             "TestSupport",
         ]),
-    tests("LinuxHostTests", ["BluetoothTypes", "LinuxHost", "TestSupport"]),
+    tests("LinuxHostTests", ["BluetoothTypes", "LinuxHost", "TestSupport", systemPackage]),
     tests(
         "ListenerTests",
         [

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func whatIsHeardAndWhatIsLostIsWhatWasSent() throws {
-        reader.makeRoom(octets: 16_384)
+        reader.setBufferSize(16_384)
         for _ in 0..<1000 { _ = try writer.write([UInt8](repeating: 0x04, count: 45)) }
         let heard = receiveAll()
         #expect(heard < 1000)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func packetsThatLayThereAreAsOldAsTheyAre() throws {
-        reader.askForTimes(isRaw: false)
+        reader.recordTimes(isRaw: false)
         // The kernel begins to note times a moment later.
         usleep(200_000)
         _ = try writer.write([1])

@@ -26,7 +26,7 @@ import Testing
         #expect(error == .held(address, .send, by: holder))
         #expect(
             error?.description == "the adapter DC:A6:32:01:02:03 is used by the instance \"lobby-north\" "
-                + "(process \(getpid())); stop that one, put its advertisements into one profile with these, "
+                + "(process \(getpid())); stop that instance, put its advertisements into this profile, "
                 + "or name another adapter")
         #expect(AdapterLock.holder(of: address, in: folder.path) == holder)
         #expect(AdapterLock.holders(in: folder.path) == [address: holder])

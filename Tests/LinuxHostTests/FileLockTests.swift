@@ -31,7 +31,7 @@ private let stranger: uid_t = 65534
         #expect(error == .held(path, by: holder))
         #expect(
             error?.description
-                == "\(path): held by fleet generate (process \(getpid())); wait until it has ended and try again")
+                == "\(path): held by fleet generate (process \(getpid())); wait until it has ended, then try again")
         lock.release()
         lock.release()
         #expect(Files.names(in: folder.path).isEmpty)
@@ -183,7 +183,7 @@ private let stranger: uid_t = 65534
         let error = #expect(throws: InstanceLockError.self) { _ = try InstanceLock("lobby", in: folder.path) }
         #expect(error == .held("lobby", process: getpid()))
         #expect(
-            error?.description == "the beacon \"lobby\" runs already (process \(getpid())); stop that one first, or "
+            error?.description == "the beacon \"lobby\" is already running (process \(getpid())); stop it first, or "
                 + "give this profile another name")
         let other = try InstanceLock("hall", in: folder.path)
         withExtendedLifetime((lock, other)) {}

@@ -54,14 +54,4 @@ struct OrderedWorkTests {
     func endsWithoutPieces() throws {
         #expect(try OrderedWork(pieces: 0, window: 1) { $0 }.next() == nil)
     }
-
-    @Test("a result is there when it is asked for")
-    func givesResults() throws {
-        let result = try BackgroundResult {
-            _ = try? Poller.wait([], milliseconds: 20)
-            return 7
-        }
-        #expect(result.value == 7)
-        #expect(result.value == 7)
-    }
 }

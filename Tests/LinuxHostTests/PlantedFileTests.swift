@@ -167,11 +167,10 @@ struct PlantedFileTests {
             let error = #expect(throws: SystemError.self) { try write() }
             let why =
                 owner == 0
-                ? "other users may write to \(place)/, so no key belongs in it; `chmod go-w \(place)/` or choose another "
-                    + "directory"
-                : "\(place)/ belongs to user 65534, so no key of this user belongs in it; choose "
+                ? "other users may write to \(place), so it is not safe for keys; run `chmod go-w \(place)` or choose "
                     + "another directory"
-            #expect(error?.errno == EPERM && error?.reason == why)
+                : "\(place) belongs to user 65534, so it is not safe for keys of this user; choose another directory"
+            #expect(error?.errno == SystemError.notPermitted && error?.reason == why)
         }
         #expect(Files.names(in: place).isEmpty)
     }

@@ -41,7 +41,7 @@ import Testing
         #expect(bench.read() == 48_199 && bench.events.isEmpty)
         box.remove("class/thermal/thermal_zone0")
         for _ in 0..<100 { #expect(bench.read() == nil) }
-        #expect(bench.events == ["the sensor thermal:cpu-thermal is gone; its value is sent as unknown"])
+        #expect(bench.events == ["the sensor thermal:cpu-thermal is lost; its value is sent as unknown"])
         try box.set("class/thermal/thermal_zone3/type", "cpu-thermal")
         try box.set("class/thermal/thermal_zone3/temp", "51000")
         // Looked for every ten seconds, also under another number.
@@ -83,7 +83,7 @@ import Testing
         #expect(bench.events.isEmpty)
         try box.set(zone, "-274000")
         for _ in 0..<1000 { #expect(bench.read() == nil) }
-        #expect(bench.events == ["the sensor thermal:cpu-thermal is gone; its value is sent as unknown"])
+        #expect(bench.events == ["the sensor thermal:cpu-thermal is lost; its value is sent as unknown"])
         try box.set(zone, "47000")
         #expect(bench.read() == 47_000 && bench.events.last == "the sensor thermal:cpu-thermal is back")
     }

@@ -34,7 +34,7 @@ import Testing
     @Test func textsThatNameNothingAreAnsweredWithTheForms() {
         #expect(
             "\(SensorNameError(text: "cpu", quantity: .temperature))"
-                == "\"cpu\" names no temperature sensor; use auto, or one of the forms "
+                == "\"cpu\" is not the name of a temperature sensor; use auto, or one of the forms "
                 + "thermal:TYPE, hwmon:NAME:tempN, iio:NAME")
         #expect(
             "\(SensorNameError(text: "x", quantity: .voltage))"

@@ -1,5 +1,6 @@
 import LinuxHost
 import Synchronization
+import SystemPackage
 
 /// Octets from `stream` until there are `count` of them or the time is over.
 func read(_ count: Int, from stream: Descriptor, milliseconds: Int = 2000) throws -> [UInt8] {
@@ -19,7 +20,7 @@ func errorNumber(_ body: () throws -> Void) -> Int32? {
         try body()
         return nil
     } catch {
-        return (error as? SystemError)?.errno
+        return (error as? SystemError)?.errno.rawValue
     }
 }
 

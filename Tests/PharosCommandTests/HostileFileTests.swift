@@ -82,8 +82,8 @@ import Testing
         #expect(result.code == 78)
         #expect(
             result.errors.contains(
-                "eid.key: this identity key belongs to user 65534, who knows it; make one that is "
-                    + "yours or root's, or give it to this user with `chown`"))
+                "eid.key: this identity key belongs to user 65534, who can read it; make a new one as this user or root, "
+                    + "or change its owner with `chown`"))
     }
 
     /// A user who may not open the lock of an adapter still sees who holds it, although /proc hides the process.

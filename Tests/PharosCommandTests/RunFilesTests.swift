@@ -66,7 +66,7 @@ import Testing
         #expect(box.says("on the air:"))
         let second = try box.start().end()
         #expect(second.code == 69)
-        #expect(second.errors.contains("the beacon \"lobby\" runs already (process "))
+        #expect(second.errors.contains("the beacon \"lobby\" is already running (process "))
         #expect(try box.status().contains("\"state\":\"on-air\""))
         first.signal(SIGTERM)
         #expect(first.end().code == 0)

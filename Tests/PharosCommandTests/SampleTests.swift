@@ -32,7 +32,7 @@ import Testing
         #expect(try Program.run("sample", "lobby-ibeacon", "--output", path).output == "Wrote \(path).\n")
         #expect(try Program.run("profile", "check", path).output == "\(path): good\n")
         let again = try Program.run("sample", "lobby-ibeacon", "--output", path)
-        #expect(again.code == 64 && again.errors == "pharos: \(path): this file exists; name another\n")
+        #expect(again.code == 64 && again.errors == "pharos: \(path): this file exists; choose another name\n")
     }
 
     @Test func samplesThatNameOthersFindThem() throws {

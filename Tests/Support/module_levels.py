@@ -25,6 +25,7 @@ OWNERS = {
     "CPostgreSQL": {"Store"},
     "CQRCode": {"Fleet"},
     "CSQLite": {"Store"},
+    "SystemPackage": {"LinuxHost", "HCITransports"},
 }
 
 

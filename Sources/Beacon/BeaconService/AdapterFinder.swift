@@ -79,8 +79,7 @@ public final class AdapterFinder {
     public func explain(_ error: HCIChannelError) -> AdapterFault {
         guard let inUse else { return AdapterFault(.adapterGone, "\(error)") }
         switch error {
-        case .system(_, SystemError.notPermitted, _): return AdapterFault(.system, "\(error)", isPermanent: true)
-        case .system: return AdapterFault(.system, "\(error)")
+        case .system: return AdapterFault(.system, "\(error)", isPermanent: error.isNotPermitted)
         case .interrupted, .framing: return AdapterFault(.controllerReset, "\(error)")
         case .gone: break
         }

@@ -1,4 +1,4 @@
-// What of the C library's Linux part Swift's Glibc module leaves out.
+// Declarations of Linux that Swift's Glibc module does not have.
 #ifndef PHAROS_CLINUX_SHIM_H
 #define PHAROS_CLINUX_SHIM_H
 
@@ -8,20 +8,14 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 
-// Not from its headers: whatever they define besides would become this module's, and Glibc's users would miss it.
+// Declared here and not included, because everything else in their headers would become part of this module and would be
+// missing from Glibc.
 extern long syscall(long number, ...);
-extern int pipe2(int ends[2], int flags);
 extern int syncfs(int descriptor);
-extern int mallopt(int parameter, int value);
-
-// mallopt(3): how much freed memory at the end of the heap goes back to the system, and from which size on a block is
-// mapped for itself.
-static const int PHAROS_M_TRIM_THRESHOLD = -1;
-static const int PHAROS_M_MMAP_THRESHOLD = -3;
 
 static const int PHAROS_SFD_FLAGS = SFD_CLOEXEC | SFD_NONBLOCK;
 
-// Locks that belong to the open file, not to the process (fcntl_locking(2)).
+// Locks of an open file instead of a process (fcntl_locking(2)).
 static const int PHAROS_OFD_GETLK = 36;
 static const int PHAROS_OFD_SETLK = 37;
 
@@ -30,7 +24,7 @@ typedef struct {
     uint64_t effective, permitted, inheritable;
 } pharos_capability_sets;
 
-// capget(2) and capset(2) for the calling thread: the C library wraps neither.
+// capget(2) and capset(2) for the calling thread, which the C library does not declare.
 static inline int pharos_capget(pharos_capability_sets *sets) {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct data[2];
@@ -50,7 +44,7 @@ static inline int pharos_capset(pharos_capability_sets sets) {
     return (int)syscall(SYS_capset, &header, data);
 }
 
-// prctl(2), which takes any number of arguments and so is not Swift's.
+// prctl(2), which Swift cannot call because its number of arguments varies.
 static inline int pharos_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 static inline int pharos_clear_ambient(void) { return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); }
 static inline int pharos_is_bounded(int capability) { return prctl(PR_CAPBSET_READ, capability, 0, 0, 0); }
@@ -66,7 +60,7 @@ static inline int pharos_clock_is_unsynchronised(void) {
     return result < 0 ? -1 : state[3] >= 16000000;
 }
 
-// A timer on the wall clock that never expires by itself, and is cancelled when the clock is set (timerfd_create(2)).
+// A timer on the wall clock that never expires and is cancelled when the clock is set (timerfd_create(2)).
 static inline int pharos_clock_watch_open(void) {
     const int realtime = 0, nonblocking = 04000, closeOnExec = 02000000;
     return (int)syscall(SYS_timerfd_create, realtime, nonblocking | closeOnExec);
@@ -74,19 +68,20 @@ static inline int pharos_clock_watch_open(void) {
 
 static inline int pharos_clock_watch_arm(int timer) {
     const int absolute = 1, cancelOnSet = 2;
-    // No repetition; in the year 4147.
+    // Expires once, in the year 4147.
     const long never[4] = {0, 0, (long)UINT32_MAX * 16, 0};
     return (int)syscall(SYS_timerfd_settime, timer, absolute | cancelOnSet, never, (void *)0);
 }
 
-// renameat2(2) within one directory: flags 1 (RENAME_NOREPLACE) or 2 (RENAME_EXCHANGE). The C library has it for GNU's
-// friends only, as it has O_PATH.
+// renameat2(2) within one directory with flags 1 (RENAME_NOREPLACE) or 2 (RENAME_EXCHANGE). Like O_PATH, the C library
+// declares it only with _GNU_SOURCE.
 static inline int pharos_rename(int directory, const char *name, const char *other, unsigned flags) {
     return (int)syscall(SYS_renameat2, directory, name, directory, other, flags);
 }
-// A file without a name in memory, closed at exec: memfd_create(2), which the C library has for GNU's friends only.
+
+// memfd_create(2): an unnamed file in memory that is closed on exec. The C library declares it only with _GNU_SOURCE.
 static inline int pharos_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, 1u); }
 static const int PHAROS_O_PATH = 010000000;
-static const int PHAROS_AT_FDCWD = -100, PHAROS_AT_SYMLINK_NOFOLLOW = 0x100, PHAROS_AT_REMOVEDIR = 0x200;
+static const int PHAROS_AT_FDCWD = -100, PHAROS_AT_REMOVEDIR = 0x200;
 
 #endif

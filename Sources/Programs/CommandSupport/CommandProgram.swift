@@ -1,14 +1,16 @@
 package import ArgumentParser
+internal import Configuration
 internal import LinuxHost
 
-/// The start and the end that both programs have in common.
+/// The start and the end of both programs.
 package enum CommandProgram {
     package static let version = "0.2.0"
 
     /// Parses the arguments, runs the command that they name, and ends the process with its exit status.
     ///
     /// - Parameters:
-    ///   - root: The root command. It is synchronous, because an asynchronous root takes 17 ms at every start of a static program.
+    ///   - root: The root command. It is synchronous, because an asynchronous root command takes
+    ///     17 ms at every start of a static program.
     ///   - working: Commands that may compute for more than a second, so that they show progress on a terminal.
     ///   - own: The exit status of errors that only this program has.
     package static func main<Root: ParsableCommand>(
@@ -34,5 +36,76 @@ package enum CommandProgram {
         } catch {
             ExitStatus.end(with: error, of: root, own: own)
         }
+    }
+}
+
+/// Formats the messages of the argument parser: `pharos: `, a sentence, and how to get help.
+enum ArgumentMessages {
+    /// Returns the message for standard error.
+    ///
+    /// - Parameters:
+    ///   - message: The message of the parser: a sentence, the help of the option, the usage, and how to get help.
+    ///   - arguments: The arguments of the program without its name.
+    ///   - root: The root command.
+    static func formatted(_ message: String, arguments: [String], of root: any ParsableCommand.Type) -> String {
+        if let problem = UnknownCommand.problem(in: arguments, of: root) { return "pharos: \(problem)\n" }
+        let lines = message.split(separator: "\n").map(String.init)
+        guard var sentence = lines.first else { return message }
+        sentence = sentence.hasPrefix("Error: ") ? String(sentence.dropFirst(7)) : sentence
+        let usage = lines.first { $0.hasPrefix("Usage: ") }
+        if sentence.hasPrefix("Missing expected argument '"), let usage {
+            let missing = required(usage).filter { option in
+                !arguments.contains { $0 == option.name || $0.hasPrefix(option.name + "=") }
+            }
+            if missing.count > 1 {
+                let names = missing.map(\.text)
+                sentence =
+                    "Missing expected arguments " + names.dropLast().map { "'\($0)'" }.joined(separator: ", ")
+                    + " and '\(names[names.count - 1])'"
+            }
+        }
+        let help = lines.last { $0.hasPrefix("  See '") }
+        return (["pharos: " + sentence] + (help.map { [$0] } ?? [])).joined(separator: "\n") + "\n"
+    }
+
+    /// Returns the options that a usage line shows outside of brackets.
+    private static func required(_ usage: String) -> [(name: String, text: String)] {
+        var depth = 0
+        let outside = usage.filter { character in
+            if character == "[" { depth += 1 }
+            defer { if character == "]" { depth -= 1 } }
+            return depth == 0
+        }
+        let words = outside.split(separator: " ").map(String.init)
+        return words.indices.filter { words[$0].hasPrefix("--") }.map { index in
+            let value = index + 1 < words.count && words[index + 1].hasPrefix("<") ? " " + words[index + 1] : ""
+            return (words[index], words[index] + value)
+        }
+    }
+}
+
+/// Finds arguments that should be a command but are not.
+enum UnknownCommand {
+    /// Returns a sentence about the first unknown command in `arguments`, also after `help`; `nil` if all are known.
+    static func problem(in arguments: [String], of root: any ParsableCommand.Type) -> String? {
+        let words = arguments.first == "help" ? arguments.dropFirst() : arguments[...]
+        var command: any ParsableCommand.Type = root
+        var path = "pharos"
+        for word in words.prefix(while: { !$0.hasPrefix("-") }) {
+            let configuration = command.configuration
+            if configuration.subcommands.isEmpty { return nil }
+            if let next = configuration.subcommands.first(where: { $0.configuration.commandName == word }) {
+                command = next
+                path += " " + word
+                continue
+            }
+            if configuration.defaultSubcommand != nil { return nil }
+            let names = configuration.subcommands.compactMap { $0.configuration.commandName }
+            let advice =
+                NearestWord.find(word, among: names).map { "did you mean `\(path) \($0)`?" }
+                ?? "there are " + names.joined(separator: ", ")
+            return "\(path) has no command \(ProblemText.quoted(word)); \(advice)"
+        }
+        return nil
     }
 }

@@ -12,7 +12,7 @@ internal import Listener
 internal import Planner
 internal import Profiles
 
-/// Every way in which Pharos ends, as sysexits.h numbers them. The one place that maps errors to numbers.
+/// The exit codes of Pharos, with the numbers of sysexits.h. Errors are mapped to exit codes only here.
 package enum ExitStatus: Int32 {
     case success = 0
     /// A check found something.
@@ -28,20 +28,21 @@ package enum ExitStatus: Int32 {
     case notPermitted = 77
     case configuration = 78
 
-    /// What a program knows of errors that are its own: its number and its sentences; `nil` for all others.
+    /// Returns the exit code and the sentences for errors that only one program has; `nil` for all others.
     package typealias Classifier = (any Error) -> (ExitStatus, [String])?
 
-    /// Says what went wrong and ends the program.
+    /// Prints the sentences of an error, and ends the process with its exit code.
     package static func end(with error: any Error, own: Classifier = { _ in nil }) -> Never {
-        let (status, messages) = spoken(error, own) ?? (.software, ["\(error)"])
+        let (status, messages) = statusAndMessages(error, own) ?? (.software, ["\(error)"])
         for message in messages { Terminal.writeError("pharos: \(message)\n") }
         exit(status.rawValue)
     }
 
-    /// The same of what a root command threw.
+    /// Prints the message of an error of a root command, and ends the process with its exit code.
     static func end<Root: ParsableCommand>(with error: any Error, of root: Root.Type, own: Classifier) -> Never {
-        guard spoken(error, own) == nil else { end(with: error, own: own) }
-        // What is left is the argument parser's own: help and version on standard output, mistakes on standard error.
+        guard statusAndMessages(error, own) == nil else { end(with: error, own: own) }
+        // All other errors are from the argument parser. Help and version are printed on standard output, mistakes on
+        // standard error.
         let message = root.fullMessage(for: error)
         let code = root.exitCode(for: error)
         if code.isSuccess {
@@ -49,11 +50,11 @@ package enum ExitStatus: Int32 {
             exit(0)
         }
         Terminal.writeError(
-            ArgumentMessages.spoken(message, arguments: Array(CommandLine.arguments.dropFirst()), of: root))
+            ArgumentMessages.formatted(message, arguments: Array(CommandLine.arguments.dropFirst()), of: root))
         exit(code == .validationFailure ? ExitStatus.usage.rawValue : code.rawValue)
     }
 
-    private static func spoken(_ error: any Error, _ own: Classifier) -> (ExitStatus, [String])? {
+    private static func statusAndMessages(_ error: any Error, _ own: Classifier) -> (ExitStatus, [String])? {
         if let failure = error as? Failure { return (failure.status, failure.messages) }
         return own(error) ?? classify(error)
     }
@@ -150,8 +151,7 @@ package enum ExitStatus: Int32 {
     private static func status(_ error: HCIChannelError) -> ExitStatus {
         switch error {
         case .gone: .unavailable
-        case .system(_, SystemError.notPermitted, _): .notPermitted
-        case .system: .osError
+        case .system: error.isNotPermitted ? .notPermitted : .osError
         case .framing: .protocolError
         case .interrupted: .success
         }
@@ -196,10 +196,10 @@ package enum ExitStatus: Int32 {
     }
 }
 
-/// An error with its sentences and its number, thrown where the general mapping would say too little.
+/// An error with its own sentences and exit code, for cases in which the general mapping says too little.
 package struct Failure: Error {
     let status: ExitStatus
-    /// Each stands behind `pharos: ` on a line of its own; none where everything has been said already.
+    /// The sentences, each printed in a line after `pharos: `; empty if the command has printed the cause already.
     let messages: [String]
 
     package init(_ status: ExitStatus, _ messages: [String]) {
@@ -207,7 +207,7 @@ package struct Failure: Error {
         self.messages = messages
     }
 
-    /// - Parameter message: Empty where everything has been said already.
+    /// - Parameter message: The sentence; empty if the command has printed the cause already.
     package init(_ status: ExitStatus, _ message: String = "") {
         self.init(status, message.isEmpty ? [] : [message])
     }

@@ -1,10 +1,8 @@
 package import ArgumentParser
-internal import BeaconService
 package import BluetoothTypes
-internal import LinuxHost
 package import VirtualController
 
-/// Reads option values. What is thrown here, the argument parser repeats behind the option's name.
+/// Parses the values of options. The argument parser prints a thrown ``Mistake`` after the name of the option.
 package enum OptionValue {
     package static func octets(_ text: String) throws -> [UInt8] {
         do { return try Hexadecimal.octets(text) } catch { throw Mistake("\(error)") }
@@ -30,7 +28,7 @@ package enum OptionValue {
         try fixed(text, what: "an identity key")
     }
 
-    /// Decimal, or hexadecimal after 0x.
+    /// Parses a whole number: decimal, or hexadecimal after 0x.
     package static func integer(_ text: String) throws -> Int {
         let isNegative = text.hasPrefix("-")
         let digits = isNegative ? text.dropFirst() : text[...]
@@ -41,7 +39,7 @@ package enum OptionValue {
         return isNegative ? -value : value
     }
 
-    /// The same within a range.
+    /// Parses a whole number in `range`: decimal, or hexadecimal after 0x.
     package static func integer(_ text: String, in range: ClosedRange<Int>) throws -> Int {
         let value = try integer(text)
         guard range.contains(value) else {
@@ -62,7 +60,7 @@ package enum OptionValue {
         UInt32(try integer(text, in: 0...4_294_967_295))
     }
 
-    /// A Flags octet, or that there is no Flags structure at all.
+    /// The Flags byte, or no Flags structure.
     package enum Flags {
         case octet(ADFlags)
         case none
@@ -88,7 +86,9 @@ package enum OptionValue {
         return UInt16(octets[0]) << 8 | UInt16(octets[1])
     }
 
-    /// `100`, `100ms`, `152.5` or `1.28s`, in a range that has a name for people.
+    /// Parses an interval such as `100`, `100ms`, `152.5` or `1.28s`.
+    ///
+    /// - Parameter limits: The range as text for the message.
     package static func interval(
         _ text: String, in range: ClosedRange<AdvertisingInterval>, called limits: String
     ) throws -> RequestedInterval {
@@ -99,12 +99,12 @@ package enum OptionValue {
         }
     }
 
-    /// An interval that extended advertising can have.
+    /// Parses an interval of extended advertising.
     package static func interval(_ text: String) throws -> RequestedInterval {
         try interval(text, in: AdvertisingInterval.extendedRange, called: "20 ms...10485.759 s")
     }
 
-    /// Seconds with up to three decimals, as microseconds.
+    /// Parses seconds with up to three decimals; returns microseconds.
     package static func duration(_ text: String) throws -> Int {
         guard let thousandths = DecimalText.thousandths(text), thousandths >= 0 else {
             throw Mistake("it is not a number of seconds")
@@ -114,7 +114,7 @@ package enum OptionValue {
         return microseconds
     }
 
-    /// A round's length: at least 0.1 s, as microseconds.
+    /// Parses the length of a round in seconds, at least 0.1 s; returns microseconds.
     package static func round(_ text: String) throws -> Int {
         let microseconds = try duration(text)
         guard microseconds >= 100_000 else { throw Mistake("a round takes at least 0.1 s") }
@@ -177,7 +177,7 @@ package enum OptionValue {
     }
 }
 
-/// One sentence about an option's value, told behind the option's name.
+/// A sentence about the value of an option, printed after the name of the option.
 package struct Mistake: Error, CustomStringConvertible {
     package let description: String
 
@@ -186,11 +186,10 @@ package struct Mistake: Error, CustomStringConvertible {
     }
 }
 
-/// What shells offer for options whose values have names. Files and directories, and lists that one option alone has,
-/// stand at the options themselves.
+/// Completions for values of several options.
 extension CompletionKind {
-    /// The forms of adapters; of those with an address, what it begins with. zsh takes what stands behind a plain colon for
-    /// a description.
+    /// The names of adapters; for adapters with an address, its beginning. Colons are escaped for zsh, which reads the text
+    /// after a colon as a description.
     package static var adapters: CompletionKind {
         let forms = [
             "hci0", "hci0:user", "hci0:mgmt", "hci1", "hci1:user", "hci1:mgmt", "virtual", "tcp:", "unix:",
@@ -200,24 +199,6 @@ extension CompletionKind {
         return .list(forms.map { $0.split(separator: ":", omittingEmptySubsequences: false).joined(separator: "\\:") })
     }
 
-    /// What the virtual controller can behave like.
+    /// The models of the virtual controller.
     package static let models = CompletionKind.list(VirtualControllerModel.all.map(\.name))
-}
-
-/// Files that are read whole.
-package enum InputFile {
-    /// The contents of what a person has named on the command line: a file, a stream such as the shell's `<(command)`,
-    /// or standard input for `-`.
-    package static func read(_ path: String, limit: Int = 1 << 30) throws -> [UInt8] {
-        do throws(SystemError) {
-            return try Files.readInput(path, limit: limit)
-        } catch {
-            throw BeaconServiceError(error, reading: path == "-" ? "standard input" : path, limit: limit)
-        }
-    }
-
-    /// The directory of a path with its last slash; empty for the directory where we are.
-    package static func directory(of path: String) -> String {
-        path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-    }
 }

@@ -3,25 +3,25 @@ internal import CBlueZ
 internal import Glibc
 internal import LinuxHost
 
-/// An hciN as the kernel describes it without asking the controller anything.
+/// An adapter hciN as the kernel describes it. The controller receives no commands for it.
 public struct BlueZAdapter: Hashable, Sendable {
-    /// The N of hciN.
+    /// The number N of hciN.
     public let index: UInt16
     public let address: DeviceAddress
     public let isUp: Bool
-    /// Whether the controller has LE at all (LMP feature bit 38).
+    /// Whether the controller supports LE (LMP feature bit 38).
     public let supportsLE: Bool
-    /// Whether the kernel has not asked the controller for its address yet: it was plugged in a moment ago. One that has
-    /// no public address at all says zero for ever, but has told its features by then.
+    /// Whether the kernel is still reading the controller's address and features, because it was just plugged in. A controller
+    /// without a public address keeps the address zero, but has features afterwards.
     public let isBeingSetUp: Bool
 
-    /// What was lost between the controller and the kernel since the adapter came: packets that could not be put together
-    /// from the line's bytes, or were too long.
+    /// The number of packets that were lost between the controller and the kernel since the adapter was plugged in, because
+    /// their bytes were damaged or they were too long.
     public let receiveErrors: Int
 
     public var name: String { "hci\(index)" }
 
-    /// Every adapter that the kernel knows, in the order of their numbers; empty if it has no Bluetooth.
+    /// Returns every adapter of the kernel in the order of their numbers; empty if the kernel has no Bluetooth.
     public static func all() -> [BlueZAdapter] {
         (0..<UInt16(HCI_MAX_DEV)).compactMap { index in try? BlueZAdapter(index: index) }
     }
@@ -29,7 +29,7 @@ public struct BlueZAdapter: Hashable, Sendable {
     /// Whether the kernel has Bluetooth sockets.
     public static var kernelHasBluetooth: Bool { (try? controlSocket("hci")) != nil }
 
-    /// Asks the kernel about hci`index`.
+    /// Reads the description of hci`index` from the kernel.
     public init(index: UInt16) throws(TransportError) {
         var info = hci_dev_info()
         guard unsafe hci_devinfo(Int32(index), &info) >= 0 else {
@@ -46,7 +46,7 @@ public struct BlueZAdapter: Hashable, Sendable {
         isBeingSetUp = isUnknown && octets.allSatisfy { $0 == 0 }
     }
 
-    /// Powers the adapter. Returns whether it had to be done.
+    /// Powers the adapter on. Returns whether it was off.
     public static func bringUp(_ index: UInt16) throws(TransportError) -> Bool {
         let name = "hci\(index)"
         let socket = try controlSocket(name)
@@ -58,21 +58,22 @@ public struct BlueZAdapter: Hashable, Sendable {
         }
     }
 
-    /// Takes the adapter's power away.
+    /// Powers the adapter off.
     public static func bringDown(_ index: UInt16) throws(TransportError) {
         let name = "hci\(index)"
         let socket = try controlSocket(name)
         guard ioctl(socket.number, PHAROS_HCIDEVDOWN, Int32(index)) < 0, errno != EALREADY else { return }
-        if errno == EPERM { throw TransportError.notPermitted(.netAdmin, name, "putting the adapter down") }
-        throw TransportError.bluetooth("HCIDEVDOWN", errno, name)
+        let number = errno
+        if number == EPERM { throw TransportError.notPermitted(.netAdmin, name, "putting the adapter down") }
+        throw TransportError.bluetooth("HCIDEVDOWN", number, name)
     }
 
-    /// The adapter with this address, whatever its number has become since it was last seen; `nil` when it is not there.
+    /// Returns the adapter with this address, whose number may have changed; `nil` if there is none.
     public static func find(_ address: DeviceAddress) -> BlueZAdapter? {
         all().first { $0.address == address }
     }
 
-    /// A Bluetooth socket on one of the kernel's channels, of adapter `index` or of none.
+    /// Returns a Bluetooth socket on a channel of the kernel, bound to the adapter `index` or to none.
     static func boundSocket(
         _ index: UInt16, _ channel: UInt16, _ name: String
     ) throws(TransportError) -> Descriptor {

@@ -2,33 +2,34 @@ internal import CBlueZ
 internal import Glibc
 public import HCI
 public import LinuxHost
+internal import SystemPackage
 
-/// A Bluetooth socket to one hciN: next to the kernel's stack (raw), or in its place (user channel).
+/// A Bluetooth socket to an adapter hciN: next to the kernel's Bluetooth stack (raw channel), or instead of it (user
+/// channel).
 ///
-/// Each read is one packet, its H4 type byte first.
+/// Each read returns one packet that begins with its H4 type byte.
 public final class BlueZChannel: HCIChannel {
     private let commands: PacketSocket
-    /// Where advertising reports come, apart from the answers to commands: neither can crowd the other out. Of a raw
-    /// channel that listens.
+    /// The socket for advertising reports of a raw channel that listens. It is separate from the socket for commands, so that
+    /// neither can fill the buffer of the other.
     private let reports: PacketSocket?
     private let waiter: ChannelWaiter
     private let name: String
     public private(set) var receivedAt = HCIInstant.distantPast
-    /// Of a raw channel.
+    /// The number of the adapter of a raw channel; `nil` for a user channel.
     private let rawIndex: UInt16?
-    /// When ``checkPower()`` looks again.
+    /// The time of the next check in ``checkPower()``.
     private var nextLook = HCIInstant.distantPast
-    /// A channel that listens is asked after each report whether there is another one: it looks no more often than so, in
-    /// microseconds.
+    /// The time between two checks of a channel that listens, in microseconds. Its ``receive(until:)`` is called after each
+    /// report.
     private static let lookSpacing = 200_000
 
-    /// The raw channel of an adapter that is up.
+    /// Opens the raw channel of an adapter that is up.
     ///
-    /// Sending what moves the radio needs CAP_NET_RAW. The kernel says so only when the first command is sent, so it
-    /// is asked beforehand.
+    /// Commands to the radio need CAP_NET_RAW. It is checked here, because the kernel reports it only with the first command.
     ///
-    /// - Parameter isListening: Whether advertising reports are what it is for: they get a socket of their own, which
-    ///   holds many of them, and the time at which the kernel had them.
+    /// - Parameter isListening: Whether the channel is for advertising reports. Then they get a socket of their own with a
+    ///   large buffer and with the time at which the kernel received them.
     public init(
         raw index: UInt16, isListening: Bool = false, interruption: SignalDescriptor? = nil
     ) throws(TransportError) {
@@ -42,24 +43,24 @@ public final class BlueZChannel: HCIChannel {
         commands = PacketSocket(Descriptor(owning: number))
         if isListening {
             let socket = PacketSocket(try BlueZAdapter.boundSocket(index, UInt16(HCI_CHANNEL_RAW), name))
-            socket.makeRoom(octets: PacketSocket.listeningRoom)
-            socket.askForTimes(isRaw: true)
+            socket.setBufferSize(PacketSocket.listeningBufferSize)
+            socket.recordTimes(isRaw: true)
             reports = socket
             waiter = ChannelWaiter(commands.descriptor, socket.descriptor, interruption: interruption)
         } else {
             reports = nil
             waiter = ChannelWaiter(commands.descriptor, interruption: interruption)
         }
-        try refuseWhereTaken()
+        try refuseTakenAdapter()
         let answers = [EVT_CMD_COMPLETE, EVT_CMD_STATUS, EVT_HARDWARE_ERROR, EVT_DISCONN_COMPLETE]
-        try hear(isListening ? answers : answers + [EVT_LE_META_EVENT], on: commands)
+        try receiveOnly(isListening ? answers : answers + [EVT_LE_META_EVENT], on: commands)
         if let reports {
-            try hear([EVT_LE_META_EVENT], on: reports)
-            try refuseWhereNothingIsHeard(reports)
+            try receiveOnly([EVT_LE_META_EVENT], on: reports)
+            try refuseWithoutReports(reports)
         }
     }
 
-    /// The user channel of an adapter that is down: nobody else can use the adapter until it is closed.
+    /// Opens the user channel of an adapter that is down. No other program can use the adapter until the channel is closed.
     public init(user index: UInt16, interruption: SignalDescriptor? = nil) throws(TransportError) {
         name = "hci\(index):user"
         rawIndex = nil
@@ -67,27 +68,27 @@ public final class BlueZChannel: HCIChannel {
             throw TransportError.notPermitted(.netAdmin, name, "the user channel")
         }
         commands = PacketSocket(try BlueZAdapter.boundSocket(index, UInt16(HCI_CHANNEL_USER), name))
-        commands.makeRoom(octets: PacketSocket.listeningRoom)
-        commands.askForTimes(isRaw: false)
+        commands.setBufferSize(PacketSocket.listeningBufferSize)
+        commands.recordTimes(isRaw: false)
         reports = nil
         waiter = ChannelWaiter(commands.descriptor, interruption: interruption)
     }
 
-    /// To wait for together with other things; of a channel that listens, for the answers to commands.
+    /// The descriptor to poll for reading; for a channel that listens, the one for the answers to commands.
     var descriptor: Descriptor { commands.descriptor }
 
-    /// All that can have something to give.
+    /// All descriptors of the channel, to poll for reading.
     var descriptors: [Descriptor] { [commands.descriptor] + [reports?.descriptor].compactMap { $0 } }
 
-    /// Packets that the kernel has thrown away since the opening, because nobody read them in time; of a raw channel that
-    /// listens, advertising reports. `nil` if the kernel does not tell.
+    /// The number of packets that the kernel has dropped since the channel was opened, because they were not read in time; for
+    /// a raw channel that listens, of advertising reports. `nil` if it is unknown.
     public var lostPackets: Int? { (reports ?? commands).lost }
 
     public var now: HCIInstant { waiter.now }
 
-    /// Writes the packet in one piece.
+    /// Writes the packet with one call.
     ///
-    /// - Throws: `HCIChannelError.gone` when the adapter was unplugged or put down.
+    /// - Throws: `HCIChannelError.gone` if the adapter was unplugged or powered off.
     public func send(_ packet: HCIPacket) throws(HCIChannelError) {
         do throws(SystemError) {
             _ = try commands.descriptor.write(packet.h4)
@@ -96,7 +97,7 @@ public final class BlueZChannel: HCIChannel {
         }
     }
 
-    /// Waits in the kernel; what is no HCI packet is passed over.
+    /// Waits for the next packet. Messages that are not HCI packets are ignored.
     public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
         while let place = try waiter.first(until: deadline) {
             let octets: [UInt8]
@@ -104,19 +105,19 @@ public final class BlueZChannel: HCIChannel {
                 let socket = place == 0 ? commands : reports ?? commands
                 (octets, receivedAt) = try socket.receive()
             } catch {
-                if error.errno == SystemError.wouldBlock { continue }
+                if error.errno == .wouldBlock { continue }
                 throw failure(error)
             }
             guard let first = octets.first else { throw .gone("\(name): the adapter was closed") }
-            // Types that Core does not know (the kernel's own notices) are nothing for a host.
+            // The kernel's own messages have types that the Core specification does not define.
             if let kind = HCIPacket.Kind(rawValue: first) { return HCIPacket(kind, Array(octets.dropFirst())) }
         }
         try checkPower()
         return nil
     }
 
-    /// Nothing wakes a raw socket up when its adapter is powered down, and a beacon whose payload never changes has
-    /// nothing to send that would fail.
+    /// Checks whether the adapter was powered off. A raw socket receives nothing in this case, and a beacon whose payload never
+    /// changes sends nothing that would fail.
     private func checkPower() throws(HCIChannelError) {
         guard let rawIndex else { return }
         if reports != nil {
@@ -128,22 +129,22 @@ public final class BlueZChannel: HCIChannel {
         throw .gone("\(name): the adapter was powered down")
     }
 
-    /// The kernel passes a raw socket's commands on even while another program holds the user channel, to the
-    /// confusion of both. It tells only those that ask something else: here, for a connection to nobody.
-    private func refuseWhereTaken() throws(TransportError) {
-        // struct hci_conn_info_req with room for its answer: an address, then the type of the link.
+    /// Refuses an adapter whose user channel another program holds. The kernel would pass commands on all the same, which
+    /// disturbs both programs. It reports EBUSY only for other requests, such as the one for a connection, which is used here.
+    private func refuseTakenAdapter() throws(TransportError) {
+        // struct hci_conn_info_req with space for its answer: an address, then the type of the link.
         var request = [UInt8](repeating: 0, count: 64)
         request[6] = UInt8(ACL_LINK)
-        let reason = unsafe request.withUnsafeMutableBytes { buffer -> Int32 in
-            guard let start = buffer.baseAddress else { return 0 }
-            return unsafe ioctl(commands.descriptor.number, PHAROS_HCIGETCONNINFO, start) < 0 ? errno : 0
+        let isTaken = unsafe request.withUnsafeMutableBytes { buffer in
+            guard let start = buffer.baseAddress else { return false }
+            return unsafe ioctl(commands.descriptor.number, PHAROS_HCIGETCONNINFO, start) < 0 && errno == EBUSY
         }
-        if reason == EBUSY { throw TransportError.bluetooth("HCIGETCONNINFO", EUSERS, name) }
+        if isTaken { throw TransportError.bluetooth("HCIGETCONNINFO", EUSERS, name) }
     }
 
-    /// A new raw socket hears nothing. The filter is kept to what is needed, so that a busy adapter does not wake it for
-    /// every data packet.
-    private func hear(_ events: [Int32], on socket: PacketSocket) throws(TransportError) {
+    /// Sets the filter of a raw socket, which receives nothing at first. Only these events pass, so that data packets do not
+    /// wake the process.
+    private func receiveOnly(_ events: [Int32], on socket: PacketSocket) throws(TransportError) {
         var filter = hci_filter()
         unsafe hci_filter_clear(&filter)
         unsafe hci_filter_set_ptype(HCI_EVENT_PKT, &filter)
@@ -154,27 +155,28 @@ public final class BlueZChannel: HCIChannel {
         }
     }
 
-    /// Whoever may not hear an event has it taken out of the filter without a word: root in a user namespace of its own
-    /// has a capability by that name, and still may not.
-    private func refuseWhereNothingIsHeard(_ socket: PacketSocket) throws(TransportError) {
+    /// Refuses a socket that may not receive advertising reports. The kernel silently removes them from the filter for root in
+    /// a user namespace, which has the capability only in this namespace.
+    private func refuseWithoutReports(_ socket: PacketSocket) throws(TransportError) {
         var filter = hci_filter()
         var size = socklen_t(MemoryLayout<hci_filter>.size)
         guard unsafe getsockopt(socket.descriptor.number, SOL_HCI, HCI_FILTER, &filter, &size) == 0,
             unsafe hci_filter_test_event(EVT_LE_META_EVENT, &filter) == 0
         else { return }
-        throw TransportError.notPermitted(.netRaw, name, "hearing advertising reports")
+        throw TransportError.notPermitted(.netRaw, name, "receiving advertising reports")
     }
 
     private func failure(_ error: SystemError) -> HCIChannelError {
         switch error.errno {
-        case ENETDOWN: .gone("\(name): the adapter was powered down")
-        case EPIPE, ENODEV, EBADFD, ENXIO: .gone("\(name): the adapter was unplugged")
-        case EPERM:
-            // Root in a user namespace of its own has the capability, but not the one that the kernel asks for.
+        case .networkDown: .gone("\(name): the adapter was powered down")
+        case .brokenPipe, .operationNotSupportedByDevice, .badDescriptorState, .noSuchAddressOrDevice:
+            .gone("\(name): the adapter was unplugged")
+        case .notPermitted:
+            // Root in a user namespace has the capability only in this namespace.
             .system(
                 call: "sending HCI commands on \(name)", errno: EPERM,
                 text: "CAP_NET_RAW is needed outside every user namespace (container)")
-        default: .system(call: error.call, errno: error.errno, text: error.text)
+        default: HCIChannelError(error)
         }
     }
 }

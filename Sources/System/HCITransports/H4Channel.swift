@@ -1,7 +1,8 @@
 public import HCI
 public import LinuxHost
+internal import SystemPackage
 
-/// H4 over any stream: a UART, TCP, a unix socket, or one end of a socket pair.
+/// HCI with H4 framing over a stream: a UART, TCP, a unix socket, or one end of a socket pair.
 public final class H4Channel: HCIChannel {
     let stream: Descriptor
     private let waiter: ChannelWaiter
@@ -9,7 +10,7 @@ public final class H4Channel: HCIChannel {
     private var framer = H4Framer()
     private var buffer = [UInt8](repeating: 0, count: 4096)
 
-    /// Takes over a connected, nonblocking `stream`; `name` stands in error messages.
+    /// Takes over a connected, nonblocking `stream`. Error messages contain `name`.
     public init(_ stream: Descriptor, name: String, interruption: SignalDescriptor? = nil) {
         self.stream = stream
         self.name = name
@@ -18,9 +19,9 @@ public final class H4Channel: HCIChannel {
 
     public var now: HCIInstant { waiter.now }
 
-    /// Writes the packet behind its type byte.
+    /// Writes the type byte and the packet.
     ///
-    /// - Throws: also when the other end takes nothing for 2 s.
+    /// - Throws: ETIMEDOUT, among others, if the other end accepts nothing for 2 s.
     public func send(_ packet: HCIPacket) throws(HCIChannelError) {
         do throws(SystemError) {
             try stream.writeAll(packet.h4)
@@ -29,9 +30,9 @@ public final class H4Channel: HCIChannel {
         }
     }
 
-    /// Reads and frames.
+    /// Returns the next packet.
     ///
-    /// - Throws: `HCIChannelError.framing` for what is no H4, now and ever after.
+    /// - Throws: `HCIChannelError.framing` if the bytes are not H4. All later calls throw it too.
     public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
         while true {
             do throws(H4Error) {
@@ -44,7 +45,7 @@ public final class H4Channel: HCIChannel {
             do throws(SystemError) {
                 count = try stream.read(into: &buffer)
             } catch {
-                if error.errno == SystemError.wouldBlock { continue }
+                if error.errno == .wouldBlock { continue }
                 throw failure(error)
             }
             if count == 0 { throw .gone("\(name): the controller closed the connection") }
@@ -52,7 +53,7 @@ public final class H4Channel: HCIChannel {
         }
     }
 
-    /// Throws away what has arrived so far: a UART may hold the tail of an earlier conversation.
+    /// Discards all received bytes. A UART may still have bytes of an earlier connection.
     public func flushInput() {
         while let octets = try? stream.read(upTo: 4096), !octets.isEmpty {}
         framer = H4Framer()
@@ -60,19 +61,18 @@ public final class H4Channel: HCIChannel {
 
     private func failure(_ error: SystemError) -> HCIChannelError {
         switch error.errno {
-        case SystemError.brokenPipe, SystemError.connectionReset, SystemError.ioError, SystemError.noDevice:
+        case .brokenPipe, .connectionReset, .ioError, .operationNotSupportedByDevice:
             .gone("\(name): the controller is gone")
         default:
-            .system(call: error.call, errno: error.errno, text: error.text)
+            HCIChannelError(error)
         }
     }
 }
 
-/// Waits for a channel's descriptors, for a deadline, and for a signal, whichever comes first. The channel keeps its
-/// descriptors open.
+/// Waits for the descriptors of a channel, a deadline and a signal. The channel must keep its descriptors open.
 final class ChannelWaiter {
     private var list: PollList
-    /// How many of them are the channel's.
+    /// The number of descriptors of the channel in the list.
     private let count: Int
     private let interruption: SignalDescriptor?
 
@@ -84,27 +84,39 @@ final class ChannelWaiter {
 
     var now: HCIInstant { HCIInstant(nanoseconds: MonotonicClock.nanoseconds()) }
 
-    /// What may still be waited for, all in all, after the first signal: 0.8 s, in nanoseconds. Whoever sent it wants an
-    /// end within a second, also where the controller does not answer.
-    private static let farewell: UInt64 = 800_000_000
+    /// The longest time to wait after the first signal, 0.8 s in nanoseconds. The program should end within a second, even if
+    /// the controller does not answer.
+    private static let shutdownTimeout: UInt64 = 800_000_000
 
-    /// Whether there is something to read before `deadline`; see ``first(until:)``.
+    /// Waits as ``first(until:)`` does; returns whether a descriptor is readable.
     func wait(until deadline: HCIInstant) throws(HCIChannelError) -> Bool { try first(until: deadline) != nil }
 
-    /// The place of the first descriptor that has something to read before `deadline`, or before the time that the first
-    /// signal has left.
+    /// Returns the index of the first descriptor that is readable before `deadline`, or before the end of ``shutdownTimeout``
+    /// after a signal; `nil` if there is none.
     ///
-    /// - Throws: `interrupted` once for each signal, so that what the caller does next (turning the beacon off) can
-    ///   use the channel again.
+    /// - Throws: `interrupted` once for each signal. Afterwards the caller can still use the channel, for example to turn the
+    ///   beacon off.
     func first(until deadline: HCIInstant) throws(HCIChannelError) -> Int? {
-        let end = interruption?.takenAt.map { HCIInstant(nanoseconds: $0 + Self.farewell) }
+        let end = interruption?.takenAt.map { HCIInstant(nanoseconds: $0 + Self.shutdownTimeout) }
         let deadline = end.map { min(deadline, $0) } ?? deadline
         do throws(SystemError) {
             try list.wait(until: deadline.nanoseconds)
         } catch {
-            throw .system(call: error.call, errno: error.errno, text: error.text)
+            throw HCIChannelError(error)
         }
         if let interruption, list.isReady(count), interruption.take() != nil { throw .interrupted }
         return (0..<count).first { list.isReady($0) }
+    }
+}
+
+extension HCIChannelError {
+    /// Whether the kernel refused an operation because this process lacks a capability (EPERM).
+    public var isNotPermitted: Bool {
+        guard case .system(_, let number, _) = self else { return false }
+        return Errno(rawValue: number) == .notPermitted
+    }
+
+    init(_ error: SystemError) {
+        self = .system(call: error.call, errno: error.errno.rawValue, text: error.text)
     }
 }

@@ -3,15 +3,15 @@ internal import Glibc
 public import HCI
 public import LinuxHost
 
-/// The kernel's Bluetooth management socket: one for all adapters.
+/// The Bluetooth management socket of the kernel, which is for all adapters.
 ///
-/// Reading and most events are open to everybody; what changes something needs CAP_NET_ADMIN.
+/// Every user may read, and receives most events. Commands that change something need CAP_NET_ADMIN.
 public final class ManagementSocket: ManagementChannel {
-    /// To wait for together with other things; ready to read when a message is there.
+    /// The descriptor to poll for reading.
     public let descriptor: Descriptor
     private let waiter: ChannelWaiter
 
-    /// - Parameter name: the adapter as the user named it, for error messages.
+    /// - Parameter name: The adapter as the user named it, for error messages.
     public init(_ name: String = "mgmt", interruption: SignalDescriptor? = nil) throws(TransportError) {
         descriptor = try BlueZAdapter.boundSocket(UInt16(HCI_DEV_NONE), UInt16(HCI_CHANNEL_CONTROL), name)
         waiter = ChannelWaiter(descriptor, interruption: interruption)
@@ -19,16 +19,16 @@ public final class ManagementSocket: ManagementChannel {
 
     public var now: HCIInstant { waiter.now }
 
-    /// Writes the message in one piece, as the kernel wants it.
+    /// Writes the message with one call, as the kernel requires.
     public func send(_ packet: ManagementPacket) throws(HCIChannelError) {
         do throws(SystemError) {
             _ = try descriptor.write(packet.octets)
         } catch {
-            throw .system(call: error.call, errno: error.errno, text: error.text)
+            throw HCIChannelError(error)
         }
     }
 
-    /// The next message; those whose length is wrong are passed over.
+    /// Returns the next message. Messages with a wrong length are ignored.
     public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> ManagementPacket? {
         repeat {
             guard try waiter.wait(until: deadline) else { return nil }
@@ -39,20 +39,20 @@ public final class ManagementSocket: ManagementChannel {
     }
 }
 
-/// The kernel's monitor channel: every packet of every adapter, and which programs hold Bluetooth sockets.
+/// The monitor channel of the kernel: every packet of every adapter, and the programs that have Bluetooth sockets.
 ///
-/// Needs CAP_NET_RAW.
+/// It needs CAP_NET_RAW.
 public final class MonitorSocket: MonitorChannel {
-    /// To wait for together with other things; ready to read when a message is there.
+    /// The descriptor to poll for reading.
     public let descriptor: Descriptor
     private let waiter: ChannelWaiter
 
-    /// Opens the channel; the kernel tells at once of all adapters and sockets that are there.
+    /// Opens the channel. The kernel first sends messages about all existing adapters and sockets.
     ///
     /// - Throws: ``TransportError`` without CAP_NET_RAW, and in a kernel without Bluetooth.
     public init(interruption: SignalDescriptor? = nil) throws(TransportError) {
         guard Privileges.has(.netRaw) else {
-            throw TransportError.notPermitted(.netRaw, "the monitor channel", "listening to what other programs do")
+            throw TransportError.notPermitted(.netRaw, "the monitor channel", "observing other programs")
         }
         descriptor = try BlueZAdapter.boundSocket(
             UInt16(HCI_DEV_NONE), UInt16(HCI_CHANNEL_MONITOR), "the monitor channel")
@@ -61,7 +61,7 @@ public final class MonitorSocket: MonitorChannel {
 
     public var now: HCIInstant { waiter.now }
 
-    /// The next message; those whose length is wrong are passed over.
+    /// Returns the next message. Messages with a wrong length are ignored.
     public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> MonitorPacket? {
         repeat {
             guard try waiter.wait(until: deadline) else { return nil }
@@ -71,24 +71,24 @@ public final class MonitorSocket: MonitorChannel {
         return nil
     }
 
-    /// Who has a Bluetooth socket just now; nobody that is known without CAP_NET_RAW.
+    /// The programs that have Bluetooth sockets now; empty without CAP_NET_RAW.
     public static var openSockets: MonitoredSockets {
         var sockets = MonitoredSockets()
         guard let monitor = try? MonitorSocket() else { return sockets }
-        // The kernel has told of all of them by now.
+        // The kernel has already sent the messages about all of them.
         while let packet = try? monitor.receive(until: monitor.now) { sockets.receive(packet) }
         return sockets
     }
 }
 
 extension Descriptor {
-    /// One message of a Bluetooth socket. Longer ones than any that matters here are cut, and so passed over.
+    /// Reads a message of a Bluetooth socket. Messages above 8192 bytes are cut, and then ignored because of their length.
     fileprivate func message(_ end: String) throws(HCIChannelError) -> [UInt8] {
         let octets: [UInt8]
         do throws(SystemError) {
             octets = try read(upTo: 8192)
         } catch {
-            throw .system(call: error.call, errno: error.errno, text: error.text)
+            throw HCIChannelError(error)
         }
         if octets.isEmpty { throw .gone(end) }
         return octets

@@ -1,29 +1,31 @@
 public import BluetoothTypes
 public import HCI
 public import LinuxHost
+internal import SystemPackage
 internal import VirtualController
 
-/// An adapter that has been opened by name, and what must be undone when it is closed.
+/// An adapter that was opened by its name. It remembers the changes that ``close()`` must undo.
 public final class OpenAdapter {
     public let name: AdapterName
     public let channel: any HCIChannel
-    /// Readable when the channel has something to give, for those who wait for several things at once.
+    /// The descriptor of the channel to poll for reading.
     public let descriptor: Descriptor
-    /// Whether nobody else talks to this controller, so that it may be reset.
+    /// Whether no other program uses the controller, so that it may be reset.
     public let isExclusive: Bool
-    /// N of an hciN that was down and has been brought up; `nil` again once it is put down.
+    /// The number of an hciN that was down and was brought up here; `nil` after it was put down.
     public private(set) var raisedIndex: UInt16?
-    /// The address of one that was brought up: another adapter may get its number.
+    /// The address of the adapter that was brought up. Another adapter may get its number later.
     public private(set) var raisedAddress: DeviceAddress?
-    /// Lives as long as its only client.
+    /// The air of a virtual controller that has no other client.
     private let ownAir: VirtualAirServer?
 
-    /// Opens `name`; an hciN that is down is brought up first.
+    /// Opens the adapter `name`. An hciN that is down is brought up first.
     ///
     /// - Parameters:
-    ///   - isListening: whether advertising reports are what it is for; see ``BlueZChannel/init(raw:isListening:interruption:)``.
-    ///   - interruption: a signal on it ends waiting with `HCIChannelError.interrupted`.
-    ///   - air: where a `virtual` controller lives.
+    ///   - isListening: Whether the channel is for advertising reports; see
+    ///     ``BlueZChannel/init(raw:isListening:interruption:)``.
+    ///   - interruption: A signal from it ends waiting with `HCIChannelError.interrupted`.
+    ///   - air: The air for a `virtual` controller; `nil` creates one.
     public init(
         _ name: AdapterName, isListening: Bool = false, interruption: SignalDescriptor? = nil,
         air: VirtualAirServer? = nil
@@ -70,28 +72,29 @@ public final class OpenAdapter {
         }
     }
 
-    /// All descriptors of the channel, for those who wait for several adapters at once: of a raw channel that listens there
-    /// are two.
+    /// All descriptors of the channel to poll for reading. A raw channel that listens has two.
     public var descriptors: [Descriptor] { (channel as? BlueZChannel)?.descriptors ?? [descriptor] }
 
-    /// Packets that the kernel has thrown away since the opening, because nobody read them in time; `nil` if nobody can
-    /// know.
+    /// The number of packets that the kernel has dropped since the adapter was opened, because they were not read in time;
+    /// `nil` if it is unknown.
     public var lostPackets: Int? { (channel as? BlueZChannel)?.lostPackets }
 
-    /// Brings the adapter up, also where it is up for a moment only: an adapter that was just plugged in is powered off
-    /// again after two seconds unless somebody asks for it. Returns whether it is ours to put down.
+    /// Brings the adapter up. This is needed even if it is up: the kernel powers an adapter that was just plugged in off again
+    /// after two seconds, unless a program brings it up.
+    ///
+    /// - Returns: Whether ``close()`` must put the adapter down.
     private static func raise(_ index: UInt16) throws(TransportError) -> Bool {
         let adapter = try BlueZAdapter(index: index)
         do throws(TransportError) {
             return try BlueZAdapter.bringUp(index)
         } catch {
-            // The kernel asks for CAP_NET_ADMIN even to be told that the adapter is up already.
+            // The kernel requires CAP_NET_ADMIN even if the adapter is up already.
             guard case .notPermitted = error.reason, adapter.isUp else { throw error }
             return false
         }
     }
 
-    /// Puts down again what was brought up. Call it when the controller has been left in order.
+    /// Puts the adapter down if it was brought up here. Call it after the last command.
     public func close() throws(TransportError) {
         guard let index = raisedIndex else { return }
         raisedIndex = nil
@@ -119,7 +122,7 @@ public final class OpenAdapter {
         case .unix(let path): return try StreamSocket.connect(path: path, interruption: interruption)
         case .serial(let path, let rate): return try SerialPort.open(path, rate: rate)
         case .raw, .user, .managed, .virtual:
-            guard let air else { throw SystemError("connect", name.description, errno: SystemError.invalid) }
+            guard let air else { throw SystemError("connect", name.description, errno: .invalidArgument) }
             return try air.connect()
         }
     }

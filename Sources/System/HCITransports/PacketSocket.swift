@@ -3,11 +3,11 @@ internal import Glibc
 internal import HCI
 internal import LinuxHost
 
-/// A Bluetooth socket whose every read is one packet: what it holds until it is read, what was lost, and when each packet
-/// came.
+/// A Bluetooth socket whose reads return one packet each, with the size of its buffer, the number of lost packets, and the
+/// time of each packet.
 struct PacketSocket {
     let descriptor: Descriptor
-    /// What had been lost when it was opened, which nobody misses.
+    /// The number of packets that were lost before this object was created.
     private let lostBefore: Int64
 
     init(_ descriptor: Descriptor) {
@@ -15,28 +15,28 @@ struct PacketSocket {
         lostBefore = pharos_lost_packets(descriptor.number)
     }
 
-    /// Room for ten thousand advertising reports: each costs the kernel 768 bytes, which it counts twice.
-    static let listeningRoom: Int32 = 4 << 20
+    /// The buffer size for ten thousand advertising reports, in bytes. The kernel counts 768 bytes twice for each.
+    static let listeningBufferSize: Int32 = 4 << 20
 
-    /// Asks for a receive buffer of so many bytes: beyond the system's limit with CAP_NET_ADMIN, up to it without.
-    func makeRoom(octets: Int32) {
-        var octets = octets
-        let size = socklen_t(MemoryLayout<Int32>.size)
-        guard unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_RCVBUFFORCE, &octets, size) < 0 else { return }
-        _ = unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_RCVBUF, &octets, size)
+    /// Sets the size of the receive buffer in bytes. Without CAP_NET_ADMIN the limit of the system applies.
+    func setBufferSize(_ size: Int32) {
+        var octets = size
+        let length = socklen_t(MemoryLayout<Int32>.size)
+        guard unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_RCVBUFFORCE, &octets, length) < 0 else { return }
+        _ = unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_RCVBUF, &octets, length)
     }
 
-    /// Has the kernel note the time of each packet.
+    /// Makes the kernel record the time of each packet.
     ///
-    /// - Parameter isRaw: Whether it is a raw channel of an hciN, which has an option of its own for that.
-    func askForTimes(isRaw: Bool) {
+    /// - Parameter isRaw: Whether the socket is a raw channel, which has an option of its own for this.
+    func recordTimes(isRaw: Bool) {
         var one: Int32 = 1
         let (level, option) = isRaw ? (SOL_HCI, HCI_TIME_STAMP) : (SOL_SOCKET, SO_TIMESTAMP)
         _ = unsafe setsockopt(descriptor.number, level, option, &one, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Packets that the kernel has thrown away since the opening, because nobody read them in time; `nil` if it does
-    /// not tell.
+    /// The number of packets that the kernel has dropped since this object was created, because they were not read in time;
+    /// `nil` if it is unknown.
     var lost: Int? {
         let lost = pharos_lost_packets(descriptor.number)
         guard lost >= 0, lostBefore >= 0 else { return nil }
@@ -44,12 +44,12 @@ struct PacketSocket {
         return Int(UInt32(truncatingIfNeeded: lost) &- UInt32(truncatingIfNeeded: lostBefore))
     }
 
-    /// For how long a packet may have lain there, in microseconds: 10 s. More says that the clock was set meanwhile.
+    /// The longest time that a packet can have waited, 10 s in microseconds. A longer time means that the clock was set.
     private static let longestWait: Int64 = 10_000_000
 
-    /// The next packet, empty at the end, and when it came.
+    /// Returns the next packet, empty at the end of the stream, and its time.
     ///
-    /// - Throws: EAGAIN if there is none.
+    /// - Throws: EAGAIN if there is no packet.
     func receive() throws(SystemError) -> (octets: [UInt8], at: HCIInstant) {
         var time: Int64 = 0
         var failure: Int32?

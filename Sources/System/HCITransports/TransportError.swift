@@ -1,23 +1,26 @@
 internal import BluetoothTypes
 public import LinuxHost
+internal import SystemPackage
 
-/// Why an adapter cannot be used, each with its remedy.
+/// The reason why an adapter cannot be used. The message says what to do.
 public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kept the adapter from being opened: each has another remedy.
+    /// The kinds of reasons.
     public enum Reason: Hashable, Sendable {
         /// The kernel has no Bluetooth, or no such hciN.
         case missing
-        /// The kernel wants a capability that this process has not.
+        /// This process lacks a capability that the kernel requires.
         case notPermitted(Privileges.Capability)
+        /// The adapter is down.
         case down
+        /// The radio is switched off by rfkill.
         case rfkilled
-        /// Up, or in the hands of another program.
+        /// The adapter is up and must be down, or another program uses it.
         case busy
         /// The other end of a stream cannot be reached.
         case unreachable
-        /// A form of adapter through which no HCI commands go.
+        /// The adapter does not accept HCI commands.
         case noHCI
-        /// Anything else that the kernel said.
+        /// Another error of the kernel.
         case system
     }
 
@@ -36,35 +39,35 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension TransportError {
-    /// What an errno means for a Bluetooth socket or ioctl on `adapter`.
+    /// Returns the error for the C library's errno after a call on a Bluetooth socket of `adapter`.
     static func bluetooth(_ call: String, _ number: Int32, _ adapter: String) -> TransportError {
         let device = adapter.prefix { $0 != ":" }
         let isUserChannel = adapter.hasSuffix(":user")
-        return switch number {
-        case SystemError.noBluetooth:
+        return switch Errno(rawValue: number) {
+        case .addressFamilyNotSupported:
             TransportError(
                 .missing, adapter,
                 "this kernel has no Bluetooth (or this is a container without the host's network); "
                     + "`--adapter virtual` works without one")
-        case SystemError.noDevice:
+        case .operationNotSupportedByDevice:
             TransportError(
                 .missing, adapter, "there is no such adapter; `pharos adapters` lists those that are there")
-        case SystemError.rfkilled:
+        case .blockedByRFKill:
             TransportError(
                 .rfkilled, adapter, "the radio is switched off by rfkill; `rfkill unblock bluetooth` switches it on")
-        case SystemError.networkDown:
+        case .networkDown:
             TransportError(.down, adapter, "the adapter is down; `hciconfig \(device) up` brings it up")
-        case SystemError.busy where isUserChannel:
+        case .resourceBusy where isUserChannel:
             TransportError(
                 .busy, adapter,
                 "the adapter is up, and the user channel needs it down; "
                     + "`hciconfig \(device) down` (and stop bluetoothd), or use it without :user")
-        case SystemError.busy, SystemError.alreadyInUse:
+        case .resourceBusy, .tooManyUsers:
             TransportError(.busy, adapter, "another program holds the adapter's user channel; end that program first")
-        case SystemError.notPermitted:
+        case .notPermitted:
             notPermitted(isUserChannel ? .netAdmin : .netRaw, adapter, "opening a Bluetooth socket")
         default:
-            TransportError(.system, adapter, "\(call): \(SystemError.text(number)) (errno \(number))")
+            TransportError(.system, adapter, "\(call): \(Errno(rawValue: number)) (errno \(number))")
         }
     }
 
@@ -81,24 +84,32 @@ extension TransportError {
 
     private static func sentence(_ adapter: AdapterName, _ error: SystemError) -> String {
         switch (error.errno, adapter) {
-        case (SystemError.noEntry, .tcp(let host, _)):
+        case (.noSuchFileOrDirectory, .tcp(let host, _)):
             "the name \(host) has no address; check its spelling, or give the address itself"
-        case (SystemError.noEntry, .serial):
+        case (.noSuchFileOrDirectory, .serial):
             "there is no such serial line; is the board plugged in? `ls /dev/ttyACM* /dev/ttyUSB*` shows those there are"
-        case (SystemError.noEntry, _):
+        case (.noSuchFileOrDirectory, _):
             "there is no such socket; is the controller's program running?"
-        case (SystemError.accessDenied, .serial):
+        case (.permissionDenied, .serial):
             "this user may not open it; `sudo adduser $USER dialout`, then log in again"
-        case (SystemError.accessDenied, _):
+        case (.permissionDenied, _):
             "this user may not open it"
-        case (SystemError.notATerminal, .serial):
+        case (.inappropriateIOCTLForDevice, .serial):
             "this is not a serial line"
-        case (SystemError.busy, .serial):
+        case (.resourceBusy, .serial):
             "\(error.text); end that program first"
-        case (SystemError.timedOut, _):
+        case (.timedOut, _):
             "there was no answer in time"
         default:
             "\(error.text); is the controller's program running and listening there?"
         }
     }
+}
+
+/// Error numbers of Linux that swift-system does not name.
+extension Errno {
+    /// ERFKILL: a radio is switched off by rfkill.
+    static let blockedByRFKill = Errno(rawValue: 132)
+    /// EBADFD: a file descriptor is in a state in which it cannot do this.
+    static let badDescriptorState = Errno(rawValue: 77)
 }

@@ -1,37 +1,38 @@
 internal import HCI
 internal import LinuxHost
+internal import SystemPackage
 internal import VirtualController
 
-/// One host of a virtual controller: its stream, and what it has not yet taken.
+/// A host of a virtual controller: its stream, and the packets that it has not read yet.
 final class VirtualControllerClient {
     let stream: Descriptor
     var controller: VirtualController?
-    /// The host has gone, or speaks no H4.
+    /// Whether the host has closed the stream or sends bytes that are not H4.
     private(set) var isFinished = false
     private let isPacketOriented: Bool
     private var framer = H4Framer()
     private var outgoing = PacketBacklog()
     private static let readsInATurn = 16
 
-    /// - Parameter isPacketOriented: each read and each write is one whole packet, as /dev/vhci wants it.
+    /// - Parameter isPacketOriented: Whether each read and each write is a whole packet, as /dev/vhci requires.
     init(_ stream: Descriptor, isPacketOriented: Bool) {
         self.stream = stream
         self.isPacketOriented = isPacketOriented
     }
 
-    /// What is worth waiting for. A host that takes no answers is asked for no commands.
+    /// The event to wait for. No commands are read from a host while its backlog is full.
     var interest: Poller.Interest {
         Poller.Interest(stream, outgoing.isFull ? .write : outgoing.isEmpty ? .read : .readAndWrite)
     }
 
-    /// Takes what the host has written, but only so much that the others have their turn soon.
+    /// Reads commands of the host, but not so many that other hosts wait long.
     func readAvailable() {
         for _ in 0..<Self.readsInATurn where !isFinished && !outgoing.isFull {
             let octets: [UInt8]
             do throws(SystemError) {
                 octets = try stream.read(upTo: 4096)
             } catch {
-                if error.errno != SystemError.wouldBlock { isFinished = true }
+                if error.errno != .wouldBlock { isFinished = true }
                 return
             }
             guard !octets.isEmpty else {
@@ -44,7 +45,7 @@ final class VirtualControllerClient {
 
     private func take(_ octets: [UInt8]) {
         if isPacketOriented {
-            // The kernel's answer to the creation of the controller is a packet of type FF.
+            // The kernel answers the creation of the controller with a packet of type FF, which is ignored.
             guard let kind = octets.first.flatMap(HCIPacket.Kind.init) else { return }
             controller?.receive(HCIPacket(kind, Array(octets.dropFirst())))
             return
@@ -53,12 +54,12 @@ final class VirtualControllerClient {
         answerPackets()
     }
 
-    /// Hands over the packets that have been read, for as long as there is room for their answers.
+    /// Passes received packets to the controller while the backlog has space for their answers.
     private func answerPackets() {
         do throws(H4Error) {
             while !outgoing.isFull, let packet = try framer.next() { controller?.receive(packet) }
         } catch {
-            // H4 has no way back into step.
+            // After a framing error the start of the next packet is unknown.
             isFinished = true
         }
     }
@@ -67,20 +68,20 @@ final class VirtualControllerClient {
         outgoing.append(packet)
     }
 
-    /// Writes what the host takes without making us wait.
+    /// Writes packets of the backlog while the host accepts them without waiting.
     func flush() {
         while !outgoing.isEmpty, !isFinished {
             let wasFull = outgoing.isFull
             let octets = outgoing.head(isPacketOriented: isPacketOriented)
             do throws(SystemError) {
                 outgoing.removeFirst(try stream.write(octets))
-                // Packets that had to wait for this are not announced by the stream any more.
+                // Packets that were read earlier can be answered now.
                 if wasFull && !outgoing.isFull { answerPackets() }
             } catch {
                 switch error.errno {
-                case SystemError.wouldBlock: return
-                // The kernel has the adapter down, and wants to hear nothing of it until it is up again.
-                case SystemError.noDeviceOrAddress where isPacketOriented: outgoing.removeFirst(octets.count)
+                case .wouldBlock: return
+                // The adapter is down, and the kernel accepts no packets until it is up.
+                case .noSuchAddressOrDevice where isPacketOriented: outgoing.removeFirst(octets.count)
                 default: isFinished = true
                 }
             }
@@ -88,98 +89,62 @@ final class VirtualControllerClient {
     }
 }
 
-/// Packets that a host has not yet taken, first in, first out.
+/// Packets that a host has not read yet, first in, first out.
 ///
-/// A host that reads nothing does not eat memory. Advertising reports come without its doing: those that find the
-/// backlog long are dropped, as a controller drops them. Answers are never dropped, for each command has one; instead
-/// no more commands are taken from a host while the backlog is full, until it has read some of what there is.
-///
-/// The packets lie one behind the other in a ring of bytes, each behind four bytes with its length: a list of
-/// separate arrays would take eight times as much for short packets.
+/// Its memory is limited. Advertising reports are dropped when the backlog is long, as a controller drops them. Answers to
+/// commands are never dropped. Instead, no commands are read from the host while the backlog is full.
 struct PacketBacklog {
-    /// As long as a power of two; its bytes from ``start`` on, round the end, are the packets.
-    private var ring: [UInt8] = []
-    private var start = 0
-    private var count = 0
-    /// Bytes of the first packet that the host has taken already.
-    private var taken = 0
+    /// The packets, each after its H4 type byte. Those before ``first`` are written completely.
+    private var packets: [[UInt8]] = []
+    private var first = 0
+    /// The number of bytes of the first packet that are written already.
+    private var written = 0
+    /// The size of the waiting packets in bytes.
+    private var size = 0
 
-    /// The most that the ring ever takes, in bytes.
-    static let capacity = 2 << 20
+    /// The size from which on reports are dropped, in bytes.
     static let reportLimit = 1 << 20
-    /// Above the limit of reports, so that reports alone never keep a host from giving commands; what one command is
-    /// answered with has room above it.
-    static let limit = capacity - (1 << 16)
-    private static let prefixLength = 4
+    /// The size from which on no commands are read, in bytes. It is above ``reportLimit``, so that reports alone never stop
+    /// commands.
+    static let limit = (2 << 20) - (1 << 16)
 
-    var isEmpty: Bool { count == 0 }
-    /// Whether nothing that is answered may be taken from the host for now.
-    var isFull: Bool { count >= Self.limit }
+    var isEmpty: Bool { first == packets.count }
+    /// Whether no commands may be read from the host.
+    var isFull: Bool { size >= Self.limit }
 
     mutating func append(_ packet: HCIPacket) {
         let isReport = packet.kind == .event && packet.octets.first == HCIEventCode.leMeta
-        guard !isReport || count < Self.reportLimit else { return }
-        let length = packet.octets.count + 1
-        makeRoom(for: Self.prefixLength + length)
-        for shift in [0, 8, 16, 24] { put(UInt8(truncatingIfNeeded: length >> shift)) }
-        put(packet.kind.rawValue)
-        for octet in packet.octets { put(octet) }
+        guard !isReport || size < Self.reportLimit else { return }
+        packets.append(packet.h4)
+        size += packets[packets.count - 1].count
     }
 
-    /// What is left of the first packet and, unless `isPacketOriented`, of those behind it, up to about `limit` bytes;
-    /// empty when there is none.
+    /// Returns the rest of the first packet and, unless `isPacketOriented`, the next packets, up to about `limit` bytes; empty
+    /// if there is no packet.
     func head(isPacketOriented: Bool, limit: Int = 1024) -> [UInt8] {
-        var result: [UInt8] = []
-        var offset = 0
-        var skipped = taken
-        while offset < count, result.isEmpty || !isPacketOriented && result.count < limit {
-            let length = self.length(at: offset)
-            offset += Self.prefixLength
-            for index in skipped..<length { result.append(octet(at: offset + index)) }
-            offset += length
-            skipped = 0
+        guard !isEmpty else { return [] }
+        var result = Array(packets[first].dropFirst(written))
+        for packet in packets[(first + 1)...] {
+            if isPacketOriented || result.count >= limit { break }
+            result += packet
         }
         return result
     }
 
-    /// Forgets the first `octets` of what ``head(isPacketOriented:limit:)`` gave.
+    /// Removes the first `octets` bytes of ``head(isPacketOriented:limit:)``.
     mutating func removeFirst(_ octets: Int) {
-        taken += octets
-        while !isEmpty {
-            let length = self.length(at: 0)
-            guard taken >= length else { return }
-            taken -= length
-            start = (start + Self.prefixLength + length) & (ring.count - 1)
-            count -= Self.prefixLength + length
+        written += octets
+        while !isEmpty, written >= packets[first].count {
+            written -= packets[first].count
+            size -= packets[first].count
+            first += 1
         }
-        taken = 0
-        start = 0
-        // A backlog that was long once is short from now on.
-        if ring.count > 1 << 16 { ring = [] }
-    }
-
-    private func octet(at offset: Int) -> UInt8 { ring[(start + offset) & (ring.count - 1)] }
-
-    private func length(at offset: Int) -> Int {
-        (0..<Self.prefixLength).reduce(0) { $0 | Int(octet(at: offset + $1)) << (8 * $1) }
-    }
-
-    private mutating func put(_ octet: UInt8) {
-        ring[(start + count) & (ring.count - 1)] = octet
-        count += 1
-    }
-
-    private mutating func makeRoom(for octets: Int) {
-        guard count + octets > ring.count else { return }
-        var size = max(ring.count, 1024)
-        while size < count + octets { size *= 2 }
-        let straight = min(count, ring.count - start)
-        var larger: [UInt8] = []
-        larger.reserveCapacity(size)
-        larger += ring[start..<start + straight]
-        larger += ring[..<(count - straight)]
-        larger += [UInt8](repeating: 0, count: size - count)
-        ring = larger
-        start = 0
+        if isEmpty {
+            packets = []
+            (first, written) = (0, 0)
+        } else if first > packets.count / 2 {
+            packets.removeFirst(first)
+            first = 0
+        }
     }
 }

@@ -2,23 +2,25 @@ internal import BluetoothTypes
 internal import HCI
 public import LinuxHost
 internal import Synchronization
+internal import SystemPackage
 public import VirtualController
 
-/// What all controllers of one virtual air have in common.
+/// The configuration of a virtual air.
 public struct VirtualAirConfiguration: Hashable, Sendable {
+    /// The model of all its controllers.
     public var model: VirtualControllerModel
     public var air: VirtualAir.Parameters
 
-    /// Controllers like `model`, on an air of these parameters.
+    /// Creates a configuration with controllers of this model.
     public init(model: VirtualControllerModel, air: VirtualAir.Parameters = VirtualAir.Parameters()) {
         self.model = model
         self.air = air
     }
 }
 
-/// Serves virtual controllers in real time: each connection is a new one on the same air.
+/// Serves virtual controllers in real time. Each connection gets a new controller on the same air.
 ///
-/// One thread owns the air, all streams, and the waiting for both.
+/// One thread owns the air and all streams.
 public final class VirtualControllerServer {
     private let configuration: VirtualAirConfiguration
     private let air: VirtualAir
@@ -26,40 +28,40 @@ public final class VirtualControllerServer {
     private var clients: [VirtualControllerClient] = []
     private var born = 0
     private var acceptsAgainAt: UInt64 = 0
-    /// 0.1 s.
+    /// The pause after a failed accept, 0.1 s in nanoseconds.
     private static let pauseAfterFailure: UInt64 = 100_000_000
-    /// In microseconds: 50 ms.
-    private static let airInATurn = 50_000
+    /// The longest time by which the air advances at once, 50 ms in microseconds.
+    private static let longestAdvance = 50_000
     var mailbox: VirtualAirServer.Mailbox?
 
-    /// A server without hosts, whose air starts now.
+    /// Creates a server without hosts. Its air starts now.
     public init(_ configuration: VirtualAirConfiguration) {
         self.configuration = configuration
         air = VirtualAir(configuration.air, now: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
     }
 
-    /// Takes connections from a listening socket.
+    /// Accepts connections from a listening socket.
     public func serve(listener: Descriptor) {
         listeners.append(listener)
     }
 
-    /// Serves one host over a stream of H4 packets.
+    /// Serves a host over a stream of H4 packets.
     public func serve(stream: Descriptor) {
         admit(stream, isPacketOriented: false)
     }
 
-    /// Serves the kernel: /dev/vhci becomes an hciN whose controller is ours (drivers/bluetooth/hci_vhci.c).
+    /// Serves the kernel through /dev/vhci: it gets an adapter hciN with a virtual controller (drivers/bluetooth/hci_vhci.c).
     public func serveKernel(device: String = "/dev/vhci") throws(SystemError) {
         let vhci = try Descriptor.open(device, .device)
-        // Vendor packet with opcode 0: make a primary controller now.
+        // A vendor packet with opcode 0 creates a primary controller.
         _ = try vhci.write([0xFF, 0x00])
         admit(vhci, isPacketOriented: true)
     }
 
-    /// How many hosts are connected.
+    /// The number of connected hosts.
     public var clientCount: Int { clients.count }
 
-    /// Serves until a signal comes, or the mailbox is closed.
+    /// Serves until a signal is received or the mailbox is closed.
     public func run(until stop: SignalDescriptor? = nil) throws(SystemError) {
         while true {
             advanceAir()
@@ -85,17 +87,17 @@ public final class VirtualControllerServer {
         }
     }
 
-    /// Brings the air up to the present, or nearer to it: on a machine that is too slow for all that happens on the air,
-    /// the hosts' commands must have their turn all the same. What is left over is due at once, so nobody waits for it.
+    /// Advances the air to the present, but at most by ``longestAdvance``. On a machine that is too slow for all events on the
+    /// air, commands of the hosts are handled in between. The rest of the advance follows at once.
     private func advanceAir() {
         let present = HCIInstant(nanoseconds: MonotonicClock.nanoseconds())
-        // Until the next event there is nothing to do, however long that takes.
-        let limit = air.nextEvent.map { max($0, air.now).advanced(byMicroseconds: Self.airInATurn) }
+        // The time until the next event costs nothing, so it does not count.
+        let limit = air.nextEvent.map { max($0, air.now).advanced(byMicroseconds: Self.longestAdvance) }
         air.advance(to: min(present, limit ?? present))
     }
 
-    /// A connection that is gone again before it was taken is nobody's loss; one for which there is no descriptor left
-    /// would be announced again at once, so the listeners are left alone for a while.
+    /// Accepts a connection. After a failure there is a pause: if no descriptor is free, the listener would be readable again
+    /// at once.
     private func accept(_ listener: Descriptor) {
         do throws(SystemError) {
             serve(stream: try StreamSocket.accept(listener))
@@ -118,8 +120,8 @@ public final class VirtualControllerServer {
         clients.removeAll { $0.isFinished }
     }
 
-    /// The first 256 from the block 00-00-5E-00-53, which RFC 7042 sets aside for examples; all others locally
-    /// administered, so that no two controllers on the air have the same.
+    /// Returns a unique address. The first 256 are from the block 00-00-5E-00-53, which RFC 7042 reserves for examples; all
+    /// others are locally administered.
     private static func address(of number: Int) -> DeviceAddress {
         var octets = FixedOctets<6>()
         octets[2] = 0x5E
@@ -135,34 +137,36 @@ public final class VirtualControllerServer {
     }
 }
 
-/// A virtual air in real time, on a thread of its own, for programs that want controllers inside themselves.
+/// A virtual air in real time on a thread of its own, for controllers within this program.
 ///
-/// Each ``connect()`` is a new controller on the same air; closing the descriptor takes it off again.
+/// Each ``connect()`` creates a new controller on the same air. Closing its descriptor removes it.
 public final class VirtualAirServer: Sendable {
     private let mailbox: Mailbox
 
-    /// - Throws: when the system gives no socket or no thread.
+    /// Starts the thread.
+    ///
+    /// - Throws: EMFILE or EAGAIN if the system has no more descriptors or threads, among others.
     public init(_ configuration: VirtualAirConfiguration) throws(SystemError) {
         let mailbox = try Mailbox()
         self.mailbox = mailbox
         try BackgroundThread.start {
             let server = VirtualControllerServer(configuration)
             server.mailbox = mailbox
-            // Nobody is there to be told; the clients see their streams end.
+            // After an error the streams of the clients end.
             try? server.run()
         }
     }
 
     deinit { mailbox.close() }
 
-    /// A nonblocking stream to a new controller that speaks H4.
+    /// Returns a nonblocking H4 stream to a new controller.
     public func connect() throws(SystemError) -> Descriptor {
         let (ours, theirs) = try StreamSocket.pair()
         try mailbox.put(theirs)
         return ours
     }
 
-    /// Hands streams over to the server's thread, and wakes it up for that.
+    /// Passes streams to the server's thread, and wakes it up.
     final class Mailbox: Sendable {
         private struct Contents {
             var streams: [Descriptor] = []
@@ -170,30 +174,30 @@ public final class VirtualAirServer: Sendable {
         }
 
         private let contents = Mutex(Contents())
-        private let bell: Descriptor
-        /// Readable when there is something in the box, or it was closed.
+        private let wakeUpEnd: Descriptor
+        /// Readable when the mailbox contains streams or was closed.
         let wakeUp: Descriptor
 
         init() throws(SystemError) {
-            (bell, wakeUp) = try StreamSocket.pair()
+            (wakeUpEnd, wakeUp) = try StreamSocket.pair()
         }
 
         func put(_ stream: Descriptor) throws(SystemError) {
             contents.withLock { $0.streams.append(stream) }
             do throws(SystemError) {
-                _ = try bell.write([0])
+                _ = try wakeUpEnd.write([0])
             } catch {
-                // A bell that has no room for one more ring is ringing.
-                guard error.errno == SystemError.wouldBlock else { throw error }
+                // A full stream wakes the thread, too.
+                guard error.errno == .wouldBlock else { throw error }
             }
         }
 
         func close() {
             contents.withLock { $0.isClosed = true }
-            _ = try? bell.write([0])
+            _ = try? wakeUpEnd.write([0])
         }
 
-        /// What was put in since the last time; `nil` once it is closed.
+        /// Returns the streams since the last call; `nil` after the mailbox was closed.
         func empty() -> [Descriptor]? {
             _ = try? wakeUp.read(upTo: 64)
             return contents.withLock { contents in
@@ -204,15 +208,15 @@ public final class VirtualAirServer: Sendable {
     }
 }
 
-/// Where virtual controllers are served: `unix:PATH`, `tcp:HOST:PORT` or `vhci`.
+/// The address at which virtual controllers are served: `unix:PATH`, `tcp:HOST:PORT` or `vhci`.
 public enum ListenAddress: Hashable, Sendable {
     case unix(path: String)
-    /// Port 0 takes a free one.
+    /// A TCP port; 0 chooses a free one.
     case tcp(host: String, port: UInt16)
-    /// The kernel gets an hciN, by its module hci_vhci.
+    /// An adapter hciN of the kernel, through its module hci_vhci.
     case kernel
 
-    /// Reads an address as people write it. An IPv6 address with a port stands in brackets.
+    /// Parses an address. An IPv6 address must be in brackets.
     public init(_ text: String) throws(ListenAddressError) {
         if text == "vhci" {
             self = .kernel
@@ -225,12 +229,11 @@ public enum ListenAddress: Hashable, Sendable {
         }
     }
 
-    /// Splits HOST:PORT; `nil` unless there are both. An IPv6 address stands in brackets, or its colons would be taken
-    /// for the port's.
+    /// Splits HOST:PORT; returns `nil` unless both are given.
     private static func hostAndPort(_ text: Substring) -> (String, UInt16)? {
         guard let colon = text.lastIndex(of: ":") else { return nil }
         let digits = text[text.index(after: colon)...]
-        // UInt16 would take a sign, too.
+        // UInt16 would accept a sign, too.
         guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits) else { return nil }
         var host = text[..<colon]
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
@@ -239,8 +242,8 @@ public enum ListenAddress: Hashable, Sendable {
     }
 }
 
-/// A text that names no place to listen at.
+/// An invalid address.
 public struct ListenAddressError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Names the forms that there are.
+    /// The valid forms.
     public var description: String { "use unix:PATH, tcp:HOST:PORT or vhci" }
 }

@@ -1,25 +1,25 @@
 public import BluetoothTypes
 
-/// The right to send with an adapter, or to listen with it, of which there is one each for each address on a box: two
-/// beacons on one controller would undo each other's work. One that sends and one that listens can share it.
+/// A lock on an adapter, for sending or for listening. On each machine, one process can send with an adapter and one can
+/// listen: two beacons on one controller would change each other's settings.
 ///
-/// A ``FileLock`` `adapter-ADDRESS.lock`, or `listener-ADDRESS.lock`, which only the directory's owner and root can take,
-/// and next to it `adapter-ADDRESS.holder`, in which everybody can read who has it.
+/// The lock is a ``FileLock`` `adapter-ADDRESS.lock` or `listener-ADDRESS.lock`, which only the directory's owner and root
+/// can take. Every user can read its holder in `adapter-ADDRESS.holder`.
 public final class AdapterLock: Sendable {
-    /// What an adapter is held for.
+    /// The use of an adapter.
     public enum Role: String, CaseIterable, Hashable, Sendable {
         case send = "adapter-"
         case listen = "listener-"
     }
 
-    /// Who holds an adapter.
+    /// The process that holds an adapter.
     public struct Holder: Hashable, Sendable {
-        /// The process' number.
+        /// The process id.
         public let process: Int32
-        /// The instance's name, as its profile has it; of a command, the command.
+        /// The name of the instance from its profile, or the command.
         public let instance: String
 
-        /// A process by its number, and the name of the instance that it runs.
+        /// Creates a holder from a process id and the name of the instance.
         public init(process: Int32, instance: String) {
             self.process = process
             self.instance = instance
@@ -30,14 +30,14 @@ public final class AdapterLock: Sendable {
         }
     }
 
-    /// The controller's own address.
+    /// The address of the controller.
     public let address: DeviceAddress
     private let lock: FileLock
 
     /// Takes the adapter with `address` for `instance`.
     ///
-    /// - Parameter directory: Where the locks of this box lie: /run/pharos.
-    /// - Throws: ``AdapterLockError``; `held` when another process, or this one, has it in that role already.
+    /// - Parameter directory: The directory of this machine's locks: /run/pharos.
+    /// - Throws: `held` if another process, or this one, has the adapter in this role.
     public init(
         _ address: DeviceAddress, _ role: Role = .send, for instance: String, in directory: String
     ) throws(AdapterLockError) {
@@ -52,13 +52,13 @@ public final class AdapterLock: Sendable {
         self.address = address
     }
 
-    /// Who holds the adapter with `address` in that role; `nil` when nobody does. Asking disturbs nobody, and every user
-    /// may ask.
+    /// Returns the holder of the adapter with `address` in this role; `nil` if it is free. Every user may call this, and it
+    /// does not affect the holder.
     public static func holder(of address: DeviceAddress, _ role: Role = .send, in directory: String) -> Holder? {
         FileLock.holder(of: path(of: address, role, in: directory)).map(Holder.init)
     }
 
-    /// Everybody who sends with an adapter of this box.
+    /// Returns the holders that send with an adapter of this machine.
     public static func holders(in directory: String) -> [DeviceAddress: Holder] {
         var result: [DeviceAddress: Holder] = [:]
         for name in Files.names(in: directory) where name.hasPrefix(Role.send.rawValue) && name.hasSuffix(suffix) {
@@ -77,43 +77,44 @@ public final class AdapterLock: Sendable {
     }
 }
 
-/// Why an adapter cannot be had.
+/// The reason why an adapter cannot be locked.
 public enum AdapterLockError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Another instance sends with it, or listens; `nil` when it does not say which.
+    /// Another instance has the adapter in this role; its name is `nil` if it cannot be read.
     case held(DeviceAddress, AdapterLock.Role, by: AdapterLock.Holder?)
-    /// The lock's file cannot be made or locked.
+    /// The file of the lock cannot be created or locked.
     case system(SystemError)
 
     public var description: String {
         switch self {
         case .held(let address, .listen, let holder):
-            "the adapter \(address) is listened to by \(holder.map { "\"\($0.instance)\" (process \($0.process))" } ?? "others"); "
-                + "stop that one, or name another adapter"
+            "the adapter \(address) is used for listening by "
+                + (holder.map { "\"\($0.instance)\" (process \($0.process))" } ?? "another instance")
+                + "; stop that instance, or name another adapter"
         case .held(let address, .send, let holder?):
             "the adapter \(address) is used by the instance \"\(holder.instance)\" (process \(holder.process)); "
-                + "stop that one, put its advertisements into one profile with these, or name another adapter"
+                + "stop that instance, put its advertisements into this profile, or name another adapter"
         case .held(let address, .send, nil):
-            "the adapter \(address) is used by another instance; stop that one or name another adapter"
+            "the adapter \(address) is used by another instance; stop that instance, or name another adapter"
         case .system(let error): "\(error)"
         }
     }
 }
 
-/// The right to be the instance of a name on this box: two under one name would overwrite each other's status, metrics
-/// and state.
+/// A lock on the name of an instance on this machine: two instances of one name would overwrite each other's status,
+/// metrics and state.
 ///
-/// A ``FileLock`` `instance-NAME.lock` with `instance-NAME.holder` next to it, in which everybody can read who has it.
+/// The lock is a ``FileLock`` `instance-NAME.lock`. Every user can read its holder in `instance-NAME.holder`.
 public final class InstanceLock: Sendable {
-    /// The instance's name, as its profile has it.
+    /// The name of the instance from its profile.
     public let name: String
     private let lock: FileLock
 
     /// Takes the name.
     ///
     /// - Parameters:
-    ///   - name: One component of a path, as the names of profiles are.
-    ///   - directory: Where the locks of this box lie: /run/pharos.
-    /// - Throws: ``InstanceLockError``; `held` when another process, or this one, has it already.
+    ///   - name: The name of a profile, which is a single component of a path.
+    ///   - directory: The directory of this machine's locks: /run/pharos.
+    /// - Throws: `held` if another process, or this one, has the name.
     public init(_ name: String, in directory: String) throws(InstanceLockError) {
         do throws(FileLockError) {
             lock = try FileLock(Self.path(of: name, in: directory), purpose: name, isPublic: true)
@@ -126,7 +127,7 @@ public final class InstanceLock: Sendable {
         self.name = name
     }
 
-    /// The number of the process that runs under that name; `nil` when none does. Every user may ask.
+    /// Returns the id of the process that runs under `name`; `nil` if there is none. Every user may call this.
     public static func holder(of name: String, in directory: String) -> Int32? {
         FileLock.holder(of: path(of: name, in: directory))?.process
     }
@@ -134,19 +135,19 @@ public final class InstanceLock: Sendable {
     private static func path(of name: String, in directory: String) -> String { "\(directory)/instance-\(name).lock" }
 }
 
-/// Why a name cannot be had.
+/// The reason why a name cannot be locked.
 public enum InstanceLockError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Another process runs under that name; its number is `nil` when it does not say it.
+    /// Another process runs under this name; its id is `nil` if it cannot be read.
     case held(String, process: Int32?)
-    /// The lock's file cannot be made or locked.
+    /// The file of the lock cannot be created or locked.
     case system(SystemError)
 
-    /// One sentence: what, where, and what to do next.
+    /// A sentence with the problem and what to do.
     public var description: String {
         switch self {
         case .held(let name, let process):
-            "the beacon \"\(name)\" runs already\(process.map { " (process \($0))" } ?? ""); stop that one first, or give "
-                + "this profile another name"
+            "the beacon \"\(name)\" is already running\(process.map { " (process \($0))" } ?? ""); stop it first, or "
+                + "give this profile another name"
         case .system(let error): "\(error)"
         }
     }

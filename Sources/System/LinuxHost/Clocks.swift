@@ -1,9 +1,10 @@
 internal import CLinux
 internal import Glibc
+internal import SystemPackage
 
-/// CLOCK_MONOTONIC: never set back, stands still while the machine sleeps.
+/// CLOCK_MONOTONIC: is never set back, and stops while the machine sleeps.
 public enum MonotonicClock {
-    /// Nanoseconds since some start.
+    /// Returns nanoseconds since an arbitrary moment.
     public static func nanoseconds() -> UInt64 {
         var time = timespec()
         _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
@@ -11,9 +12,9 @@ public enum MonotonicClock {
     }
 }
 
-/// CLOCK_REALTIME: what the wall shows.
+/// CLOCK_REALTIME: the time of day, which can be set back.
 public enum WallClock {
-    /// Microseconds since 1970-01-01T00:00:00Z.
+    /// Returns microseconds since 1970-01-01T00:00:00Z.
     public static func microseconds() -> Int64 {
         var time = timespec()
         _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
@@ -21,9 +22,9 @@ public enum WallClock {
     }
 }
 
-/// CLOCK_BOOTTIME: never set back, and runs on while the machine sleeps.
+/// CLOCK_BOOTTIME: is never set back, and continues while the machine sleeps.
 public enum BootClock {
-    /// Nanoseconds since the machine started.
+    /// Returns nanoseconds since the machine started.
     public static func nanoseconds() -> UInt64 {
         var time = timespec()
         _ = unsafe clock_gettime(CLOCK_BOOTTIME, &time)
@@ -34,15 +35,15 @@ public enum BootClock {
 extension WallClock {
     /// The quality of the wall clock.
     public enum Synchronization: Sendable {
-        /// NTP or another program keeps the clock right.
+        /// NTP or another program keeps the clock correct.
         case synchronized
-        /// The clock may be years off, for example after a start without a battery-backed clock.
+        /// The clock may be wrong by years, for example after a start without a battery-backed clock.
         case unsynchronized
         /// The system call is forbidden, for example in a service with `ProtectClock=yes`.
         case unknown
     }
 
-    /// Asks the kernel (adjtimex(2)), and looks at the file that systemd-timesyncd touches.
+    /// Returns the quality of the clock from the kernel (adjtimex(2)) and from the file that systemd-timesyncd touches.
     ///
     /// - Parameter root: The root of the file system. Tests use another one.
     public static func synchronization(root: String = "") -> Synchronization {
@@ -63,16 +64,16 @@ extension WallClock {
     }
 }
 
-/// Finds out, whenever it is asked, how long the machine has slept: only ``BootClock`` goes on meanwhile.
+/// Measures how long the machine has slept, by comparing ``BootClock`` with ``MonotonicClock``.
 public struct SuspendDetector: Hashable, Sendable {
-    /// What the two clocks say at one moment, in nanoseconds.
+    /// The times of both clocks at one moment.
     public struct Reading: Hashable, Sendable {
-        /// ``MonotonicClock``, which stands still during sleep.
+        /// The time of ``MonotonicClock`` in nanoseconds.
         public let monotonic: UInt64
-        /// ``BootClock``, which goes on.
+        /// The time of ``BootClock`` in nanoseconds.
         public let boot: UInt64
 
-        /// Two readings of one moment, in nanoseconds.
+        /// Creates a reading from the times of both clocks in nanoseconds.
         public init(monotonic: UInt64, boot: UInt64) {
             self.monotonic = monotonic
             self.boot = boot
@@ -80,23 +81,23 @@ public struct SuspendDetector: Hashable, Sendable {
 
         /// Reads both clocks.
         public static func now() -> Reading {
-            // In this order a delay between the two looks like a sleep; the threshold is well above it.
+            // A delay between the two calls looks like sleep; the threshold is much longer.
             let monotonic = MonotonicClock.nanoseconds()
             return Reading(monotonic: monotonic, boot: BootClock.nanoseconds())
         }
     }
 
-    /// Less than this is a delay between the two readings, in nanoseconds.
+    /// The shortest sleep that is detected, in nanoseconds.
     public static let threshold: UInt64 = 100_000_000
 
     private var last: Reading
 
-    /// Counts sleep from `reading` on.
+    /// Measures sleep from `reading` on.
     public init(_ reading: Reading) {
         last = reading
     }
 
-    /// How long the machine has slept since the reading before, in nanoseconds; `nil` when it has not.
+    /// Returns how long the machine has slept since the previous reading, in nanoseconds; `nil` if it has not.
     public mutating func sleep(until reading: Reading) -> UInt64? {
         let (before, after) = (Self.offset(last), Self.offset(reading))
         last = reading
@@ -109,25 +110,24 @@ public struct SuspendDetector: Hashable, Sendable {
     }
 }
 
-/// Something to poll for that becomes readable when the wall clock is set, and when the machine wakes from sleep. Costs
-/// nothing meanwhile.
+/// A descriptor that becomes readable when the wall clock is set and when the machine wakes from sleep.
 public final class ClockChangeDescriptor: Sendable {
-    /// To poll for reading; then ask ``take()``.
+    /// The descriptor to poll for reading. When it is readable, call ``take()``.
     public let descriptor: Descriptor
 
-    /// Watches from now on (timerfd_create(2) with TFD_TIMER_CANCEL_ON_SET).
+    /// Starts to watch the clock (timerfd_create(2) with TFD_TIMER_CANCEL_ON_SET).
     public init() throws(SystemError) {
         descriptor = Descriptor(owning: try retryingInterrupts("timerfd_create") { pharos_clock_watch_open() })
         try arm()
     }
 
-    /// Whether the clock was set or the machine woke since it was last asked.
+    /// Returns whether the clock was set or the machine woke since the last call.
     public func take() throws(SystemError) -> Bool {
         do throws(SystemError) {
             _ = try descriptor.read(upTo: 8)
         } catch {
-            guard error.errno == ECANCELED else {
-                if error.errno == EAGAIN { return false }
+            guard error.errno == .canceled else {
+                if error.errno == .wouldBlock { return false }
                 throw error
             }
         }
@@ -136,6 +136,6 @@ public final class ClockChangeDescriptor: Sendable {
     }
 
     private func arm() throws(SystemError) {
-        _ = try retryingInterrupts("timerfd_settime") { pharos_clock_watch_arm(descriptor.number) }
+        try retryingInterrupts("timerfd_settime") { pharos_clock_watch_arm(descriptor.number) }
     }
 }

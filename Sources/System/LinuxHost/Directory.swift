@@ -1,62 +1,65 @@
 internal import CLinux
 internal import Glibc
+internal import SystemPackage
 
-/// A directory that is held open, so that all work in it happens in this directory and in no other, whatever its path
-/// leads to meanwhile. Names are single components of a path; none of the methods follows a symbolic link.
+/// An open directory. All operations work in this directory, even if its path leads to another one by now.
+///
+/// Names are single components of a path. No operation follows a symbolic link.
 final class Directory: Sendable {
-    /// As it was named, with its last slash; empty for the working directory. For messages only.
-    let path: String
+    /// The path that the directory was opened with, for messages; empty for the working directory.
+    let path: FilePath
     private let descriptor: Descriptor
 
-    /// Opens the directory at `path`; an empty one is the working directory. Needs the right to search it only.
+    /// Opens the directory at `path` for finding files in it, which needs the right to search it only. An empty path is
+    /// the working directory.
     ///
-    /// - Parameter base: Where a relative path begins; `nil` is the working directory.
+    /// - Parameter base: The directory at which a relative path begins; `nil` is the working directory.
     /// - Throws: ENOENT and ENOTDIR among others.
-    convenience init(_ path: String, from base: Directory? = nil) throws(SystemError) {
-        let named = base.map { path.hasPrefix("/") ? path : $0.path + path } ?? path
-        try self.init(path.isEmpty ? "." : path, base, named, PHAROS_O_PATH)
-    }
-
-    /// Opens the directory `name` of `parent`, for reading, unless it is a symbolic link.
-    convenience init(_ name: String, in parent: Directory) throws(SystemError) {
-        try self.init(name, parent, parent.path + name, O_RDONLY | O_NOFOLLOW)
-    }
-
-    private init(_ path: String, _ base: Directory?, _ named: String, _ flags: Int32) throws(SystemError) {
+    convenience init(_ path: FilePath, from base: Directory? = nil) throws(SystemError) {
         let start = base?.descriptor.number ?? PHAROS_AT_FDCWD
+        let named = base?.path.pushing(path) ?? path
+        try self.init(path.isEmpty ? "." : path, start, named, PHAROS_O_PATH)
+    }
+
+    /// Opens the directory `name` of `parent` for reading. A symbolic link is refused.
+    convenience init(_ name: String, in parent: Directory) throws(SystemError) {
+        try self.init(FilePath(name), parent.descriptor.number, parent.path.appending(name), O_RDONLY | O_NOFOLLOW)
+    }
+
+    private init(_ path: FilePath, _ start: Int32, _ named: FilePath, _ flags: Int32) throws(SystemError) {
         descriptor = Descriptor(
-            owning: try retryingInterrupts("open", named) {
-                unsafe openat(start, path, flags | O_DIRECTORY | O_CLOEXEC)
+            owning: try retryingInterrupts("open", named.string) {
+                unsafe path.withPlatformString { unsafe openat(start, $0, flags | O_DIRECTORY | O_CLOEXEC) }
             })
-        self.path = named.isEmpty || named.hasSuffix("/") ? named : named + "/"
+        self.path = named
     }
 
     /// The path of a file in the directory, for messages.
-    func place(_ name: String) -> String { path + name }
+    func place(_ name: String) -> String { path.appending(name).string }
 
-    /// Of the directory itself.
-    func status() throws(SystemError) -> FileStatus { try FileStatus(descriptor, path) }
+    /// Returns the status of the directory itself.
+    func status() throws(SystemError) -> Stat { try descriptor.status(path.string) }
 
-    /// The status of a file; `nil` if there is none.
-    func status(of name: String) throws(SystemError) -> FileStatus? {
-        var status = stat()
-        if unsafe fstatat(descriptor.number, name, &status, PHAROS_AT_SYMLINK_NOFOLLOW) == 0 {
-            return FileStatus(status)
+    /// Returns the status of a file; `nil` if there is no such file.
+    func status(of name: String) throws(SystemError) -> Stat? {
+        do throws(Errno) {
+            return try Stat(FilePath(name), relativeTo: descriptor.file, flags: .symlinkNoFollow)
+        } catch {
+            if error == .noSuchFileOrDirectory { return nil }
+            throw SystemError("stat", place(name), errno: error)
         }
-        guard errno == ENOENT else { throw SystemError("stat", place(name), errno: errno) }
-        return nil
     }
 
-    /// Whether the file of that name is this open one.
+    /// Whether `name` is a name of the open file.
     func has(_ file: Descriptor, at name: String) -> Bool {
-        guard let there = try? status(of: name), let open = try? FileStatus(file) else { return false }
+        guard let there = try? status(of: name), let open = try? file.status() else { return false }
         return there.identity == open.identity
     }
 
-    /// openat(2) with O_NOFOLLOW, O_NONBLOCK and O_CLOEXEC.
+    /// Opens a file with O_NOFOLLOW, O_NONBLOCK and O_CLOEXEC in addition to `flags`.
     ///
-    /// - Parameter mode: Of a file that is made, less the process' mask.
-    /// - Throws: ELOOP if a symbolic link is.
+    /// - Parameter mode: The permission bits of a file that is created, reduced by the umask.
+    /// - Throws: ELOOP for a symbolic link.
     func open(_ name: String, _ flags: Int32, mode: UInt32 = 0o600) throws(SystemError) -> Descriptor {
         let all = flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         do throws(SystemError) {
@@ -65,29 +68,32 @@ final class Directory: Sendable {
                     unsafe openat(descriptor.number, name, all, mode_t(mode))
                 })
         } catch {
-            guard error.errno == ELOOP else { throw error }
+            guard error.errno == .tooManySymbolicLinkLevels else { throw error }
             throw SystemError(
-                error.call, error.subject, errno: ELOOP, reason: "this is a symbolic link, which is not followed here")
+                error.call, error.subject, errno: error.errno,
+                reason: "this is a symbolic link, which is not followed here")
         }
     }
 
-    /// Opens a regular file for reading; anything else is refused, and not waited for.
+    /// Opens a regular file for reading.
+    ///
+    /// - Throws: EINVAL or EISDIR for any other kind of file.
     func openRegular(_ name: String) throws(SystemError) -> Descriptor {
         let file = try open(name, O_RDONLY)
-        if let refusal = try FileStatus(file, place(name)).refusalOfOtherKinds("open", place(name)) { throw refusal }
+        if let refusal = try file.status(place(name)).refusalOfOtherKinds("open", place(name)) { throw refusal }
         return file
     }
 
-    /// Where a symbolic link leads, as it stands there.
-    func target(ofLink name: String) throws(SystemError) -> String {
-        var octets = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = try retryingInterrupts("readlink", place(name)) {
-            unsafe readlinkat(descriptor.number, name, &octets, octets.count)
+    /// Returns the path that is stored in a symbolic link.
+    func target(ofLink name: String) throws(SystemError) -> FilePath {
+        var octets = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        try retryingInterrupts("readlink", place(name)) {
+            unsafe readlinkat(descriptor.number, name, &octets, octets.count - 1)
         }
-        return String(decoding: octets.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return FilePath(platformString: octets)
     }
 
-    /// The names in it, sorted; empty when it may not be read.
+    /// The names in the directory, sorted; empty if it cannot be read.
     var names: [String] {
         guard let readable = try? openForReading() else { return [] }
         guard let stream = unsafe fdopendir(readable) else {
@@ -98,95 +104,101 @@ final class Directory: Sendable {
     }
 
     private func openForReading() throws(SystemError) -> Int32 {
-        try retryingInterrupts("open", path) {
+        try retryingInterrupts("open", path.string) {
             unsafe openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         }
     }
 
     func makeDirectory(_ name: String, mode: UInt32) throws(SystemError) {
-        _ = try retryingInterrupts("mkdir", place(name)) { unsafe mkdirat(descriptor.number, name, mode_t(mode)) }
+        try retryingInterrupts("mkdir", place(name)) { unsafe mkdirat(descriptor.number, name, mode_t(mode)) }
     }
 
-    /// Removes a file, or the name of a symbolic link.
+    /// Removes a file or a symbolic link.
     func remove(_ name: String) throws(SystemError) {
-        _ = try retryingInterrupts("unlink", place(name)) { unsafe unlinkat(descriptor.number, name, 0) }
+        try retryingInterrupts("unlink", place(name)) { unsafe unlinkat(descriptor.number, name, 0) }
     }
 
-    /// Removes a directory with the files in it. One that holds directories stays.
+    /// Removes a directory and the files in it. A directory that contains directories stays.
     func removeDirectory(_ name: String) {
         guard let inner = try? Directory(name, in: self) else { return }
         for file in inner.names { try? inner.remove(file) }
         _ = unsafe unlinkat(descriptor.number, name, PHAROS_AT_REMOVEDIR)
     }
 
-    /// Gives a file another name in this directory; what has that name is gone.
+    /// Renames a file within the directory. A file that has the other name is removed.
     func rename(_ name: String, to other: String) throws(SystemError) {
-        _ = try retryingInterrupts("rename", place(other)) {
+        try retryingInterrupts("rename", place(other)) {
             unsafe renameat(descriptor.number, name, descriptor.number, other)
         }
     }
 
-    /// Renames only where nothing has the other name (EEXIST), and exchanges two names in one step. EINVAL or ENOSYS on
-    /// file systems that can do neither.
-    func rename(_ name: String, to other: String, _ way: RenameWay) throws(SystemError) {
-        let flags: UInt32 = way == .exchanging ? 2 : 1
-        _ = try retryingInterrupts("rename", place(other)) {
-            unsafe pharos_rename(descriptor.number, name, other, flags)
+    /// Renames a file to a name that no file has (otherwise EEXIST), or exchanges two names, in one step.
+    ///
+    /// - Throws: EINVAL or ENOSYS on file systems that cannot do it.
+    func rename(_ name: String, to other: String, _ kind: RenameKind) throws(SystemError) {
+        try retryingInterrupts("rename", place(other)) {
+            unsafe pharos_rename(descriptor.number, name, other, kind.rawValue)
         }
     }
 
-    enum RenameWay {
-        case exchanging
-        case toFreeName
+    /// The flags of renameat2(2).
+    enum RenameKind: UInt32 {
+        case toFreeName = 1
+        case exchanging = 2
     }
 
-    /// Gives a file another name next to its own, in `directory`; EEXIST if that name is taken.
+    /// Gives a file a second name in `directory`.
+    ///
+    /// - Throws: EEXIST if the name is taken.
     func link(_ name: String, to other: String, in directory: Directory) throws(SystemError) {
-        _ = try retryingInterrupts("link", directory.place(other)) {
+        try retryingInterrupts("link", directory.place(other)) {
             unsafe linkat(descriptor.number, name, directory.descriptor.number, other, 0)
         }
     }
 
-    /// Sets the permission bits, whatever the process' mask says. Not for directories opened for searching only.
-    func setMode(_ mode: UInt32) throws(SystemError) {
-        _ = try retryingInterrupts("chmod", path) { fchmod(descriptor.number, mode_t(mode)) }
+    /// Sets the permission bits; the umask has no effect. Only for a directory that was opened for reading.
+    func setPermissions(_ permissions: FilePermissions) throws(SystemError) {
+        try descriptor.setPermissions(permissions, path.string)
     }
 
-    /// Waits until the disk has the names in it. Some network disks cannot be asked; that is no error.
+    /// Waits until the names in the directory are on the disk. Network file systems that cannot do this are ignored.
     func synchronize() {
         guard let open = try? Descriptor(owning: openForReading()) else { return }
-        _ = fsync(open.number)
+        try? open.synchronize(path.string)
     }
 
-    /// Waits until the whole file system is on its disk. Not for directories opened for searching only.
+    /// Waits until the whole file system is on the disk. Only for a directory that was opened for reading.
     func synchronizeFileSystem() throws(SystemError) {
-        _ = try retryingInterrupts("syncfs", path) { syncfs(descriptor.number) }
+        try retryingInterrupts("syncfs", path.string) { syncfs(descriptor.number) }
     }
 
-    /// Takes flock(2)'s lock on it, unless another process has it. Not for directories opened for searching only.
+    /// Takes the lock of flock(2) on the directory; returns `false` if another process has it. Only for a directory that
+    /// was opened for reading.
     func tryLock() -> Bool { descriptor.tryFlock() }
 }
 
 extension Descriptor {
-    /// Takes flock(2)'s exclusive lock until this is closed; `false` when somebody else has it. A file system without
-    /// such locks gives it to everybody.
+    /// Takes the exclusive lock of flock(2) until this descriptor is closed; returns `false` if another process has it.
+    /// On a file system without such locks every process gets it.
     func tryFlock() -> Bool {
-        while flock(number, LOCK_EX | LOCK_NB) != 0 {
-            if errno != EINTR { return errno != EWOULDBLOCK }
+        do throws(SystemError) {
+            try retryingInterrupts("flock") { flock(number, LOCK_EX | LOCK_NB) }
+            return true
+        } catch {
+            return error.errno != .wouldBlock
         }
-        return true
     }
 }
 
-/// A directory for files that another program reads meanwhile: it has a name that nobody can guess, is for this user
-/// alone, and goes with its files.
+/// A directory for files that another program reads. It has an unpredictable name, only this user may enter it, and it is
+/// removed with its files at the end of this value's life.
 public struct TemporaryDirectory: ~Copyable {
-    /// Its absolute path, without a slash at the end.
+    /// The absolute path, without a slash at the end.
     public let path: String
 
-    /// Makes one in TMPDIR, or /tmp where that is not set.
+    /// Makes a directory in TMPDIR, or in /tmp if TMPDIR is not set to an absolute path.
     ///
-    /// - Throws: What the system said, such as ENOSPC.
+    /// - Throws: ENOSPC among others.
     public init() throws(SystemError) {
         let parent = Terminal.environment("TMPDIR").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
         var template = Array("\(parent)/pharos-XXXXXX".utf8CString)

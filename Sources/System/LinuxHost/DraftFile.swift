@@ -1,72 +1,78 @@
 internal import Glibc
 internal import Synchronization
+internal import SystemPackage
 
-/// Where a file is to be put: the directory that it is in, held open, and its name there. A symbolic link at the path
-/// is followed, so that it stays a link, but only where this user or root has made it.
+/// The place of a file: the open directory that contains it, and its name there.
+///
+/// A symbolic link at the path is followed, so that it stays a link, but only if this user or root has made it.
 struct FilePlace {
     let directory: Directory
     let name: String
-    /// What is there now, which is no symbolic link; `nil` if nothing is.
-    let status: FileStatus?
+    /// The status of the file that has this name now, which is no symbolic link; `nil` if there is none.
+    let status: Stat?
 
-    /// - Throws: ENOENT if the directory is missing; EISDIR for a path without a name at its end; ELOOP for a link
-    ///   of another user, and for links that lead to each other.
+    /// - Throws: ENOENT if the directory is missing; EISDIR for a path that does not end with a name; ELOOP for a
+    ///   symbolic link of another user, and for links that lead to each other.
     init(_ path: String) throws(SystemError) {
-        var (around, name) = Files.split(path)
+        guard !path.hasSuffix("/") else { throw SystemError("open", path, errno: .isDirectory) }
+        var next = FilePath(path)
         var directory: Directory
         do throws(SystemError) {
-            directory = try Directory(around)
+            directory = try Directory(next.removingLastComponent())
         } catch {
             throw error.about(path)
         }
-        // As many as the kernel follows.
+        // The kernel follows 40 links, too.
         for _ in 0..<40 {
-            guard !name.isEmpty, name != ".", name != ".." else { throw SystemError("open", path, errno: EISDIR) }
-            let status = try directory.status(of: name)
-            guard let status, status.kind == .symbolicLink else {
-                (self.directory, self.name, self.status) = (directory, name, status)
+            guard let last = next.lastComponent, last.kind == .regular else {
+                throw SystemError("open", path, errno: .isDirectory)
+            }
+            let status = try directory.status(of: last.string)
+            guard let status, status.type == .symbolicLink else {
+                (self.directory, self.name, self.status) = (directory, last.string, status)
                 return
             }
             guard status.isOursOrRoots else {
                 throw SystemError(
-                    "open", path, errno: ELOOP,
-                    reason: "this symbolic link belongs to user \(status.owner) and is not followed"
-                )
+                    "open", path, errno: .tooManySymbolicLinkLevels,
+                    reason: "this symbolic link belongs to user \(status.userID.rawValue) and is not followed")
             }
-            (around, name) = Files.split(try directory.target(ofLink: name))
+            next = try directory.target(ofLink: last.string)
+            let around = next.removingLastComponent()
             if !around.isEmpty { directory = try Directory(around, from: directory) }
         }
-        throw SystemError("open", path, errno: ELOOP)
+        throw SystemError("open", path, errno: .tooManySymbolicLinkLevels)
     }
 
-    /// Its path, for messages.
+    /// The path of the file, for messages.
     var path: String { directory.place(name) }
 
-    /// - Throws: where others could replace what is put there: a key would then be theirs to choose.
+    /// - Throws: EPERM if another user could replace a key that is stored here.
     func refuseUnlessSafeForSecrets() throws(SystemError) {
         let around = try directory.status()
         guard around.othersMayReplaceFiles else { return }
-        let folder = directory.path.isEmpty ? "." : directory.path
-        let why =
+        let folder = directory.path.isEmpty ? "." : directory.path.string
+        let reason =
             around.isOursOrRoots
-            ? "other users may write to \(folder), so no key belongs in it; `chmod go-w \(folder)` or choose another directory"
-            : "\(folder) belongs to user \(around.owner), so no key of this user belongs in it; choose "
+            ? "other users may write to \(folder), so it is not safe for keys; run `chmod go-w \(folder)` or choose "
                 + "another directory"
-        throw SystemError("open", path, errno: EPERM, reason: why)
+            : "\(folder) belongs to user \(around.userID.rawValue), so it is not safe for keys of this user; choose "
+                + "another directory"
+        throw SystemError("open", path, errno: .notPermitted, reason: reason)
     }
 }
 
-/// A file that grows under a name which nobody can foresee, `.NAME.RANDOM.pharos-draft`, until it gets its own name in
-/// one step. Its owner alone may open it before that. A draft that gets no name is removed.
+/// A file that is written under an unpredictable name, `.NAME.RANDOM.pharos-draft`, until it gets its final name in one
+/// step. Before that only its owner may open it. A draft that gets no final name is removed.
 ///
-/// For as long as it is written it is locked, so that one which a killed process has left can be told from it.
+/// A draft is locked while it is written. A draft without a lock was left by a killed process.
 final class DraftFile {
     let file: Descriptor
     let directory: Directory
-    /// `nil` once it has its own name.
+    /// `nil` after it has its final name.
     private var draftName: String?
 
-    /// - Throws: also ENOSPC and EROFS; EACCES if this user may not write to the directory.
+    /// - Throws: ENOSPC, EROFS, and EACCES if this user may not write to the directory, among others.
     init(of name: String, in directory: Directory) throws(SystemError) {
         Leftovers.remove(in: directory)
         for _ in 0..<16 {
@@ -75,38 +81,38 @@ final class DraftFile {
             do throws(SystemError) {
                 file = try directory.open(draftName, O_RDWR | O_CREAT | O_EXCL)
             } catch {
-                guard error.errno != EEXIST else { continue }
+                guard error.errno != .fileExists else { continue }
                 throw error.about(directory.place(name))
             }
-            // Somebody who removes what killed processes have left may have found it before it was locked.
+            // Another process may have removed the draft before it was locked.
             guard file.tryFlock(), directory.has(file, at: draftName) else { continue }
             self.file = file
             self.directory = directory
             self.draftName = draftName
             return
         }
-        throw SystemError("open", directory.place(name), errno: EAGAIN)
+        throw SystemError("open", directory.place(name), errno: .wouldBlock)
     }
 
     deinit { discard() }
 
-    /// Gives it its name; what had that name is gone.
+    /// Gives the draft its final name, and removes the file that had this name.
     func rename(to name: String) throws(SystemError) {
         guard let draftName else { return }
         try directory.rename(draftName, to: name)
         self.draftName = nil
     }
 
-    /// Gives it a name that nothing has yet.
+    /// Gives the draft its final name.
     ///
-    /// - Throws: EEXIST.
+    /// - Throws: EEXIST if another file has this name.
     func link(to name: String) throws(SystemError) {
         guard let draftName else { return }
         try directory.link(draftName, to: name, in: directory)
         discard()
     }
 
-    /// Removes it, unless it has its own name by now.
+    /// Removes the draft, unless it has its final name.
     func discard() {
         guard let draftName else { return }
         try? directory.remove(draftName)
@@ -114,12 +120,12 @@ final class DraftFile {
     }
 }
 
-/// The names of drafts, of files and of directories.
+/// The temporary names of drafts of files and directories.
 enum DraftName {
     private static let suffix = ".pharos-draft"
     private static let randomDigits = 16
 
-    /// Another one each time, with 64 bits of chance.
+    /// Returns a name with 64 random bits.
     static func random(for name: String) -> String {
         let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
         let chance = String(repeating: "0", count: randomDigits - digits.count) + digits
@@ -127,7 +133,7 @@ enum DraftName {
         return ".\(String(decoding: name.utf8.prefix(200), as: Unicode.ASCII.self)).\(chance)\(suffix)"
     }
 
-    /// Whether a name is one of these.
+    /// Returns whether a name is that of a draft.
     static func matches(_ name: String) -> Bool {
         guard name.hasPrefix("."), name.hasSuffix(suffix) else { return false }
         let start = name.dropLast(suffix.count)
@@ -137,27 +143,27 @@ enum DraftName {
     }
 }
 
-/// Drafts that killed processes have left.
+/// Removes drafts that killed processes have left.
 enum Leftovers {
-    /// The directories that this process has looked through, as they were named: what is left is from before.
+    /// The directories that this process has searched already.
     private static let seen = Mutex<Set<Place>>([])
 
     private struct Place: Hashable {
-        let path: String
-        let identity: FileStatus.Identity
+        let path: FilePath
+        let identity: Stat.Identity
     }
 
-    /// Removes the drafts of this user that no process has open; once for each directory.
+    /// Removes the drafts of this user in `directory` that no process has locked. Searches each directory once.
     static func remove(in directory: Directory) {
         guard let status = try? directory.status() else { return }
         let place = Place(path: directory.path, identity: status.identity)
         guard seen.withLock({ $0.insert(place).inserted }) else { return }
         for name in directory.names where DraftName.matches(name) {
-            guard let status = try? directory.status(of: name), status.owner == geteuid() else { continue }
-            switch status.kind {
+            guard let status = try? directory.status(of: name), status.userID.rawValue == geteuid() else { continue }
+            switch status.type {
             case .regular:
                 guard let file = try? directory.open(name, O_RDWR), file.tryFlock(),
-                    (try? FileStatus(file))?.identity == status.identity
+                    (try? file.status())?.identity == status.identity
                 else { continue }
                 try? directory.remove(name)
             case .directory:
@@ -172,11 +178,10 @@ enum Leftovers {
 }
 
 extension Files {
-    /// Puts what comes in pieces in the place of the file at `path`, as ``replace(_:with:mode:keepsRights:isDurable:)``
-    /// does: it is never all in memory. The new file gets the rights of the one that is there, else mode 0644. A
-    /// ``FileDraft`` leaves a file alone whose contents are the same, and gives a changed one to whoever writes it.
+    /// Replaces the file at `path` as ``replace(_:with:mode:keepsRights:isDurable:)`` does, without having all contents in
+    /// memory. The new file keeps the mode, owner and group of an existing one; a new file has mode 0644.
     ///
-    /// - Parameter contents: Hands each piece on, in order. What it throws leaves the old file as it was.
+    /// - Parameter contents: Passes the pieces of the contents in order. If it throws, the old file stays.
     public static func replace(
         _ path: String,
         inPieces contents: ((_ piece: [UInt8]) throws(SystemError) -> Void) throws(SystemError) -> Void
@@ -188,32 +193,31 @@ extension Files {
     }
 }
 
-/// A file's next contents, written piece by piece. As long as the pieces are what the file has already, nothing is
-/// written anywhere; from the first difference on a draft grows next to it, under a name that nobody can foresee.
+/// The next contents of a file, written piece by piece. Nothing is written while the pieces are equal to the existing
+/// contents. From the first difference on they are written to a draft, which ``commit()`` puts into the place of the file.
 public final class FileDraft {
-    /// Where the draft grows.
+    /// The place of the draft.
     private enum Target {
-        /// Beside the file, whose name it gets in the end.
+        /// In the directory of the file, whose name it gets in the end.
         case beside(FilePlace)
-        /// In a directory that comes into its place as a whole; makes the file.
+        /// In a directory that is replaced as a whole. The function creates the file.
         case inNewDirectory(() throws(SystemError) -> Descriptor)
     }
 
     private let target: Target
-    /// For messages.
     private let path: String
     private let old: Descriptor?
     private var new: Descriptor?
-    /// What gets the file's name in the end.
+    /// The draft in the directory of the file.
     private var draft: DraftFile?
-    /// Bytes that are as they were.
+    /// The number of bytes that are equal to the existing contents.
     private var same = 0
     private var pending: [UInt8] = []
     private static let pieceSize = 1 << 18
 
-    /// - Parameter path: The file as it is; it may be missing. A symbolic link stays one: the file that it leads to gets
-    ///   the new contents. One that another user has made is refused.
-    /// - Throws: EINVAL and EISDIR if something else than a regular file is there.
+    /// - Parameter path: The path of the file, which may be missing. If it is a symbolic link, the file that it leads to gets
+    ///   the new contents; a link of another user is refused.
+    /// - Throws: EINVAL or EISDIR if `path` exists and is not a regular file.
     public init(_ path: String) throws(SystemError) {
         let place = try FilePlace(path)
         if let refusal = place.status?.refusalOfOtherKinds("open", path) { throw refusal }
@@ -222,7 +226,7 @@ public final class FileDraft {
         old = try? place.directory.openRegular(place.name)
     }
 
-    /// A file of a directory whose next contents come into its place as a whole.
+    /// Creates the draft of a file in a directory that is replaced as a whole.
     init(
         _ name: String, path: String, in current: Directory?, make: @escaping () throws(SystemError) -> Descriptor
     ) {
@@ -231,23 +235,25 @@ public final class FileDraft {
         old = try? current?.openRegular(name)
     }
 
-    /// Whether there is a draft, because the contents are not those of the file.
+    /// Whether the contents differ from those of the file.
     public var isChanged: Bool { new != nil }
 
-    /// Adds bytes at the end.
+    /// Appends bytes to the contents.
     public func append(_ octets: [UInt8]) throws(SystemError) {
         pending += octets
         if pending.count >= Self.pieceSize { try flush() }
     }
 
-    /// To be called behind the last piece. The draft is on the disk then, if there is one.
+    /// Ends the contents. If they differ from those of the file, the draft is complete now.
+    ///
+    /// - Parameter isDurable: Whether to wait until the draft is on the disk.
     public func finish(isDurable: Bool = true) throws(SystemError) {
         try flush()
         if new == nil {
             if let old, try named({ () throws(SystemError) in try old.read(upTo: 1) }).isEmpty { return }
             try begin()
         }
-        if isDurable, let new { _ = try retryingInterrupts("fsync", path) { fsync(new.number) } }
+        if isDurable, let new { try new.synchronize(path) }
     }
 
     private func flush() throws(SystemError) {
@@ -267,7 +273,7 @@ public final class FileDraft {
         pending.removeAll(keepingCapacity: true)
     }
 
-    /// Whether the file goes on with what is pending.
+    /// Whether the existing contents continue with the pending bytes.
     private func isAsBefore() throws(SystemError) -> Bool {
         guard let old else { return false }
         var done = 0
@@ -280,25 +286,25 @@ public final class FileDraft {
         return true
     }
 
-    /// Makes the draft, with what the file has up to here.
+    /// Creates the draft, and copies the equal start of the existing contents.
     private func begin() throws(SystemError) {
         let made: Descriptor
         switch target {
         case .beside(let place):
             let draft = try DraftFile(of: place.name, in: place.directory)
-            try draft.file.setMode(place.status?.mode ?? 0o666 & ~ProcessMask.bits)
+            try draft.file.setPermissions(place.status?.permissions ?? ProcessMask.permissions(0o666))
             self.draft = draft
             made = draft.file
         case .inNewDirectory(let make): made = try make()
         }
         new = made
         guard same > 0, let old else { return }
-        guard lseek(old.number, 0, SEEK_SET) == 0 else { throw SystemError("lseek", path, errno: errno) }
+        _ = try systemCall("lseek", path) { try old.file.seek(offset: 0, from: .start) }
         var rest = same
         while rest > 0 {
             let limit = min(rest, Self.pieceSize)
             let part = try named { () throws(SystemError) in try old.read(upTo: limit) }
-            guard !part.isEmpty else { throw SystemError("read", path, errno: EIO) }
+            guard !part.isEmpty else { throw SystemError("read", path, errno: .ioError) }
             try named { () throws(SystemError) in try made.writeAll(part) }
             rest -= part.count
         }
@@ -312,7 +318,7 @@ public final class FileDraft {
         }
     }
 
-    /// Puts the draft into the file's place, if there is one.
+    /// Replaces the file if the contents differ.
     public func commit() throws(SystemError) {
         guard new != nil else { return }
         new = nil
@@ -321,7 +327,7 @@ public final class FileDraft {
         draft = nil
     }
 
-    /// Takes the draft away.
+    /// Removes the draft.
     public func discard() {
         new = nil
         draft = nil

@@ -1,42 +1,42 @@
 internal import CLinux
 internal import Glibc
+internal import SystemPackage
 
-/// The next contents of a directory, which come into its place in one step: whoever looks sees the old directory or the
-/// new one, and a process that is killed meanwhile leaves the old one whole.
+/// Replaces a directory in one step: other processes see the old directory or the new one, and a process that is killed
+/// leaves the old one complete.
 ///
-/// The new directory grows next to the old one, under a name that nobody can foresee, and nobody but its owner may enter
-/// it. Files that do not change are the same files in both (hard links), so that they are not touched; when no file
-/// changes, no directory is made. The two then change places (renameat2(2), RENAME_EXCHANGE).
+/// The new directory is written in the parent of the old one, under an unpredictable name, and only its owner may enter it.
+/// Files that do not change are hard links to the old files. If no file changes, no directory is made. In the end the two
+/// exchange their names (renameat2(2), RENAME_EXCHANGE).
 ///
-/// Of two replacements of one directory at once, the one that commits second is refused (EAGAIN): what it has compared
-/// with is gone by then.
+/// If two processes replace a directory at the same time, the second commit is refused (EAGAIN).
 public final class FolderReplacement {
-    /// The directory, behind symbolic links at its end.
+    /// The path of the directory, with symbolic links at its end resolved.
     public let path: String
     private let parent: Directory
     private let name: String
-    /// The directory as it is; `nil` if there is none.
+    /// The old directory; `nil` if there is none.
     private let current: Directory?
-    private let currentStatus: FileStatus?
+    private let currentStatus: Stat?
     private var next: (directory: Directory, name: String)?
     private var kept: [String] = []
-    /// How many files are new, or changed.
+    /// The number of new and changed files.
     public private(set) var written = 0
-    /// How many files are as they were.
+    /// The number of unchanged files.
     public var unchanged: Int { kept.count }
-    /// The names in the directory as it is now.
+    /// The names in the old directory.
     public let names: Set<String>
 
-    /// What was done.
+    /// The numbers of files of a replacement.
     public struct Outcome: Hashable, Sendable {
-        /// How many files are new, or changed.
+        /// The number of new and changed files.
         public var written = 0
-        /// How many files are as they were.
+        /// The number of unchanged files.
         public var unchanged = 0
-        /// How many files are gone.
+        /// The number of removed files.
         public var removed = 0
 
-        /// Nothing.
+        /// Creates an outcome without files.
         public init() {}
 
         fileprivate init(written: Int, unchanged: Int, removed: Int) {
@@ -46,14 +46,14 @@ public final class FolderReplacement {
         }
     }
 
-    /// - Parameter path: The directory; it may be missing. A symbolic link stays one: the directory that it leads to gets
-    ///   the new contents. One that another user has made is refused.
-    /// - Throws: ENOTDIR if something else is at the path; ENOENT if the directory around it is missing.
+    /// - Parameter path: The path of the directory, which may be missing. If it is a symbolic link, the directory that it
+    ///   leads to is replaced; a link of another user is refused.
+    /// - Throws: ENOTDIR if `path` is not a directory; ENOENT if its parent is missing.
     public init(_ path: String) throws(SystemError) {
-        var trimmed = path[...]
-        while trimmed.utf8.count > 1, trimmed.last == "/" { trimmed.removeLast() }
-        let place = try FilePlace(Self.named(String(trimmed)))
-        if let status = place.status, status.kind != .directory { throw SystemError("open", path, errno: ENOTDIR) }
+        let place = try FilePlace(Self.named(FilePath(path)))
+        if let status = place.status, status.type != .directory {
+            throw SystemError("open", path, errno: .notDirectory)
+        }
         self.path = place.path
         parent = place.directory
         name = place.name
@@ -64,16 +64,14 @@ public final class FolderReplacement {
 
     deinit { discard() }
 
-    /// The path that leads to the directory by its name, for `.` and what ends in `..`.
-    private static func named(_ path: String) throws(SystemError) -> String {
-        let (_, name) = Files.split(path)
-        guard name.isEmpty || name == "." || name == ".." else { return path }
-        guard let whole = unsafe realpath(path, nil) else { throw SystemError("open", path, errno: errno) }
-        defer { unsafe free(whole) }
-        return unsafe String(cString: whole)
+    /// Returns a path that ends with the name of the directory, also for `.` and for paths that end with `..`.
+    private static func named(_ path: FilePath) throws(SystemError) -> String {
+        if path.lastComponent?.kind == .regular { return path.string }
+        guard let whole = Files.resolved(path.string) else { throw SystemError("open", path.string, errno: errno) }
+        return whole
     }
 
-    /// A file of the directory with these bytes in it.
+    /// Writes a file of the new directory.
     public func put(_ name: String, _ octets: [UInt8]) throws(SystemError) {
         if names.contains(name), holds(name, octets) {
             kept.append(name)
@@ -87,7 +85,7 @@ public final class FolderReplacement {
         written += 1
     }
 
-    /// A file of the directory that is written piece by piece. To be handed to ``finish(_:_:)``.
+    /// Returns a file of the new directory that is written piece by piece. Pass it to ``finish(_:_:)`` at its end.
     public func draft(_ name: String) -> FileDraft {
         FileDraft(name, path: "\(path)/\(name)", in: current) { [self] () throws(SystemError) in try make(name) }
     }
@@ -102,13 +100,12 @@ public final class FolderReplacement {
         }
     }
 
-    /// Whether anything will be done.
+    /// Whether the new directory differs from the old one.
     public var isChanged: Bool { written > 0 || kept.count != names.count || current == nil }
 
-    /// Brings the new directory into the old one's place; what it does not hold is gone.
+    /// Puts the new directory into the place of the old one. Files that were not written again are removed.
     ///
-    /// - Throws: EBUSY for a directory that is a mount point. EAGAIN if another process has replaced the directory
-    ///   meanwhile.
+    /// - Throws: EBUSY for a mount point; EAGAIN if another process has replaced the directory in the meantime.
     public func commit() throws(SystemError) -> Outcome {
         var removed = names.subtracting(kept)
         if let next { removed.subtract(next.directory.names) }
@@ -116,10 +113,10 @@ public final class FolderReplacement {
         guard isChanged else { return outcome }
         let next = try prepare()
         for name in kept { try keep(name, in: next.directory) }
-        try next.directory.setMode(currentStatus?.mode ?? 0o777 & ~ProcessMask.bits)
+        try next.directory.setPermissions(currentStatus?.permissions ?? ProcessMask.permissions(0o777))
         if written > 0 { try next.directory.synchronizeFileSystem() }
         guard try parent.status(of: name)?.identity == currentStatus?.identity else {
-            throw SystemError("rename", path, errno: EAGAIN)
+            throw SystemError("rename", path, errno: .wouldBlock)
         }
         if currentStatus == nil {
             try publish(next.name)
@@ -130,21 +127,21 @@ public final class FolderReplacement {
         return outcome
     }
 
-    /// Takes away what was written for the new directory.
+    /// Removes the new directory.
     public func discard() {
         guard let next else { return }
         self.next = nil
         parent.removeDirectory(next.name)
     }
 
-    // MARK: steps
+    // MARK: Steps
 
-    /// A new file of the new directory.
+    /// Creates a file in the new directory.
     private func make(_ name: String) throws(SystemError) -> Descriptor {
         try prepare().directory.open(name, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
     }
 
-    /// The new directory, which is made now where it is not there yet.
+    /// Returns the new directory, and creates it on the first call.
     private func prepare() throws(SystemError) -> (directory: Directory, name: String) {
         if let next { return next }
         Leftovers.remove(in: parent)
@@ -153,18 +150,18 @@ public final class FolderReplacement {
             do throws(SystemError) {
                 try parent.makeDirectory(draftName, mode: 0o700)
             } catch {
-                guard error.errno != EEXIST else { continue }
+                guard error.errno != .fileExists else { continue }
                 throw error.about(path)
             }
             let directory = try Directory(draftName, in: parent)
-            // Somebody who removes what killed processes have left may have found it before it was locked.
+            // Another process may have removed the directory before it was locked.
             guard directory.tryLock(), try parent.status(of: draftName)?.identity == directory.status().identity
             else { continue }
             let made = (directory, draftName)
             next = made
             return made
         }
-        throw SystemError("mkdir", path, errno: EAGAIN)
+        throw SystemError("mkdir", path, errno: .wouldBlock)
     }
 
     private func keep(_ name: String, in next: Directory) throws(SystemError) {
@@ -172,10 +169,10 @@ public final class FolderReplacement {
         do throws(SystemError) {
             try current.link(name, to: name, in: next)
         } catch {
-            guard [EPERM, EMLINK, EOPNOTSUPP, EXDEV].contains(error.errno) else {
+            guard [.notPermitted, .tooManyLinks, .notSupportedOnSocket, .improperLink].contains(error.errno) else {
                 throw error.about("\(path)/\(name)")
             }
-            // A file system without hard links.
+            // The file system has no hard links.
             let octets = try Files.read(current.openRegular(name), "\(path)/\(name)", limit: 1 << 30).octets
             try next.open(name, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644).writeAll(octets)
         }
@@ -186,9 +183,9 @@ public final class FolderReplacement {
             try parent.rename(draftName, to: name, .toFreeName)
         } catch {
             switch error.errno {
-            // Another process was quicker.
-            case EEXIST: throw SystemError("rename", path, errno: EAGAIN)
-            case EINVAL, ENOSYS, EOPNOTSUPP: try parent.rename(draftName, to: name)
+            // Another process has created the directory in the meantime.
+            case .fileExists: throw SystemError("rename", path, errno: .wouldBlock)
+            case .invalidArgument, .noFunction, .notSupportedOnSocket: try parent.rename(draftName, to: name)
             default: throw error
             }
         }
@@ -200,10 +197,10 @@ public final class FolderReplacement {
             parent.removeDirectory(draftName)
             return
         } catch {
-            guard error.errno == EINVAL || error.errno == ENOSYS || error.errno == EOPNOTSUPP else { throw error }
+            guard [.invalidArgument, .noFunction, .notSupportedOnSocket].contains(error.errno) else { throw error }
         }
-        // A file system that cannot exchange: for a moment there is no directory of that name. The old one is locked, so
-        // that nobody takes it for a left draft meanwhile.
+        // The file system cannot exchange names, so for a moment there is no directory of this name. The old one is locked,
+        // so that no process removes it as a draft.
         _ = current?.tryLock()
         let old = DraftName.random(for: name)
         try parent.rename(name, to: old)
@@ -217,18 +214,20 @@ public final class FolderReplacement {
     }
 
     private func holds(_ name: String, _ octets: [UInt8]) -> Bool {
-        guard let file = try? current?.openRegular(name), (try? FileStatus(file))?.size == octets.count else {
+        guard let file = try? current?.openRegular(name), (try? file.status())?.size == Int64(octets.count) else {
             return false
         }
         return (try? Files.read(file, name, limit: octets.count).octets) == octets
     }
 }
 
-/// The permissions that this process takes from the files it makes: umask(2).
+/// The umask of this process.
 enum ProcessMask {
-    /// As the kernel tells it; that of most users where it does not. Setting the mask to read it would change it for
-    /// the other threads for a moment.
-    static var bits: UInt32 {
+    /// Returns `all` without the bits of the umask, which is read from /proc; 022 if it cannot be read. Calling umask(2)
+    /// would change the mask of the other threads for a moment.
+    static func permissions(_ all: UInt32) -> FilePermissions { FilePermissions(rawValue: all & ~bits) }
+
+    private static var bits: UInt32 {
         guard let text = try? Files.read("/proc/self/status", limit: 1 << 16) else { return 0o022 }
         for line in String(decoding: text, as: UTF8.self).split(separator: "\n") where line.hasPrefix("Umask:") {
             return UInt32(line.dropFirst(6).filter(\.isNumber), radix: 8) ?? 0o022

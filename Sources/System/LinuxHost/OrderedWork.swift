@@ -1,16 +1,17 @@
 internal import Glibc
 
-/// Numbered pieces of work that several threads do and one thread takes in their order, so that who does which piece
-/// changes nothing. Threads that are ahead of the taker by more than the window sleep; so does the taker while its piece
-/// is being made.
+/// Computes numbered pieces of work on several threads, and returns them in order to one thread.
+///
+/// The result does not depend on the number of threads. A thread that is further ahead than the window waits, and so does
+/// the caller of ``next()`` until its piece is ready.
 ///
 /// ```swift
 /// let work = try OrderedWork(pieces: batches, window: 16) { batch in simulation.batch(batch) }
 /// while let tally = work.next() { merge(tally) }
 /// ```
 ///
-/// A taker that has to look at something else as well, such as a signal, uses ``next(milliseconds:)``. The threads end
-/// behind the last piece, after ``stop()``, and when nobody holds this any more.
+/// Use ``next(milliseconds:)`` to check something else in between, such as a signal. The threads end after the last piece,
+/// after ``stop()``, and with the last reference to this object.
 public final class OrderedWork<Piece: Sendable>: Sendable {
     private struct State {
         var upcoming = 0
@@ -19,12 +20,12 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
         var isStopped = false
     }
 
-    /// What a taker finds.
+    /// The result of ``next(milliseconds:)``.
     public enum Outcome: Sendable {
         case piece(Piece)
-        /// The next piece is not there yet.
+        /// The next piece is not ready yet.
         case late
-        /// All pieces were taken, or the work was stopped.
+        /// All pieces were returned, or the work was stopped.
         case over
     }
 
@@ -34,10 +35,10 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
     /// Starts the threads.
     ///
     /// - Parameters:
-    ///   - pieces: How many there are; `Int.max` for as many as are taken until ``stop()``.
-    ///   - window: How many may be made ahead of the one that is taken next, at least 1.
-    ///   - threads: How many threads work; one for each processor where it is `nil`.
-    ///   - make: Does the piece of this number, from 0; called on the threads.
+    ///   - pieces: The number of pieces; `Int.max` for no limit until ``stop()``.
+    ///   - window: The number of pieces that may be computed ahead of the next one to be returned, at least 1.
+    ///   - threads: The number of threads; `nil` for one per processor.
+    ///   - make: Computes the piece with this number, from 0. Called on the threads.
     /// - Throws: EAGAIN if the system gives no more threads.
     public init(
         pieces: Int, window: Int, threads: Int? = nil, make: @escaping @Sendable (Int) -> Piece
@@ -54,7 +55,7 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
 
     private static func work(_ state: Monitor<State>, _ pieces: Int, _ window: Int, _ make: (Int) -> Piece) {
         while true {
-            // Nothing inside: no piece is left for this thread.
+            // The inner nil means that no piece is left for this thread.
             let turn: Int?? = state.wait { state in
                 if state.isStopped || state.upcoming >= pieces { return .some(nil) }
                 guard state.upcoming - state.taken < window else { return nil }
@@ -67,13 +68,13 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the next piece; `nil` behind the last one and after ``stop()``.
+    /// Waits for the next piece; returns `nil` after the last one and after ``stop()``.
     public func next() -> Piece? {
         guard case .piece(let piece) = next(within: nil) else { return nil }
         return piece
     }
 
-    /// Waits for the next piece, at most so long.
+    /// Waits for the next piece for a limited time.
     public func next(milliseconds: Int) -> Outcome { next(within: milliseconds) }
 
     private func next(within milliseconds: Int?) -> Outcome {
@@ -85,45 +86,22 @@ public final class OrderedWork<Piece: Sendable>: Sendable {
         } ?? .late
     }
 
-    /// Begins no further piece; whoever waits for one goes on. May be called from the threads.
+    /// Starts no further pieces, and ends all waiting. May be called from the threads.
     public func stop() { state.change { $0.isStopped = true } }
 }
 
-/// One value that a thread of its own makes while others work.
-public final class BackgroundResult<Value: Sendable>: Sendable {
-    private let state = Monitor<Value?>(nil)
-
-    /// Starts the thread.
-    ///
-    /// - Throws: EAGAIN if the system gives no more threads.
-    public init(_ make: @escaping @Sendable () -> Value) throws(SystemError) {
-        let state = state
-        try BackgroundThread.start {
-            let value = make()
-            state.change { $0 = value }
-        }
-    }
-
-    /// The value, which this waits for.
-    public var value: Value {
-        while true {
-            if let value = state.wait({ $0 }) { return value }
-        }
-    }
-}
-
-/// A value that several threads share and wait for: a mutex with a condition (pthread_cond_wait(3)), so that nobody
-/// looks again and again whether something has changed.
+/// A value that several threads share, and whose changes they can wait for: a mutex with a condition
+/// (pthread_cond_wait(3)).
 ///
-/// For threads of their own only (``BackgroundThread``, the main thread): waiting blocks, which must not happen in
-/// Swift's cooperative pool.
+/// Use it only on the main thread and on threads of ``BackgroundThread``: waiting blocks the thread, which must not happen
+/// in Swift's cooperative pool.
 @safe public final class Monitor<State>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    /// Only touched while the mutex is held.
+    /// Accessed only while the mutex is held.
     private var state: State
 
-    /// - Parameter state: The value at the start; handed over, so nobody else may keep a reference into it.
+    /// - Parameter state: The first value.
     public init(_ state: sending State) {
         self.state = state
         unsafe mutex.initialize(to: pthread_mutex_t())
@@ -131,7 +109,7 @@ public final class BackgroundResult<Value: Sendable>: Sendable {
         unsafe pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
-        // The wall clock may be set while somebody waits.
+        // The wall clock may be set while a thread waits.
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         unsafe pthread_cond_init(condition, &attributes)
         unsafe pthread_condattr_destroy(&attributes)
@@ -144,7 +122,7 @@ public final class BackgroundResult<Value: Sendable>: Sendable {
         unsafe mutex.deallocate()
     }
 
-    /// Looks at the value or changes it, and wakes everybody who waits for a change.
+    /// Reads or changes the value, and wakes all threads that wait for a change.
     public func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer {
@@ -154,17 +132,17 @@ public final class BackgroundResult<Value: Sendable>: Sendable {
         return body(&state)
     }
 
-    /// Waits until `find` gives something of the value, which it may take out.
+    /// Waits until `find` returns a result for the value, which it may change.
     ///
-    /// - Parameter milliseconds: How long at most; without limit where it is `nil`.
-    /// - Returns: What was found; `nil` if the time was over first.
+    /// - Parameter milliseconds: The longest time to wait; `nil` for no limit.
+    /// - Returns: The result of `find`; `nil` if the time is over.
     public func wait<Result: Sendable>(milliseconds: Int? = nil, _ find: (inout State) -> Result?) -> Result? {
         let deadline = milliseconds.map { MonotonicClock.nanoseconds() + UInt64(max(0, $0)) * 1_000_000 }
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         while true {
             if let result = find(&state) {
-                // What was taken out may be what another one waits for.
+                // Other threads may wait for the change that find has made.
                 unsafe pthread_cond_broadcast(condition)
                 return result
             }
@@ -178,14 +156,14 @@ public final class BackgroundResult<Value: Sendable>: Sendable {
     }
 }
 
-/// A thread for work that waits in the kernel, which must not happen in Swift's cooperative pool.
+/// Runs work that waits in the kernel, which must not happen in Swift's cooperative pool.
 public enum BackgroundThread {
     private final class Job {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// Runs `body` on a thread of its own, which ends with it. Nobody joins it.
+    /// Runs `body` on a new detached thread.
     public static func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let job = unsafe Unmanaged.passRetained(Job(body))
         var thread = pthread_t()

@@ -1,15 +1,16 @@
 internal import CLinux
 internal import Glibc
 internal import Synchronization
+internal import SystemPackage
 
 /// Waits for several descriptors at once: poll(2).
 public enum Poller {
-    /// A descriptor and what is awaited of it. Errors and hang-ups always count as ready.
+    /// A descriptor and the event to wait for. Errors and hang-ups always count as ready.
     public struct Interest {
         let descriptor: Descriptor
         let events: Int16
 
-        /// `descriptor` until it can be read from, written to, or either.
+        /// Waits until `descriptor` can be read from, written to, or either.
         public init(_ descriptor: Descriptor, _ kind: Kind) {
             self.descriptor = descriptor
             events =
@@ -21,77 +22,85 @@ public enum Poller {
         }
     }
 
-    /// What is awaited: POLLIN, POLLOUT or both.
+    /// The event to wait for: POLLIN, POLLOUT or both.
     public enum Kind: Sendable {
         case read
         case write
         case readAndWrite
     }
 
-    /// Waits until one of `interests` is ready or `milliseconds` are over (negative: without limit), and tells for
-    /// each of them whether it is ready.
+    /// Waits until one of `interests` is ready, or until `milliseconds` are over (no limit if negative).
+    ///
+    /// - Returns: For each interest, whether it is ready.
     public static func wait(_ interests: [Interest], milliseconds: Int) throws(SystemError) -> [Bool] {
-        var list = interests.map { pollfd(fd: $0.descriptor.number, events: $0.events, revents: 0) }
-        let timeout = Int32(clamping: milliseconds)
-        _ = try retryingInterrupts("poll") { unsafe poll(&list, nfds_t(list.count), timeout) }
-        return list.map { $0.revents != 0 }
+        var list = PollList(interests)
+        try list.wait(milliseconds: Int32(clamping: milliseconds))
+        return (0..<list.count).map { list.isReady($0) }
     }
 
-    /// The same until a moment of ``MonotonicClock``; rounds up, so that it never returns too early.
+    /// Waits until one of `interests` is ready, or until a moment of ``MonotonicClock`` in nanoseconds. Never returns too
+    /// early.
+    ///
+    /// - Returns: For each interest, whether it is ready.
     public static func wait(_ interests: [Interest], until deadline: UInt64) throws(SystemError) -> [Bool] {
-        try wait(interests, milliseconds: Int(milliseconds(until: deadline)))
-    }
-
-    /// What is left until a moment of ``MonotonicClock``, rounded up, for poll(2).
-    fileprivate static func milliseconds(until deadline: UInt64) -> Int32 {
-        let now = MonotonicClock.nanoseconds()
-        let left = deadline > now ? deadline - now : 0
-        return left > UInt64(Int32.max) * 1_000_000 ? Int32.max : Int32((left + 999_999) / 1_000_000)
+        var list = PollList(interests)
+        try list.wait(until: deadline)
+        return (0..<list.count).map { list.isReady($0) }
     }
 }
 
-/// Descriptors that are waited for again and again, until they can be read from: what poll(2) takes is made once.
+/// A fixed list of descriptors to wait for again and again. Waiting allocates no memory.
 public struct PollList {
     private var list: [pollfd]
 
-    /// A list of `descriptors` in their order. It does not keep them open: that is up to whoever waits.
+    /// Creates a list of `descriptors` to read from. The caller must keep them open.
     public init(reading descriptors: [Descriptor]) {
-        list = descriptors.map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
+        self.init(descriptors.map { Poller.Interest($0, .read) })
     }
 
-    /// How many descriptors there are.
+    init(_ interests: [Poller.Interest]) {
+        list = interests.map { pollfd(fd: $0.descriptor.number, events: $0.events, revents: 0) }
+    }
+
+    /// The number of descriptors.
     public var count: Int { list.count }
 
-    /// Waits until one of them is ready, or until a moment of ``MonotonicClock``; never returns too early. Errors and
-    /// hang-ups count as ready.
+    /// Waits until one of the descriptors is ready, or until a moment of ``MonotonicClock`` in nanoseconds. Never returns
+    /// too early. Errors and hang-ups count as ready.
     public mutating func wait(until deadline: UInt64) throws(SystemError) {
-        let timeout = Poller.milliseconds(until: deadline)
-        _ = try retryingInterrupts("poll") { unsafe poll(&list, nfds_t(list.count), timeout) }
+        let now = MonotonicClock.nanoseconds()
+        let left = deadline > now ? deadline - now : 0
+        let isLong = left > UInt64(Int32.max) * 1_000_000
+        try wait(milliseconds: isLong ? Int32.max : Int32((left + 999_999) / 1_000_000))
     }
 
-    /// Whether the descriptor at `position` of the list was ready at the end of the last wait.
+    mutating func wait(milliseconds: Int32) throws(SystemError) {
+        try retryingInterrupts("poll") { unsafe poll(&list, nfds_t(list.count), milliseconds) }
+    }
+
+    /// Returns whether the descriptor at `position` of the list was ready at the end of the last wait.
     public func isReady(_ position: Int) -> Bool { list[position].revents != 0 }
 }
 
-/// Signals as something to poll for, instead of something that interrupts.
+/// Receives signals through a descriptor (signalfd(2)) instead of interrupts.
 public final class SignalDescriptor: Sendable {
-    /// To poll for reading; then ask ``take()``.
+    /// The descriptor to poll for reading. When it is readable, call ``take()``.
     public let descriptor: Descriptor
     private let firstTaken = Mutex<UInt64?>(nil)
-    /// Whether ``firstTaken`` holds something: asked at each wake-up.
+    /// Whether ``firstTaken`` has a value.
     private let isTaken = Atomic(false)
 
-    /// When the first signal was taken, in nanoseconds of ``MonotonicClock``; `nil` while none was. Whoever has taken it
-    /// may have been in the middle of something: the wish stays, for everybody who asks later.
+    /// The time of the first signal in nanoseconds of ``MonotonicClock``; `nil` if there was none. It is kept after
+    /// ``take()``, so that all parts of the program see that it should end.
     public var takenAt: UInt64? { isTaken.load(ordering: .acquiring) ? firstTaken.withLock { $0 } : nil }
 
-    /// Blocks `signals` in this thread, and in every thread that it starts from now on, and collects them here.
+    /// Blocks `signals` in this thread and in the threads that it starts from now on, and receives them here.
     public init(_ signals: [Int32] = SignalDescriptor.termination) throws(SystemError) {
         var set = sigset_t()
         unsafe sigemptyset(&set)
         for signal in signals { unsafe sigaddset(&set, signal) }
         guard unsafe pthread_sigmask(SIG_BLOCK, &set, nil) == 0 else {
-            throw SystemError("pthread_sigmask", errno: EINVAL)
+            throw SystemError("pthread_sigmask", errno: .invalidArgument)
         }
         let number = try retryingInterrupts("signalfd") {
             unsafe signalfd(-1, &set, PHAROS_SFD_FLAGS)
@@ -99,13 +108,12 @@ public final class SignalDescriptor: Sendable {
         descriptor = Descriptor(owning: number)
     }
 
-    /// Somebody wants us to end: SIGINT, SIGTERM, SIGQUIT, and SIGHUP when the terminal goes, unless we were started
-    /// to outlive it (nohup).
+    /// The signals that end a command: SIGINT, SIGTERM and SIGQUIT, and SIGHUP unless it is ignored (nohup).
     public static var termination: [Int32] {
         ending + (isIgnored(SIGHUP) ? [] : [SIGHUP])
     }
 
-    /// SIGINT, SIGTERM and SIGQUIT: what ends a service, for which SIGHUP means something else.
+    /// The signals that end a service: SIGINT, SIGTERM and SIGQUIT. SIGHUP makes it reload.
     public static let ending = [SIGINT, SIGTERM, SIGQUIT]
     /// SIGHUP.
     public static let hangUp = SIGHUP
@@ -117,7 +125,7 @@ public final class SignalDescriptor: Sendable {
         return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
     }
 
-    /// The next signal that has come, or `nil`.
+    /// Returns the next received signal; `nil` if there is none.
     public func take() -> Int32? {
         guard let octets = try? descriptor.read(upTo: MemoryLayout<signalfd_siginfo>.size), octets.count >= 4 else {
             return nil
@@ -125,11 +133,11 @@ public final class SignalDescriptor: Sendable {
         let now = MonotonicClock.nanoseconds()
         firstTaken.withLock { $0 = $0 ?? now }
         isTaken.store(true, ordering: .releasing)
-        // ssi_signo is the first field, in the machine's order; both our architectures are little-endian.
+        // The first field is ssi_signo, little-endian on both supported architectures.
         return Int32(octets[0])
     }
 
-    /// Writing to a peer that is gone is an error to handle, not a reason to die.
+    /// Ignores SIGPIPE, so that writing to a closed pipe or connection is an error instead of the end of the process.
     public static func ignoreBrokenPipes() {
         _ = signal(SIGPIPE, SIG_IGN)
     }

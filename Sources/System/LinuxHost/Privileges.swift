@@ -1,12 +1,13 @@
 internal import CLinux
 internal import Glibc
+internal import SystemPackage
 
-/// What the kernel lets this process do.
+/// The user and the capabilities of this process.
 public enum Privileges {
-    /// The number of the user whom this process acts for.
+    /// The effective user id.
     public static var user: UInt32 { geteuid() }
 
-    /// The capabilities that Bluetooth sockets ask for, with their bits (linux/capability.h).
+    /// The capabilities that Bluetooth sockets need, by their bits (linux/capability.h).
     public enum Capability: Int, CaseIterable, Sendable, CustomStringConvertible {
         case netAdmin = 12
         case netRaw = 13
@@ -19,7 +20,7 @@ public enum Privileges {
         }
     }
 
-    /// Whether `capability` is in the effective set.
+    /// Returns whether `capability` is in the effective set.
     public static func has(_ capability: Capability) -> Bool {
         guard let octets = try? Files.read("/proc/self/status", limit: 1 << 16) else { return false }
         for line in String(decoding: octets, as: UTF8.self).split(separator: "\n") where line.hasPrefix("CapEff:") {
@@ -29,31 +30,28 @@ public enum Privileges {
         return false
     }
 
-    /// The kernel's name of this installation: 32 hexadecimal digits of /etc/machine-id; `nil` if there is none.
+    /// The id of this installation: 32 hexadecimal digits of /etc/machine-id; `nil` if there is none.
     public static var machineID: String? {
         Files.firstLine("/etc/machine-id").flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The process ids of running programs of that name.
+    /// Returns the process ids of running programs with this name.
     public static func processes(named name: String) -> [Int] {
         Files.names(in: "/proc").compactMap(Int.init).filter { Files.firstLine("/proc/\($0)/comm") == name }.sorted()
     }
 
-    /// The programs that have the file at `path` open, as far as this user may see it.
+    /// Returns the programs that have the file at `path` open, as far as this user may see them.
     public static func processes(holding path: String) -> [(id: Int32, name: String)] {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0 else { return [] }
+        guard let file = try? Stat(FilePath(path)) else { return [] }
         let ids = Files.names(in: "/proc").compactMap { Int32($0) }.sorted()
         return ids.filter { id in
             Files.names(in: "/proc/\(id)/fd").contains { name in
-                var other = stat()
-                return unsafe stat("/proc/\(id)/fd/\(name)", &other) == 0 && other.st_dev == status.st_dev
-                    && other.st_ino == status.st_ino
+                (try? Stat(FilePath("/proc/\(id)/fd/\(name)")))?.identity == file.identity
             }
         }.map { ($0, Files.firstLine("/proc/\($0)/comm") ?? "?") }
     }
 
-    /// Bytes from the kernel's generator.
+    /// Returns random bytes from the kernel.
     public static func randomOctets(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -61,41 +59,42 @@ public enum Privileges {
 }
 
 extension Privileges {
-    /// The capabilities, of those that matter here, which the calling thread may use now.
+    /// The capabilities of ``Capability`` in the effective set of the calling thread.
     public static var effective: Set<Capability> {
         var sets = pharos_capability_sets()
         guard unsafe pharos_capget(&sets) == 0 else { return [] }
         return Set(Capability.allCases.filter { sets.effective >> UInt64($0.rawValue) & 1 == 1 })
     }
 
-    /// Gives up every capability but `needed`, for good: neither this thread nor a program that it starts gets them
-    /// back, not even as root or from a file's mode. What is needed and not there stays missing.
+    /// Gives up every capability except `needed` permanently: neither this thread nor a program that it starts can get one
+    /// back, not even as root or from the mode of a file.
     ///
-    /// Rights belong to threads, and a thread hands them on to those that it starts. So call this on the first thread,
-    /// before there is another.
+    /// Capabilities belong to threads, and a thread inherits them from the thread that starts it. So call this on the first
+    /// thread, before it starts others.
     public static func keepOnly(_ needed: Set<Capability>) throws(SystemError) {
-        _ = try retryingInterrupts("prctl") { pharos_no_new_privileges() }
+        try retryingInterrupts("prctl") { pharos_no_new_privileges() }
         let mask = needed.reduce(UInt64(0)) { $0 | 1 << UInt64($1.rawValue) }
         var sets = pharos_capability_sets()
-        _ = try retryingInterrupts("capget") { unsafe pharos_capget(&sets) }
+        try retryingInterrupts("capget") { unsafe pharos_capget(&sets) }
         if sets.effective >> UInt64(setsCapabilities) & 1 == 1 { try bound(to: mask) }
-        _ = try retryingInterrupts("prctl") { pharos_clear_ambient() }
+        try retryingInterrupts("prctl") { pharos_clear_ambient() }
         sets.permitted &= mask
         sets.effective &= sets.permitted
         sets.inheritable = 0
-        _ = try retryingInterrupts("capset") { pharos_capset(sets) }
+        try retryingInterrupts("capset") { pharos_capset(sets) }
     }
 
-    /// CAP_SETPCAP, without which the bounding set is as it is: a service manager has set it then.
+    /// The bit of CAP_SETPCAP, which is needed to change the bounding set. Services run without it, and systemd sets their
+    /// bounding set.
     private static let setsCapabilities = 8
 
     private static func bound(to mask: UInt64) throws(SystemError) {
-        // Reading the one after the last that this kernel knows is an error.
+        // An error means that this kernel has no more capabilities.
         for capability in 0..<Int32(64) {
             let isThere = pharos_is_bounded(capability)
             if isThere < 0 { return }
             guard isThere == 1, mask >> UInt64(capability) & 1 == 0 else { continue }
-            _ = try retryingInterrupts("prctl") { pharos_drop_bounded(capability) }
+            try retryingInterrupts("prctl") { pharos_drop_bounded(capability) }
         }
     }
 }

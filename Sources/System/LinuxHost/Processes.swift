@@ -1,31 +1,33 @@
 internal import CLinux
 internal import Glibc
+internal import SystemPackage
 
-/// A program that this one has started, without a shell between them: its arguments are what they are.
+/// A program that this program has started without a shell.
 public final class ChildProcess {
     private let id: pid_t
     private let isGroup: Bool
     private var isOver = false
-    /// What it writes to its standard output.
+    /// The program's standard output, to read from.
     public let output: Descriptor
-    /// What it writes to its standard error.
+    /// The program's standard error, to read from.
     public let errors: Descriptor
 
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - arguments: The program, looked for in PATH where it has no slash, and what it is given.
-    ///   - input: The file that it reads as its standard input.
-    ///   - octets: What it reads instead of a file; `nil` for the file.
-    ///   - environment: Added to this program's own, each as `NAME=value`.
-    ///   - isGroup: Whether whatever it starts ends with it, and a terminal's signals do not reach it.
-    /// - Throws: ENOENT if there is no such program; EINVAL for none and for a zero byte in an argument.
+    ///   - arguments: The program, which is searched in PATH if it has no slash, and its arguments.
+    ///   - input: The path of the file for its standard input.
+    ///   - octets: The bytes of its standard input instead of a file; `nil` for the file.
+    ///   - environment: Environment variables in addition to those of this program, each as `NAME=value`.
+    ///   - isGroup: Whether the program gets a process group of its own. Then ``end()`` ends the programs that it started,
+    ///     too, and signals of the terminal do not reach it.
+    /// - Throws: ENOENT if there is no such program; EINVAL without arguments and for a zero byte in an argument.
     public init(
         _ arguments: [String], input: String = "/dev/null", octets: [UInt8]? = nil, environment: [String] = [],
         isGroup: Bool = false
     ) throws(SystemError) {
         guard let program = arguments.first, !arguments.contains(where: { $0.utf8.contains(0) }) else {
-            throw SystemError("posix_spawn", arguments.first ?? "", errno: EINVAL)
+            throw SystemError("posix_spawn", arguments.first ?? "", errno: .invalidArgument)
         }
         let (output, outputEnd) = try Self.pipe()
         let (errors, errorsEnd) = try Self.pipe()
@@ -40,7 +42,7 @@ public final class ChildProcess {
         }
         unsafe posix_spawn_file_actions_adddup2(&actions, outputEnd.number, STDOUT_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, errorsEnd.number, STDERR_FILENO)
-        // Signals that this program has blocked or ignores are as usual there.
+        // The program does not inherit blocked and ignored signals.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -67,20 +69,19 @@ public final class ChildProcess {
 
     deinit { end() }
 
-    /// Waits for its end, and ends it when a moment of ``MonotonicClock`` has come.
+    /// Waits for the end of the program, and ends it at a moment of ``MonotonicClock`` in nanoseconds.
     ///
-    /// - Returns: its exit code, or minus the signal that ended it; 0 if the system does not tell, because this
-    ///   program was started by one that ignores the ends of its children.
+    /// - Returns: The exit code, or minus the signal that ended the program; 0 if it is unknown because this program was
+    ///   started with SIGCHLD ignored.
     public func wait(until deadline: UInt64) -> Int32 {
         while MonotonicClock.nanoseconds() < deadline {
             if let code = ended(WNOHANG) { return code }
-            // Programs that have closed their output end at once; this is for the others.
             _ = try? Poller.wait([], milliseconds: 2)
         }
         return end()
     }
 
-    /// Ends it, if it still runs, and waits for that.
+    /// Ends the program if it is still running, and waits for its end.
     @discardableResult
     public func end() -> Int32 {
         guard !isOver else { return 0 }
@@ -88,22 +89,21 @@ public final class ChildProcess {
         return ended(0) ?? 0
     }
 
-    /// `nil` while it runs.
+    /// Returns the exit code; `nil` while the program runs.
     private func ended(_ options: Int32) -> Int32? {
         var status: Int32 = 0
-        var result = unsafe waitpid(id, &status, options)
-        while result < 0, errno == EINTR { result = unsafe waitpid(id, &status, options) }
+        let result = try? retryingInterrupts("waitpid") { unsafe waitpid(id, &status, options) }
         if result == 0 { return nil }
         isOver = true
-        guard result > 0 else { return 0 }
+        if result == nil { return 0 }
         let signal = status & 0x7F
         return signal == 0 ? status >> 8 & 0xFF : -signal
     }
 
-    /// Its exit code as ``wait(until:)`` has it, where it is over; `nil` while it runs.
+    /// Returns the exit code as ``wait(until:)`` does; `nil` while the program runs.
     public func code() -> Int32? { isOver ? 0 : ended(WNOHANG) }
 
-    /// This program's environment.
+    /// The environment of this program.
     private static var inherited: [UnsafeMutablePointer<CChar>?] {
         var list: [UnsafeMutablePointer<CChar>?] = unsafe []
         var entry = unsafe environ
@@ -114,29 +114,30 @@ public final class ChildProcess {
         return unsafe list
     }
 
-    /// A file without a name that holds `octets`, read from its start.
+    /// Returns an unnamed file in memory that contains `octets`.
     private static func memory(_ octets: [UInt8]) throws(SystemError) -> Descriptor {
         let file = Descriptor(
             owning: try retryingInterrupts("memfd_create") { unsafe pharos_memory_file("input") })
         try file.writeAll(octets)
-        _ = lseek(file.number, 0, SEEK_SET)
+        _ = try systemCall("lseek") { try file.file.seek(offset: 0, from: .start) }
         return file
     }
 
     private static func pipe() throws(SystemError) -> (Descriptor, Descriptor) {
-        var ends: [Int32] = [-1, -1]
-        _ = try retryingInterrupts("pipe") { unsafe pipe2(&ends, O_CLOEXEC) }
-        return (Descriptor(owning: ends[0]), Descriptor(owning: ends[1]))
+        let ends = try systemCall("pipe") { try FileDescriptor.pipe(options: .closeOnExec) }
+        return (Descriptor(ends.readEnd), Descriptor(ends.writeEnd))
     }
 }
 
-/// Runs many programs, some at a time, and gathers what they write.
+/// Runs many programs, some of them at the same time, and collects their output.
 public enum ProcessPool {
-    /// How one program ended, with what it wrote.
+    /// The end of a program.
     public enum Answer: Sendable {
+        /// The program ended by itself, with this exit code.
         case ended(output: [UInt8], errors: [UInt8], code: Int32)
-        /// It took too long, or wrote too much, and was ended.
+        /// The program took too long or wrote too much, and was ended.
         case late
+        /// The program could not be started.
         case notStarted(SystemError)
     }
 
@@ -150,13 +151,15 @@ public enum ProcessPool {
         var errorsIsOpen = true
     }
 
+    /// Runs programs and waits for all of them.
+    ///
     /// - Parameters:
-    ///   - jobs: Programs with their arguments.
-    ///   - parallel: At most so many at a time.
-    ///   - timeoutSeconds: Each is ended after so long.
-    ///   - outputLimit: Each is ended after so many bytes.
-    ///   - input: The file that each reads as its standard input.
-    /// - Returns: An answer a job, in their order.
+    ///   - jobs: The programs with their arguments.
+    ///   - parallel: The number of programs that run at the same time.
+    ///   - timeoutSeconds: The longest time that a program may run.
+    ///   - outputLimit: The largest output of a program in bytes.
+    ///   - input: The path of the file for the standard input of each program.
+    /// - Returns: An answer for each job, in order.
     public static func run(
         _ jobs: [[String]], parallel: Int, timeoutSeconds: Int, outputLimit: Int, input: String = "/dev/null"
     ) throws(SystemError) -> [Answer] {
@@ -183,7 +186,7 @@ public enum ProcessPool {
             var ready = try Poller.wait(interests, until: deadline)[...]
             let now = MonotonicClock.nanoseconds()
             for place in running.indices.reversed() {
-                // Interests stand in the order of the jobs, so they are taken from the end here.
+                // The interests are in the order of the jobs, so they are taken from the end here.
                 if running[place].errorsIsOpen, ready.popLast() == true {
                     running[place].errorsIsOpen = try read(running[place].process.errors, &running[place].errors)
                 }
@@ -204,7 +207,7 @@ public enum ProcessPool {
         return answers
     }
 
-    /// - Returns: whether more may come.
+    /// - Returns: Whether the stream continues.
     private static func read(_ descriptor: Descriptor, _ octets: inout [UInt8]) throws(SystemError) -> Bool {
         let part = try descriptor.read(upTo: 1 << 16)
         octets += part
@@ -212,14 +215,14 @@ public enum ProcessPool {
     }
 }
 
-/// A process, told from any later one that gets the same number.
+/// A process, distinguished from later processes that get the same id.
 public struct ProcessIdentity: Hashable, Sendable {
-    /// The kernel's number of the process (pid).
+    /// The process id.
     public let id: Int32
-    /// When it started, in the kernel's ticks since the machine started; `nil` if that cannot be seen.
+    /// The start time in kernel ticks since the machine started; `nil` if it is unknown.
     public let startTicks: UInt64?
 
-    /// A process by its number and, where it is known, the moment of its start.
+    /// Creates an identity from a process id and the start time, if known.
     public init(id: Int32, startTicks: UInt64?) {
         self.id = id
         self.startTicks = startTicks
@@ -228,11 +231,11 @@ public struct ProcessIdentity: Hashable, Sendable {
     /// This process.
     public static let current = ProcessIdentity(id: getpid(), startTicks: startTicks(of: getpid()))
 
-    /// Whether it still runs. A process that has ended and was not waited for yet does not.
+    /// Whether the process is running. A zombie is not.
     public var isRunning: Bool {
         guard id > 0 else { return false }
         guard let fields = Self.fields(of: id) else {
-            // /proc may hide the processes of other users; a signal that is not sent asks as well.
+            // /proc may hide the processes of other users. Signal 0 checks for a process without sending a signal.
             return kill(id, 0) == 0 || errno == EPERM
         }
         if fields.first == "Z" || fields.first == "X" { return false }
@@ -244,35 +247,27 @@ public struct ProcessIdentity: Hashable, Sendable {
         fields(of: id).flatMap { $0.count > 19 ? UInt64($0[19]) : nil }
     }
 
-    /// The fields of /proc/PID/stat from the third, the state, on (proc(5)). The second is a name in parentheses that
-    /// may itself hold spaces and parentheses.
+    /// Returns the fields of /proc/PID/stat from the third one, the state, on (proc(5)). The second one is a name in
+    /// parentheses, which may contain spaces and parentheses.
     private static func fields(of id: Int32) -> [Substring]? {
         guard let line = Files.firstLine("/proc/\(id)/stat"), let end = line.lastIndex(of: ")") else { return nil }
         return line[line.index(after: end)...].split(separator: " ")
     }
 }
 
-/// This program itself.
+/// The running program.
 public enum ThisProgram {
-    /// The directory in which its file lies, past all symbolic links; `nil` if the system does not tell.
+    /// The directory of the program's file, with symbolic links resolved; `nil` if it is unknown.
     public static var directory: String? {
-        guard let path = Files.resolved("/proc/self/exe"), let slash = path.lastIndex(of: "/") else { return nil }
-        return String(path[..<slash])
+        Files.resolved("/proc/self/exe").map { FilePath($0).removingLastComponent().string }
     }
 
-    /// Keeps memory that was freed, up to 64 MiB of each thread's, instead of giving it back to the system. For a program
-    /// that soon ends and takes the same arrays again and again: the system would clear each page of them again.
-    public static func keepFreedMemory() {
-        _ = mallopt(PHAROS_M_TRIM_THRESHOLD, 1 << 26)
-        _ = mallopt(PHAROS_M_MMAP_THRESHOLD, 1 << 25)
-    }
-
-    /// Goes on as another program, with the same descriptors, environment and process id.
+    /// Replaces this program with another one in the same process (execv(2)).
     ///
     /// - Parameters:
-    ///   - path: The program's file.
-    ///   - arguments: What it is given behind its name.
-    /// - Returns: only where that failed; ENOENT if there is no such file.
+    ///   - path: The file of the program.
+    ///   - arguments: The arguments after the name of the program.
+    /// - Returns: Only if it fails: the error, such as ENOENT if there is no such file.
     public static func become(_ path: String, _ arguments: [String]) -> SystemError {
         var copies: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe copies.forEach { unsafe free($0) } }

@@ -2,18 +2,19 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// How far a long job is: one line of standard error that replaces itself, for a person at a terminal, and is gone when
-/// anything else is written. Nothing of it appears within the first second, nor where standard error is no terminal; a
-/// dumb one gets whole lines, and fewer.
+/// Shows the progress of a long job in a line on the terminal. The line replaces itself, and disappears when anything else
+/// is written.
+///
+/// Nothing is shown in the first second, or if standard error is not a terminal. A terminal that cannot erase a line
+/// (TERM=dumb) gets separate lines, at least 10 s apart.
 public final class ProgressLine: Sendable {
     private let start = BootClock.nanoseconds()
     private static let delay: UInt64 = 1_000_000_000
 
-    /// A job that begins now.
+    /// Starts the time of a job.
     public init() {}
 
-    /// To be called after each step: looks up the time, and asks for the text only now and then; `nil` while there is
-    /// nothing to tell yet.
+    /// Call this after each step. It shows `text`, which is only called when the line is due; `nil` shows nothing.
     public func report(_ text: () -> String?) {
         guard Self.isThere else { return }
         let now = BootClock.nanoseconds()
@@ -21,24 +22,24 @@ public final class ProgressLine: Sendable {
         if let text = text() { Self.show(text, now, isCount: true) }
     }
 
-    /// `done of total what, percent`.
+    /// Shows `done of total what, percent`. Call this after each step.
     public func report(_ done: Int, of total: Int, _ what: String) {
         report { "\(done) of \(total) \(what), \(total > 0 ? done * 100 / total : 100) %" }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     public func finish() { Self.giveWay(toOutput: false) }
 
-    // MARK: The one line that there is
+    // MARK: The line, which all jobs share
 
     private struct State {
-        /// Before that moment no count is shown; a count need not wait for what only says that the program works.
+        /// The moment from which a count may be shown. It does not wait for the heartbeat.
         var countsFrom: UInt64 = 0
-        /// Before that moment it is not said that the program works.
+        /// The moment from which the heartbeat may be shown.
         var worksFrom: UInt64 = 0
-        /// Whether something of it stands on the screen.
+        /// Whether the line is on the screen.
         var isOnScreen = false
-        /// Whether the answer stands on the same screen already.
+        /// Whether the result is on the same screen already.
         var isOver = false
     }
 
@@ -51,27 +52,27 @@ public final class ProgressLine: Sendable {
 
     private static func show(_ text: String, _ now: UInt64, isCount: Bool) {
         state.withLock { state in
-            // The other thread may have been first.
+            // Another thread may have shown the line in the meantime.
             guard !state.isOver, now > (isCount ? state.countsFrom : state.worksFrom) else { return }
             state.worksFrom = now + max(pause, delay)
             if isCount || isDumb { state.countsFrom = now + pause }
             if isDumb { return write(text + "\n") }
-            // What does not fit would begin another line, which nothing takes away.
+            // A longer text would continue on another line, which is never erased.
             let width = max(1, Terminal.columns(of: STDERR_FILENO) - 1)
             write(erasing + (text.count > width ? text.prefix(width - 1) + "…" : text))
             state.isOnScreen = true
         }
     }
 
-    /// Takes away what is on the screen, before something else is written.
+    /// Removes the line before something else is written.
     ///
-    /// - Parameter toOutput: Whether that is the answer; where it comes onto the same screen, nothing is shown any more.
+    /// - Parameter toOutput: Whether standard output is written. If it is the same terminal, no line is shown afterwards.
     static func giveWay(toOutput: Bool) {
         guard isThere, !toOutput || sharesOutput else { return }
         takeAway(forGood: toOutput)
     }
 
-    /// Takes away what is on the screen; nothing is shown any more.
+    /// Removes the line and shows none afterwards.
     static func end() {
         if isThere { takeAway(forGood: true) }
     }
@@ -89,11 +90,11 @@ public final class ProgressLine: Sendable {
 
     private static func write(_ text: String) { try? Descriptor.standardError.writeAll(Array(text.utf8)) }
 
-    /// Starts to show every second that the program still works, while no job reports its progress.
+    /// Shows every second that the program is working, while no job reports its progress.
     public static func startHeartbeat() {
         guard isThere else { return }
         let start = BootClock.nanoseconds()
-        // Signals are the main thread's.
+        // Only the main thread receives signals.
         var (all, before) = (sigset_t(), sigset_t())
         unsafe sigfillset(&all)
         unsafe pthread_sigmask(SIG_BLOCK, &all, &before)

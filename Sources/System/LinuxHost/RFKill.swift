@@ -1,18 +1,18 @@
 internal import BluetoothTypes
 internal import Glibc
 
-/// A radio that can be switched off by program (soft) or by a switch on the machine (hard).
+/// A switch that turns a radio off: by a program (soft block) or by a switch on the machine (hard block).
 public struct RFKillSwitch: Hashable, Sendable {
-    /// The kernel's number of the switch; not that of the adapter.
+    /// The number of the switch, which is not the number of the adapter.
     public let number: UInt32
-    /// The adapter it belongs to, such as `hci0`; `nil` if the kernel does not tell.
+    /// The adapter of the switch, such as `hci0`; `nil` if it is unknown.
     public let adapter: String?
-    /// Switched off by a program.
+    /// Whether a program has turned the radio off.
     public let isSoftBlocked: Bool
-    /// Switched off by a switch or a key of the machine.
+    /// Whether a switch or a key of the machine has turned the radio off.
     public let isHardBlocked: Bool
 
-    /// A switch in the given state, as /sys or a message of /dev/rfkill tells it.
+    /// Creates a switch with a state from /sys or /dev/rfkill.
     public init(number: UInt32, adapter: String?, isSoftBlocked: Bool, isHardBlocked: Bool) {
         self.number = number
         self.adapter = adapter
@@ -20,38 +20,38 @@ public struct RFKillSwitch: Hashable, Sendable {
         self.isHardBlocked = isHardBlocked
     }
 
-    /// Whether the radio is off, by whichever of the two.
+    /// Whether the radio is off.
     public var isBlocked: Bool { isSoftBlocked || isHardBlocked }
 
-    /// What is to be done about it; `nil` when the radio is on.
+    /// How to turn the radio on; `nil` if it is on.
     public var remedy: String? {
         if isHardBlocked { return "the machine's radio switch or key turns it on" }
         return isSoftBlocked ? "`rfkill unblock \(number)` (or `rfkill unblock bluetooth`) turns it on" : nil
     }
 }
 
-/// One message of /dev/rfkill: struct rfkill_event of linux/rfkill.h, eight bytes.
+/// A message of /dev/rfkill: struct rfkill_event of linux/rfkill.h, eight bytes.
 public struct RFKillEvent: Hashable, Sendable {
-    /// What has happened to the switch: enum rfkill_operation of linux/rfkill.h.
+    /// The change of the switch: enum rfkill_operation of linux/rfkill.h.
     public enum Operation: UInt8, Hashable, Sendable {
-        /// Also told of each switch that is there when the device is opened.
+        /// A new switch. The device also sends this for every existing switch when it is opened.
         case add = 0
         case remove = 1
         case change = 2
         case changeAll = 3
     }
 
-    /// The kernel's number of the switch.
+    /// The number of the switch.
     public let number: UInt32
     public let isBluetooth: Bool
     public let operation: Operation
     public let isSoftBlocked: Bool
     public let isHardBlocked: Bool
 
-    /// Reads `octets`; `nil` when fewer than eight are there, or the operation is unknown. Later kernels append more.
+    /// Decodes a message; `nil` if it has fewer than eight bytes or an unknown operation. Newer kernels append more bytes.
     public init?(octets: [UInt8]) {
         guard octets.count >= 8, let operation = Operation(rawValue: octets[5]) else { return nil }
-        // In the machine's order; both our architectures are little-endian.
+        // Both supported architectures are little-endian.
         number = octets.span.uint32LittleEndian(at: 0)
         isBluetooth = octets[4] == 2
         self.operation = operation
@@ -60,19 +60,19 @@ public struct RFKillEvent: Hashable, Sendable {
     }
 }
 
-/// Follows which Bluetooth adapters are switched off.
+/// Observes the switches of Bluetooth adapters.
 public final class RFKill {
-    /// To wait for together with other things; ready to read when a switch changed.
+    /// The descriptor to poll for reading. It is readable when a switch has changed.
     public let descriptor: Descriptor
 
-    /// - Throws: where the device is missing or not ours to read, as in a unit with PrivateDevices=yes: there
-    ///   `switches()` still knows the state.
+    /// - Throws: ENOENT or EACCES if the device is missing or may not be read, as in a unit with PrivateDevices=yes. There
+    ///   ``switches(in:)`` still returns the states.
     public init() throws(SystemError) {
         descriptor = try Descriptor.open("/dev/rfkill", .read)
         try descriptor.setNonblocking()
     }
 
-    /// What has changed since the last call, of Bluetooth switches only; each one that there is at the first call.
+    /// Returns the changes of Bluetooth switches since the last call. The first call returns every existing switch.
     public func changes() -> [RFKillEvent] {
         var result: [RFKillEvent] = []
         while let octets = try? descriptor.read(upTo: 8), !octets.isEmpty {
@@ -81,7 +81,7 @@ public final class RFKill {
         return result
     }
 
-    /// Every Bluetooth switch as /sys tells it, without the device.
+    /// Returns every Bluetooth switch with its state from /sys.
     public static func switches(in folder: String = "/sys/class/rfkill") -> [RFKillSwitch] {
         Files.names(in: folder).compactMap { name in
             guard name.hasPrefix("rfkill"), let number = UInt32(name.dropFirst(6)),
@@ -94,7 +94,7 @@ public final class RFKill {
         }
     }
 
-    /// The switch of `adapter`, such as `hci0`; `nil` when it has none.
+    /// Returns the switch of `adapter`, such as `hci0`; `nil` if it has none.
     public static func `switch`(of adapter: String, in folder: String = "/sys/class/rfkill") -> RFKillSwitch? {
         switches(in: folder).first { $0.adapter == adapter }
     }

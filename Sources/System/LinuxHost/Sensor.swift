@@ -1,13 +1,13 @@
-/// A sensor of this box, as the kernel shows it in /sys.
+/// A sensor of this machine that the kernel shows in /sys.
 public struct Sensor: Hashable, Sendable {
     public let name: SensorName
     public let quantity: SensorQuantity
-    /// The file with the reading, and what makes a reading in our unit of it.
+    /// The file with the reading.
     let file: String
     private let conversion: Conversion
 
     private enum Conversion: Hashable {
-        /// So many of the file's units are one of ours.
+        /// The reading in the file, divided by this number, is in the unit of the quantity.
         case divided(by: Int)
         /// (raw + offset) · scale (Documentation/ABI/testing/sysfs-bus-iio).
         case linear(offset: String, scale: String)
@@ -20,7 +20,7 @@ public struct Sensor: Hashable, Sendable {
         conversion = .divided(by: max(1, unitsPerOurs))
     }
 
-    /// An industrial I/O channel that shows what its converter counts.
+    /// Creates an industrial I/O channel whose file has the raw value of the converter.
     init(_ name: SensorName, raw file: String, offset: String, scale: String) {
         self.name = name
         quantity = .temperature
@@ -28,12 +28,12 @@ public struct Sensor: Hashable, Sendable {
         conversion = .linear(offset: offset, scale: scale)
     }
 
-    /// Its reading now, in the unit of its quantity; `nil` when it gives none, or one that cannot be true.
+    /// Returns the reading in the unit of the quantity; `nil` if there is none or if it is out of range.
     public func read() -> Int? {
         guard let text = Files.firstLine(file), let value = convert(text), quantity.range.contains(value) else {
             return nil
         }
-        // A hardware monitor says next to its reading whether the sensor behind it is broken or not connected.
+        // A hardware monitor has a second file that shows whether the sensor is broken or not connected.
         if name.source == .hwmon, Files.firstLine(file.replacingSuffix("_input", "_fault")) == "1" { return nil }
         return value
     }
@@ -48,7 +48,7 @@ public struct Sensor: Hashable, Sendable {
         case .linear(let offset, let scale):
             guard let raw = Double(text), let scale = Files.firstLine(scale).flatMap(Double.init) else { return nil }
             let offset = Files.firstLine(offset).flatMap(Double.init) ?? 0
-            // Anything that Int could not hold is far out of range.
+            // Larger values are out of range, and might not fit into Int.
             let value = (raw + offset) * scale
             guard value > -1e9, value < 1e9 else { return nil }
             return Int(value < 0 ? value - 0.5 : value + 0.5)
@@ -62,16 +62,17 @@ extension String {
     }
 }
 
-/// What a sensor measures, and in what unit its readings are.
+/// The quantity that a sensor measures, which determines the unit of its readings.
 public enum SensorQuantity: Hashable, Sendable {
-    /// In thousandths of a degree Celsius.
+    /// The temperature in thousandths of a degree Celsius.
     case temperature
-    /// Of a battery or a supply, in millivolts.
+    /// The voltage of a battery or a supply in millivolts.
     case voltage
-    /// Of a battery, in percent.
+    /// The charge of a battery in percent.
     case charge
 
-    /// What can be sent: a signed 8.8 fixed point number of degrees, and 16 bits of millivolts of which 0 means none.
+    /// The range that a telemetry frame can hold: degrees as a signed 8.8 fixed-point number, and millivolts in 16 bits, where
+    /// 0 means unknown.
     var range: ClosedRange<Int> {
         switch self {
         case .temperature: -128_000...127_999
@@ -97,9 +98,9 @@ public enum SensorQuantity: Hashable, Sendable {
     }
 }
 
-/// A sensor's name, as profiles have it.
+/// The name of a sensor in a profile.
 ///
-/// | form | what it names |
+/// | form | sensor |
 /// |---|---|
 /// | `thermal:cpu-thermal` | a thermal zone by its type |
 /// | `hwmon:coretemp:temp1`, `hwmon:coretemp:Core 0` | a hardware monitor's input by its file or its label |
@@ -107,9 +108,9 @@ public enum SensorQuantity: Hashable, Sendable {
 /// | `iio:bme280`, `iio:bme280:temp` | an industrial I/O device's temperature |
 /// | `power:BAT0` | a battery's voltage or charge |
 ///
-/// Where several devices have one name, the name of the directory stands for it: `hwmon:hwmon3:temp1`.
+/// If several devices have the same name, use the name of the directory: `hwmon:hwmon3:temp1`.
 public struct SensorName: Hashable, Sendable {
-    /// Which part of the kernel has it.
+    /// The part of the kernel that has the sensor.
     public enum Source: String, Hashable, Sendable {
         case thermal
         case hwmon
@@ -119,7 +120,7 @@ public struct SensorName: Hashable, Sendable {
 
     public let source: Source
     public let device: String
-    /// `nil` for the first that the device has.
+    /// The channel of the device; `nil` for the first one.
     public let channel: String?
 
     init(_ source: Source, _ device: String, _ channel: String? = nil) {
@@ -128,14 +129,14 @@ public struct SensorName: Hashable, Sendable {
         self.channel = channel
     }
 
-    /// Reads a name as people write it. Whether there is such a sensor is another question.
+    /// Parses a name. It does not check whether the sensor exists.
     public init(_ text: String, for quantity: SensorQuantity) throws(SensorNameError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let source = Source(rawValue: String(parts[0])), !parts[1].isEmpty,
             source.measures(quantity)
         else { throw SensorNameError(text: text, quantity: quantity) }
         let rest = parts[1].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        // What names a zone or a battery may itself hold a colon.
+        // The name of a zone or a battery may contain a colon.
         guard source == .hwmon || source == .iio, rest.count == 2 else {
             self.init(source, String(parts[1]))
             return
@@ -159,56 +160,55 @@ extension SensorName.Source {
     }
 }
 
-/// A text that names no sensor, with the forms that do.
+/// An invalid name of a sensor.
 public struct SensorNameError: Error, Hashable, Sendable, CustomStringConvertible {
     public let text: String
     public let quantity: SensorQuantity
 
-    /// An error about the text that should name a sensor of this quantity.
+    /// Creates an error about `text`, which should name a sensor of `quantity`.
     public init(text: String, quantity: SensorQuantity) {
         self.text = text
         self.quantity = quantity
     }
 
     public var description: String {
-        "\"\(text)\" names no \(quantity.word); use auto, or one of the forms \(quantity.forms)"
+        "\"\(text)\" is not the name of a \(quantity.word); use auto, or one of the forms \(quantity.forms)"
     }
 }
 
-/// Which sensor is wanted.
+/// The choice of a sensor in a profile.
 public enum SensorChoice: Hashable, Sendable {
-    /// The best that the box has.
+    /// The best sensor of the machine; see ``SensorTree/best(_:)``.
     case auto
     case named(SensorName)
 
-    /// `auto`, or a name.
+    /// Parses `auto` or a name.
     public init(_ text: String, for quantity: SensorQuantity) throws(SensorNameError) {
         self = text == "auto" ? .auto : .named(try SensorName(text, for: quantity))
     }
 }
 
-/// Reads one sensor again and again, and says once when it goes and once when it is back. A value: whoever owns it
-/// hands the time in.
+/// Reads one sensor repeatedly, and reports its loss and its return once each. The caller passes the time.
 public struct SensorReader: Hashable, Sendable {
-    /// Something to be logged; each change is told once.
+    /// A change to be logged.
     public enum Event: Hashable, Sendable {
-        /// Of several sensors this one was chosen.
+        /// This sensor was chosen automatically.
         case chosen(SensorName)
-        /// There is nothing to choose, or not what was named.
+        /// There is no sensor to choose, or not the one that the profile names.
         case missing(SensorChoice, SensorQuantity)
         case lost(SensorName)
         case back(SensorName)
     }
 
-    /// While a sensor is gone it is looked for so often, in nanoseconds: looking costs more than reading.
+    /// The time between two searches for a lost sensor, in nanoseconds. A search costs more than a reading.
     public static let lookInterval: UInt64 = 10_000_000_000
-    /// A sensor that is there and does not read is lost after so many times: one failed reading is no news.
-    public static let patience = 3
+    /// The number of failed readings after which an existing sensor is lost.
+    public static let failureLimit = 3
 
     public let choice: SensorChoice
     public let quantity: SensorQuantity
     private let tree: SensorTree
-    /// What was asked for or has been chosen; never changes to another sensor unasked.
+    /// The name from the profile, or of the chosen sensor. It never changes to another sensor.
     public private(set) var name: SensorName?
     private var sensor: Sensor?
     private var failures = 0
@@ -216,7 +216,7 @@ public struct SensorReader: Hashable, Sendable {
     private var isReportedMissing = false
     private var lastLook: UInt64?
 
-    /// A reader that has not looked for its sensor yet: the first reading does.
+    /// Creates a reader. The first reading searches for the sensor.
     public init(_ choice: SensorChoice, _ quantity: SensorQuantity, tree: SensorTree = SensorTree()) {
         self.choice = choice
         self.quantity = quantity
@@ -224,9 +224,9 @@ public struct SensorReader: Hashable, Sendable {
         if case .named(let name) = choice { self.name = name }
     }
 
-    /// The reading now, in the unit of the quantity; `nil` for unknown.
+    /// Returns the reading in the unit of the quantity, `nil` if it is unknown, and a change to be logged.
     ///
-    /// - Parameter now: Of a clock that is never set back, in nanoseconds.
+    /// - Parameter now: The time of a clock that is never set back, in nanoseconds.
     public mutating func read(at now: UInt64) -> (value: Int?, event: Event?) {
         if let value = sensor?.read() {
             failures = 0
@@ -235,12 +235,12 @@ public struct SensorReader: Hashable, Sendable {
         guard let sensor, Files.exists(sensor.file) else {
             return isTimeToLook(now) ? look(at: now) : (nil, nil)
         }
-        failures = min(failures + 1, Self.patience)
-        return (nil, failures == Self.patience ? reportMissing() : nil)
+        failures = min(failures + 1, Self.failureLimit)
+        return (nil, failures == Self.failureLimit ? reportMissing() : nil)
     }
 
     private func isTimeToLook(_ now: UInt64) -> Bool {
-        // A sensor that has just gone may be there already under another number.
+        // A sensor that has just been lost may exist under another number.
         guard let lastLook, sensor == nil else { return true }
         return now < lastLook || now - lastLook >= Self.lookInterval
     }
@@ -280,7 +280,7 @@ extension SensorReader.Event: CustomStringConvertible {
         case .missing(.auto, let quantity): "this machine has no \(quantity.word); it is sent as unknown"
         case .missing(.named(let name), let quantity):
             "the \(quantity.word) \(name) gives no reading; it is sent as unknown"
-        case .lost(let name): "the sensor \(name) is gone; its value is sent as unknown"
+        case .lost(let name): "the sensor \(name) is lost; its value is sent as unknown"
         case .back(let name): "the sensor \(name) is back"
         }
     }

@@ -1,13 +1,13 @@
-/// The sensors that a box has.
+/// Finds the sensors of a machine.
 public struct SensorTree: Hashable, Sendable {
     private let root: String
 
-    /// - Parameter root: Where sysfs is, for tests.
+    /// - Parameter root: The path of sysfs. Tests use another one.
     public init(root: String = "/sys") {
         self.root = root
     }
 
-    /// Every sensor of `quantity`, whether it reads at present or not, in the order of the kernel's parts and numbers.
+    /// Returns every sensor of `quantity`, also those without a reading, in the order of kernel parts and numbers.
     public func sensors(of quantity: SensorQuantity) -> [Sensor] {
         switch quantity {
         case .temperature: thermalZones() + monitors(.temperature) + industrial()
@@ -16,26 +16,26 @@ public struct SensorTree: Hashable, Sendable {
         }
     }
 
-    /// The sensor of that name; `nil` when it is not there.
+    /// Returns the sensor with this name; `nil` if there is none.
     public func sensor(named name: SensorName, _ quantity: SensorQuantity) -> Sensor? {
         let device = sensors(of: quantity).filter { $0.name.source == name.source && matches($0, name.device) }
         guard let channel = name.channel else { return device.first }
         return device.first { $0.name.channel == channel || label(of: $0) == channel }
     }
 
-    /// The sensor that stands for the whole box: the best that gives a reading now.
+    /// Returns the sensor that best represents the machine among those with a reading; `nil` if there is none.
     ///
-    /// Temperature: the processor's own first, because nearly every box has one; then any other thermal zone, hardware
-    /// monitor and industrial I/O device. Voltage: a battery, then a supply that is labelled as one or is measured by a
-    /// chip made for that; never just any input of a board's monitor.
+    /// Temperature: the sensor of the processor, which nearly every machine has; then any other thermal zone, hardware
+    /// monitor and industrial I/O device. Voltage: a battery, then an input that is labelled as a supply or belongs to a
+    /// power monitor. Other inputs of a hardware monitor are never chosen.
     public func best(_ quantity: SensorQuantity) -> Sensor? {
         let ranked = sensors(of: quantity).compactMap { sensor in rank(of: sensor).map { (rank: $0, sensor: sensor) } }
-        // Sorting keeps the order of equals in no language by law; the place settles it.
+        // The offset keeps the order of sensors of the same rank.
         let order = ranked.enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
         return order.first { $0.element.sensor.read() != nil }?.element.sensor
     }
 
-    /// Says why the choice is of no use here, with what there is instead; `nil` when it is of use.
+    /// Returns a sentence if this machine does not have the chosen sensor, with the sensors that it has; otherwise `nil`.
     public func problem(with choice: SensorChoice, _ quantity: SensorQuantity) -> String? {
         guard case .named(let name) = choice, sensor(named: name, quantity) == nil else { return nil }
         let names = sensors(of: quantity).map(\.name.description)
@@ -83,7 +83,7 @@ extension SensorTree {
         }
     }
 
-    /// Batteries of the box; those of mice and headphones power something else.
+    /// Batteries of the machine, without the batteries of mice and headphones.
     private func batteries(_ quantity: SensorQuantity) -> [Sensor] {
         let folder = root + "/class/power_supply"
         return Files.names(in: folder).compactMap { name in
@@ -98,7 +98,8 @@ extension SensorTree {
         }
     }
 
-    /// Directories in the order of their numbers, each with its name; the second of a name goes by its directory's.
+    /// Returns directories in the order of their numbers, each with its name. If a name is taken, the name of the directory
+    /// is used.
     private func devices(_ folder: String, prefix: String, nameFile: String) -> [(String, String)] {
         var seen: Set<String> = []
         return numbered(Files.names(in: "\(root)/\(folder)"), prefix: prefix, suffix: "").map { entry in
@@ -108,7 +109,7 @@ extension SensorTree {
         }
     }
 
-    /// The names that are `prefix`, a number and `suffix`, without the suffix, in the order of the numbers.
+    /// Returns the names that consist of `prefix`, a number and `suffix`, without the suffix, in the order of the numbers.
     private func numbered(_ names: [String], prefix: String, suffix: String) -> [String] {
         names.compactMap { name -> (Int, String)? in
             guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return nil }
@@ -129,7 +130,7 @@ extension SensorTree {
         Files.firstLine(sensor.file.replacingSuffix("_input", "_label"))
     }
 
-    /// The lower, the better; `nil` for what is never chosen unasked.
+    /// Returns the rank of a sensor, 0 for the best; `nil` if it is never chosen automatically.
     private func rank(of sensor: Sensor) -> Int? {
         let device = sensor.name.device.lowercased()
         switch (sensor.quantity, sensor.name.source) {
@@ -143,7 +144,8 @@ extension SensorTree {
         }
     }
 
-    /// Of TI's power monitors in1 is the bus, in0 the shunt (Documentation/hwmon/ina2xx.rst).
+    /// Whether the input measures a supply. In TI's power monitors, in1 is the bus and in0 the shunt
+    /// (Documentation/hwmon/ina2xx.rst).
     private func isSupply(_ sensor: Sensor, _ device: String) -> Bool {
         if device.hasPrefix("ina2"), sensor.name.channel == "in1" { return true }
         guard let label = label(of: sensor)?.lowercased() else { return false }

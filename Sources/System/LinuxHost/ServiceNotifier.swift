@@ -1,19 +1,20 @@
 internal import BluetoothTypes
 internal import Glibc
+internal import SystemPackage
 
-/// Tells the service manager how this service is: the protocol of sd_notify(3), without libsystemd.
+/// Reports the state of this service to the service manager with the protocol of sd_notify(3), without libsystemd.
 ///
-/// It never waits for a service manager that is busy: what that has no room for is kept, and sent later in its order.
+/// It never waits for a busy service manager. Messages that cannot be sent are kept, and sent later in order.
 public final class ServiceNotifier {
-    /// One line of a message.
+    /// A line of a message.
     public enum State: Hashable, Sendable {
-        /// The service does its work, or has taken up its new configuration.
+        /// The service is working, or uses its new configuration.
         case ready
-        /// One line for `systemctl status`.
+        /// A line for `systemctl status`.
         case status(String)
-        /// Alive; to be sent more often than every ``ServiceNotifier/watchdogMicroseconds``.
+        /// A sign of life, to be sent more often than every ``ServiceNotifier/watchdogMicroseconds``.
         case watchdog
-        /// It takes up a new configuration, since this moment of ``MonotonicClock``, in nanoseconds.
+        /// The service has been loading a new configuration since this moment of ``MonotonicClock``, in nanoseconds.
         case reloading(since: UInt64)
         case stopping
 
@@ -31,19 +32,19 @@ public final class ServiceNotifier {
     private let socket: Descriptor?
     private let address: [UInt8]
     private let name: String
-    /// Messages for which there was no room yet, the oldest first.
+    /// Messages that could not be sent yet, the oldest first.
     private var backlog: [[State]] = []
-    /// Of more messages that wait the oldest ones are dropped.
+    /// The largest number of waiting messages. If there are more, the oldest are dropped.
     private static let backlogLimit = 64
-    /// What a program that ends may wait for room, in milliseconds.
+    /// The time that a program may wait at its end to send messages, in milliseconds.
     public static let lastPatienceMilliseconds = 100
-    /// After so much silence, in microseconds, the service manager takes this process for hung and ends it; `nil`
-    /// when it does not watch. Half of it is a good time between two signs of life.
+    /// The time without a sign of life after which the service manager ends this process, in microseconds; `nil` if it does
+    /// not watch the process. Send a sign of life after half of this time.
     public let watchdogMicroseconds: UInt64?
 
-    /// What NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID ask for; without a service manager nothing is ever sent.
+    /// Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. Without NOTIFY_SOCKET nothing is sent.
     ///
-    /// - Throws: for a NOTIFY_SOCKET that is neither an absolute path nor an abstract name after `@`.
+    /// - Throws: EAFNOSUPPORT if NOTIFY_SOCKET is neither an absolute path nor an abstract name after `@`.
     public init(environment: (String) -> String? = Terminal.environment) throws(SystemError) {
         name = environment("NOTIFY_SOCKET") ?? ""
         let isOurs = environment("WATCHDOG_PID").map { Int32($0) == getpid() } ?? true
@@ -61,23 +62,23 @@ public final class ServiceNotifier {
             owning: try retryingInterrupts("socket", subject) { Glibc.socket(AF_UNIX, type, 0) })
     }
 
-    /// Whether there is a service manager that listens.
+    /// Whether there is a service manager.
     public var isActive: Bool { socket != nil }
 
-    /// Whether messages wait for room: ``flush(waitingMilliseconds:)`` is to be called again soon.
+    /// Whether messages could not be sent yet. If so, call ``flush(waitingMilliseconds:)`` again soon.
     public var hasBacklog: Bool { !backlog.isEmpty }
 
-    /// Sends all of `states` in one message, behind those that wait, or keeps it where there is no room.
+    /// Sends `states` in one message after the waiting messages, or keeps it if the service manager is busy.
     ///
-    /// - Throws: where nobody listens; what waited is forgotten then.
+    /// - Throws: ECONNREFUSED or ENOENT if there is no receiver. All waiting messages are dropped then.
     public func send(_ states: State...) throws(SystemError) {
         try send(states)
     }
 
-    /// Sends a list of states as the form with single ones does; nothing for an empty list.
+    /// Sends `states` in one message as the function with single states does. An empty list is not sent.
     public func send(_ states: [State]) throws(SystemError) {
         guard socket != nil, !states.isEmpty else { return }
-        // Of signs of life, and of lines for people, the last one is enough.
+        // Only the last sign of life and the last status line are needed.
         if states == [.watchdog] || states.isStatus {
             backlog.removeAll { $0 == states || states.isStatus && $0.isStatus }
         }
@@ -86,7 +87,7 @@ public final class ServiceNotifier {
         try flush()
     }
 
-    /// Sends what waits, as far as there is room, or comes to be in `waitingMilliseconds`.
+    /// Sends the waiting messages, and waits at most `waitingMilliseconds` for a busy service manager.
     public func flush(waitingMilliseconds: Int = 0) throws(SystemError) {
         guard let socket else { return }
         let deadline = MonotonicClock.nanoseconds() + UInt64(max(0, waitingMilliseconds)) * 1_000_000
@@ -95,7 +96,7 @@ public final class ServiceNotifier {
                 try send(Array(states.map(\.line).joined(separator: "\n").utf8), on: socket)
                 backlog.removeFirst()
             } catch {
-                guard error.errno == EAGAIN else {
+                guard error.errno == .wouldBlock else {
                     backlog = []
                     throw error
                 }
@@ -106,7 +107,7 @@ public final class ServiceNotifier {
     }
 
     private func send(_ message: [UInt8], on socket: Descriptor) throws(SystemError) {
-        _ = try retryingInterrupts("sendto", name) {
+        try retryingInterrupts("sendto", name) {
             unsafe address.withUnsafeBytes { raw -> Int in
                 guard let base = raw.baseAddress else { return -1 }
                 return unsafe sendto(
@@ -116,13 +117,13 @@ public final class ServiceNotifier {
         }
     }
 
-    /// sockaddr_un: a path ends with a zero, an abstract name begins with one and ends where the address does.
+    /// Returns a sockaddr_un. A path ends with a zero byte; an abstract name begins with one.
     private static func address(_ name: String) throws(SystemError) -> [UInt8] {
         let octets = Array(name.utf8)
         guard octets.first == UInt8(ascii: "/") || octets.first == UInt8(ascii: "@") && octets.count > 1 else {
-            throw SystemError("connect", name, errno: EAFNOSUPPORT)
+            throw SystemError("connect", name, errno: .addressFamilyNotSupported)
         }
-        guard octets.count < 108 else { throw SystemError("connect", name, errno: ENAMETOOLONG) }
+        guard octets.count < 108 else { throw SystemError("connect", name, errno: .fileNameTooLong) }
         var result: [UInt8] = []
         result.append(littleEndian: UInt16(AF_UNIX))
         return octets.first == UInt8(ascii: "/") ? result + octets + [0] : result + [0] + octets.dropFirst()
@@ -130,7 +131,7 @@ public final class ServiceNotifier {
 }
 
 extension [ServiceNotifier.State] {
-    /// Whether it is one line for people, and nothing else.
+    /// Whether the message is a single status line.
     fileprivate var isStatus: Bool {
         guard count == 1, case .status = self[0] else { return false }
         return true

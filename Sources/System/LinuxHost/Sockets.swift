@@ -1,17 +1,18 @@
 internal import BluetoothTypes
 internal import Glibc
 internal import Synchronization
+internal import SystemPackage
 
-/// Stream sockets: TCP and unix, both ends.
+/// Connects and listens with TCP and unix stream sockets.
 public enum StreamSocket {
-    /// Connects to `host` and `port`, without Nagle's delay, waiting at most `timeoutMilliseconds` for each address.
+    /// Connects to `host` and `port` with TCP_NODELAY, and waits at most `timeoutMilliseconds` for each address.
     ///
-    /// - Throws: also EINTR, when `interruption` has a signal; it stays there.
+    /// - Throws: EINTR if `interruption` receives a signal, which can still be taken from it.
     public static func connect(
         host: String, port: UInt16, timeoutMilliseconds: Int = 5000, interruption: SignalDescriptor? = nil
     ) throws(SystemError) -> Descriptor {
         let subject = "\(host):\(port)"
-        var last = SystemError("connect", subject, errno: ENOENT)
+        var last = SystemError("connect", subject, errno: .noSuchFileOrDirectory)
         for address in try NameLookup(host: host, port: port, isPassive: false).addresses(interruption: interruption) {
             do throws(SystemError) {
                 let socket = try open(address.family)
@@ -19,7 +20,7 @@ public enum StreamSocket {
                 setNoDelay(socket)
                 return socket
             } catch {
-                if error.errno == EINTR { throw error }
+                if error.errno == .interrupted { throw error }
                 last = error
             }
         }
@@ -28,7 +29,7 @@ public enum StreamSocket {
 
     /// Connects to the unix socket at `path`.
     ///
-    /// - Throws: also EINTR, when `interruption` has a signal; it stays there.
+    /// - Throws: EINTR if `interruption` receives a signal, which can still be taken from it.
     public static func connect(
         path: String, timeoutMilliseconds: Int = 5000, interruption: SignalDescriptor? = nil
     ) throws(SystemError) -> Descriptor {
@@ -37,11 +38,11 @@ public enum StreamSocket {
         return socket
     }
 
-    /// Listens on `host` and `port`; port 0 takes a free one. Returns the port that it became.
+    /// Listens on `host` and `port`, and returns the socket and its port. Port 0 chooses a free one.
     public static func listen(host: String, port: UInt16) throws(SystemError) -> (Descriptor, UInt16) {
         let subject = "\(host):\(port)"
         guard let address = try NameLookup(host: host, port: port, isPassive: true).addresses().first else {
-            throw SystemError("getaddrinfo", subject, errno: ENOENT)
+            throw SystemError("getaddrinfo", subject, errno: .noSuchFileOrDirectory)
         }
         let socket = try open(address.family)
         var one: Int32 = 1
@@ -50,7 +51,7 @@ public enum StreamSocket {
         return (socket, try boundPort(socket))
     }
 
-    /// Listens on a unix socket at `path`. A socket file that nobody listens on any more is replaced.
+    /// Listens on a unix socket at `path`. A socket file without a listener is replaced.
     public static func listen(path: String) throws(SystemError) -> Descriptor {
         let address = try unixAddress(path)
         do throws(SystemError) {
@@ -58,7 +59,7 @@ public enum StreamSocket {
             try bindAndListen(socket, address, path)
             return socket
         } catch {
-            guard error.errno == EADDRINUSE, SocketFile(path) != nil, isAbandoned(path) else { throw error }
+            guard error.errno == .addressInUse, SocketFile(path) != nil, isAbandoned(path) else { throw error }
             _ = unsafe unlink(path)
             let socket = try open(AF_UNIX)
             try bindAndListen(socket, address, path)
@@ -66,7 +67,7 @@ public enum StreamSocket {
         }
     }
 
-    /// Takes the next connection of a listening socket.
+    /// Accepts the next connection of a listening socket.
     public static func accept(_ listener: Descriptor) throws(SystemError) -> Descriptor {
         let socket = Descriptor(owning: try retryingInterrupts("accept") { Glibc.accept(listener.number, nil, nil) })
         try socket.setNonblocking()
@@ -75,38 +76,35 @@ public enum StreamSocket {
         return socket
     }
 
-    /// Two connected ends inside this process.
+    /// Returns two connected sockets.
     public static func pair() throws(SystemError) -> (Descriptor, Descriptor) {
         var numbers: [Int32] = [0, 0]
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        _ = try retryingInterrupts("socketpair") { unsafe socketpair(AF_UNIX, type, 0, &numbers) }
+        try retryingInterrupts("socketpair") { unsafe socketpair(AF_UNIX, type, 0, &numbers) }
         return (Descriptor(owning: numbers[0]), Descriptor(owning: numbers[1]))
     }
 
-    /// Removes a socket file, if it is there, whoever made it.
+    /// Removes the socket file at `path` if there is one.
     public static func removeSocketFile(_ path: String) {
         SocketFile(path)?.remove()
     }
 }
 
-/// One socket file, told from any other that takes its place on the same path.
-///
-/// The system may give its number to another file once it is removed and its listener is closed.
+/// A socket file, distinguished from a later one at the same path.
 public struct SocketFile: Hashable, Sendable {
     public let path: String
-    private let device: dev_t
-    private let number: ino_t
+    private let identity: Stat.Identity
 
-    /// The one that is at `path` now; `nil` when there is none, or a file of another kind.
+    /// Finds the socket file at `path`; `nil` if there is none or a file of another kind.
     public init?(_ path: String) {
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
+        guard let status = try? Stat(FilePath(path), followTargetSymlink: false), status.type == .socket else {
+            return nil
+        }
         self.path = path
-        device = status.st_dev
-        number = status.st_ino
+        identity = status.identity
     }
 
-    /// Removes it, if it is still the one that is there.
+    /// Removes the file if it is still at its path.
     public func remove() {
         if SocketFile(path) == self { _ = unsafe unlink(path) }
     }
@@ -127,35 +125,34 @@ extension StreamSocket {
         do throws(SystemError) {
             try connectOnce(socket, address, subject, milliseconds, interruption)
         } catch {
-            guard error.errno == EINPROGRESS else { throw error }
+            guard error.errno == .nowInProgress else { throw error }
             let ready = try Poller.wait([.init(socket, .write)] + interests(interruption), milliseconds: milliseconds)
-            if ready.dropFirst().contains(true) { throw SystemError("connect", subject, errno: EINTR) }
-            guard ready.first == true else { throw SystemError("connect", subject, errno: ETIMEDOUT) }
+            if ready.dropFirst().contains(true) { throw SystemError("connect", subject, errno: .interrupted) }
+            guard ready.first == true else { throw SystemError("connect", subject, errno: .timedOut) }
             let result = socketError(socket)
             if result != 0 { throw SystemError("connect", subject, errno: result) }
         }
     }
 
-    /// A unix socket whose listener has no room in its queue says EAGAIN and keeps nothing of the attempt: it is made
-    /// again until the time is over.
+    /// Tries to connect. If the queue of a unix socket's listener is full (EAGAIN), it tries again until the time is over.
     private static func connectOnce(
         _ socket: Descriptor, _ address: Address, _ subject: String, _ milliseconds: Int,
         _ interruption: SignalDescriptor?
     ) throws(SystemError) {
-        let patience = UInt64(min(max(0, milliseconds), 1 << 32)) * 1_000_000
-        let deadline = MonotonicClock.nanoseconds() + patience
+        let timeout = UInt64(min(max(0, milliseconds), 1 << 32)) * 1_000_000
+        let deadline = MonotonicClock.nanoseconds() + timeout
         while true {
             do throws(SystemError) {
                 return try unsafe withSocketAddress(address, "connect", subject) {
                     unsafe Glibc.connect(socket.number, $0, $1)
                 }
             } catch {
-                guard error.errno == EAGAIN else { throw error }
+                guard error.errno == .wouldBlock else { throw error }
                 guard MonotonicClock.nanoseconds() < deadline else {
-                    throw SystemError("connect", subject, errno: ETIMEDOUT)
+                    throw SystemError("connect", subject, errno: .timedOut)
                 }
                 let ready = try Poller.wait(interests(interruption), milliseconds: 5)
-                if ready.contains(true) { throw SystemError("connect", subject, errno: EINTR) }
+                if ready.contains(true) { throw SystemError("connect", subject, errno: .interrupted) }
             }
         }
     }
@@ -168,14 +165,14 @@ extension StreamSocket {
         _ socket: Descriptor, _ address: Address, _ subject: String
     ) throws(SystemError) {
         try unsafe withSocketAddress(address, "bind", subject) { unsafe Glibc.bind(socket.number, $0, $1) }
-        _ = try retryingInterrupts("listen", subject) { Glibc.listen(socket.number, 16) }
+        try retryingInterrupts("listen", subject) { Glibc.listen(socket.number, 16) }
     }
 
     private static func withSocketAddress(
         _ address: Address, _ call: String, _ subject: String,
         _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) throws(SystemError) {
-        _ = try retryingInterrupts(call, subject) {
+        try retryingInterrupts(call, subject) {
             unsafe address.octets.withUnsafeBytes { raw -> Int32 in
                 guard let base = raw.baseAddress else { return -1 }
                 return unsafe body(base.assumingMemoryBound(to: sockaddr.self), socklen_t(raw.count))
@@ -185,8 +182,8 @@ extension StreamSocket {
 
     private static func unixAddress(_ path: String) throws(SystemError) -> Address {
         let name = Array(path.utf8)
-        // sun_path holds 108 bytes with its closing zero.
-        guard !name.isEmpty, name.count < 108 else { throw SystemError("bind", path, errno: ENAMETOOLONG) }
+        // sun_path has 108 bytes, including a zero byte at the end.
+        guard !name.isEmpty, name.count < 108 else { throw SystemError("bind", path, errno: .fileNameTooLong) }
         var octets: [UInt8] = []
         octets.append(littleEndian: UInt16(AF_UNIX))
         return Address(family: AF_UNIX, octets: octets + name + [0])
@@ -195,7 +192,7 @@ extension StreamSocket {
     private static func boundPort(_ socket: Descriptor) throws(SystemError) -> UInt16 {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        _ = try retryingInterrupts("getsockname") {
+        try retryingInterrupts("getsockname") {
             unsafe withUnsafeMutablePointer(to: &storage) { pointer in
                 unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                     unsafe getsockname(socket.number, $0, &length)
@@ -215,28 +212,28 @@ extension StreamSocket {
 
     private static func setNoDelay(_ socket: Descriptor) {
         var one: Int32 = 1
-        // Fails on unix sockets, where there is no delay to take away.
+        // Fails on unix sockets, which have no such delay.
         _ = unsafe setsockopt(
             socket.number, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Whether nobody listens there. One that is too busy, or not ours to use, is somebody's.
+    /// Whether the socket file at `path` has no listener. A busy listener, or one of another user, counts.
     private static func isAbandoned(_ path: String) -> Bool {
         do throws(SystemError) {
             _ = try connect(path: path, timeoutMilliseconds: 200)
             return false
         } catch {
-            return error.errno == ECONNREFUSED
+            return error.errno == .connectionRefused
         }
     }
 }
 
-/// The addresses of a host's name: getaddrinfo(3), which can be interrupted here.
+/// Finds the addresses of a host name with getaddrinfo(3), and can be interrupted by a signal.
 ///
-/// A name server that never answers keeps the system's resolver waiting for many seconds, deaf to everything. So it
-/// works on a thread of its own, which is left to itself where nobody wants its answer any more.
+/// If the name server does not answer, getaddrinfo(3) waits for many seconds. So it runs on a thread of its own, and its
+/// result is ignored after an interruption.
 struct NameLookup: Sendable {
-    /// A socket address of any family, as its bytes.
+    /// A socket address as its bytes.
     struct Address: Sendable {
         let family: Int32
         let octets: [UInt8]
@@ -244,20 +241,21 @@ struct NameLookup: Sendable {
 
     let host: String
     let port: UInt16
-    /// Whether the addresses are to be listened on.
+    /// Whether the addresses are for listening.
     let isPassive: Bool
 
-    /// - Throws: ENOENT for a name that leads nowhere; EINTR when `interruption` has a signal, which stays there.
+    /// - Throws: ENOENT if the name has no address; EINTR if `interruption` receives a signal, which can still be taken from
+    ///   it.
     func addresses(interruption: SignalDescriptor? = nil) throws(SystemError) -> [Address] {
-        // What is an address already needs no thread.
+        // An address needs no name server, and so no thread.
         if let found = ask(AI_NUMERICHOST) { return found }
         guard let interruption else { return try found(ask(0)) }
         return try found(Self.answer(unless: interruption) { ask(0) })
     }
 
-    /// What `lookup` returns, on a thread of its own.
+    /// Runs `lookup` on a thread of its own, and returns its result.
     ///
-    /// - Throws: EINTR when `interruption` has a signal first.
+    /// - Throws: EINTR if `interruption` receives a signal first.
     static func answer(
         unless interruption: SignalDescriptor, _ lookup: @escaping @Sendable () -> [Address]?
     ) throws(SystemError) -> [Address]? {
@@ -269,16 +267,16 @@ struct NameLookup: Sendable {
         try BackgroundThread.start {
             let found = lookup()
             answer.addresses.withLock { $0 = found }
-            // One byte, also where nobody waits any more: this end is kept open, or the process would get SIGPIPE.
+            // The other end is kept open until the byte is written; otherwise the process would get SIGPIPE.
             withExtendedLifetime(end) { _ = try? theirs.write([0]) }
         }
         let ready = try Poller.wait([.init(end, .read), .init(interruption.descriptor, .read)], milliseconds: -1)
-        guard ready[0] else { throw SystemError("getaddrinfo", errno: EINTR) }
+        guard ready[0] else { throw SystemError("getaddrinfo", errno: .interrupted) }
         return answer.addresses.withLock { $0 }
     }
 
     private func found(_ addresses: [Address]?) throws(SystemError) -> [Address] {
-        guard let addresses else { throw SystemError("getaddrinfo", "\(host):\(port)", errno: ENOENT) }
+        guard let addresses else { throw SystemError("getaddrinfo", "\(host):\(port)", errno: .noSuchFileOrDirectory) }
         return addresses
     }
 

@@ -1,71 +1,87 @@
 internal import Glibc
+public import SystemPackage
 
-/// A system call that failed: which one, on what, and errno with its text.
+/// A failed system call: its name, its subject, and the error number.
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The call's name as in its manual page, such as `connect`.
+    /// The name of the call as in its manual page, such as `connect`.
     public let call: String
-    /// What it was about: a path, an address; empty when there is nothing to add.
+    /// The path or address that the call was given; empty when there is none.
     public let subject: String
-    /// The error number of the call, or the nearest one where the program itself refuses.
-    public let errno: Int32
-    /// What is wrong, as part of a sentence, where the number alone would mislead.
+    /// The error number of the call, or the closest number when this program refuses by itself.
+    public let errno: Errno
+    /// The cause as part of a sentence, when the error number alone would mislead.
     public let reason: String?
 
+    /// Creates an error.
+    ///
     /// - Parameters:
-    ///   - call: The call's name as in its manual page.
-    ///   - subject: What it was about, such as a path.
-    ///   - reason: Said in place of the call and the number's meaning.
-    public init(_ call: String, _ subject: String = "", errno: Int32, reason: String? = nil) {
+    ///   - call: The name of the call as in its manual page.
+    ///   - subject: The path or address that the call was given.
+    ///   - reason: Printed instead of the call and the meaning of the number.
+    public init(_ call: String, _ subject: String = "", errno: Errno, reason: String? = nil) {
         self.call = call
         self.subject = subject
         self.errno = errno
         self.reason = reason
     }
 
-    /// The same about something else, such as the path that the caller knows.
+    /// Creates an error from the C library's `errno`.
+    public init(_ call: String, _ subject: String = "", errno number: Int32, reason: String? = nil) {
+        self.init(call, subject, errno: Errno(rawValue: number), reason: reason)
+    }
+
+    /// Returns the same error for another subject, such as the path that the caller was given.
     public func about(_ subject: String) -> SystemError {
         SystemError(call, subject, errno: errno, reason: reason)
     }
 
-    /// The reason, or else the number's meaning in words, such as `Connection refused`.
-    public var text: String { reason ?? Self.text(errno) }
-
-    /// The meaning of an error number in words; never empty.
-    public static func text(_ number: Int32) -> String {
-        guard let message = unsafe strerror(number) else { return "error \(number)" }
-        return unsafe String(cString: message)
-    }
+    /// The reason if there is one, otherwise the meaning of the number, such as `Connection refused`.
+    public var text: String { reason ?? errno.description }
 
     public var description: String {
-        let what = reason ?? "\(call): \(text)"
-        return subject.isEmpty ? what : "\(subject): \(what)"
+        let cause = reason ?? "\(call): \(text)"
+        return subject.isEmpty ? cause : "\(subject): \(cause)"
     }
 }
 
-/// The numbers that callers distinguish, so that they need not import the C library.
+/// The error numbers that callers distinguish.
 extension SystemError {
-    public static let notPermitted = EPERM
-    public static let noEntry = ENOENT
-    public static let accessDenied = EACCES
-    public static let busy = EBUSY
-    public static let noDevice = ENODEV
-    public static let noDeviceOrAddress = ENXIO
-    public static let alreadyInUse = EUSERS
-    public static let networkDown = ENETDOWN
-    public static let rfkilled: Int32 = 132
-    public static let already = EALREADY
-    public static let noBluetooth = EAFNOSUPPORT
-    public static let brokenPipe = EPIPE
-    public static let connectionReset = ECONNRESET
-    public static let badState: Int32 = 77
-    public static let ioError = EIO
-    public static let timedOut = ETIMEDOUT
-    public static let invalid = EINVAL
-    public static let wouldBlock = EAGAIN
-    public static let notATerminal = ENOTTY
-    public static let isDirectory = EISDIR
-    public static let notADirectory = ENOTDIR
-    public static let tooLarge = EFBIG
-    public static let noSpace = ENOSPC
-    public static let readOnlyFileSystem = EROFS
+    public static let notPermitted = Errno.notPermitted
+    public static let noEntry = Errno.noSuchFileOrDirectory
+    public static let accessDenied = Errno.permissionDenied
+    public static let alreadyThere = Errno.fileExists
+    public static let noReader = Errno.noSuchAddressOrDevice
+    public static let busy = Errno.resourceBusy
+    public static let invalid = Errno.invalidArgument
+    public static let wouldBlock = Errno.wouldBlock
+    public static let isDirectory = Errno.isDirectory
+    public static let notADirectory = Errno.notDirectory
+    public static let tooLarge = Errno.fileTooLarge
+    public static let noSpace = Errno.noSpace
+    public static let readOnlyFileSystem = Errno.readOnlyFileSystem
+}
+
+/// Runs an operation of swift-system; its error becomes one that names the call and its subject.
+func systemCall<Value>(
+    _ call: String, _ subject: String = "", _ body: () throws -> Value
+) throws(SystemError) -> Value {
+    do {
+        return try body()
+    } catch {
+        // Every operation of swift-system throws Errno.
+        throw SystemError(call, subject, errno: error as? Errno ?? .ioError)
+    }
+}
+
+/// Runs a function of the C library again while a signal interrupts it; a negative result becomes an error.
+@discardableResult
+func retryingInterrupts<Result: SignedInteger>(
+    _ call: String, _ subject: String = "", _ body: () -> Result
+) throws(SystemError) -> Result {
+    while true {
+        let result = body()
+        if result >= 0 { return result }
+        let number = Errno(rawValue: errno)
+        if number != .interrupted { throw SystemError(call, subject, errno: number) }
+    }
 }

@@ -48,7 +48,7 @@ qualifies_nothing_that_is_taken() {
     scan_begins scan.txt hci1
     sleep 1
     expect_exit 69 taken.txt pharos qualify --sender hci0 --receiver hci1 --duration-s 1
-    shows taken.txt 'is listened to by "pharos scan"'
+    shows taken.txt 'is used for listening by "pharos scan"'
     scan_ends scan.txt
     expect_exit 69 missing.txt pharos qualify --sender hci0 --receiver hci7 --duration-s 1
     shows missing.txt hci7

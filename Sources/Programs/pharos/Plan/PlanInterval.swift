@@ -68,7 +68,6 @@ struct PlanInterval: ParsableCommand {
     }
 
     func run() throws {
-        ThisProgram.keepFreedMemory()
         let scanner = try receiver.presetOrContinuous
         let site = try fleet.source.site(interval: nil, payloadOctets: fleet.packet.payloadOctets)
         let goal: IntervalGoal =

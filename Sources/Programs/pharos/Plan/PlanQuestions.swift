@@ -131,7 +131,6 @@ struct PlanDensity: ParsableCommand {
     }
 
     func run() throws {
-        ThisProgram.keepFreedMemory()
         let question = DensityQuestion(
             air: try source.air(interval, packet), scanner: try receiver.presetOrContinuous,
             target: DetectionTarget(withinSeconds: detectWithinS, probability: probability), range: try radio.range,
