@@ -2,36 +2,36 @@ public import BeaconFrames
 public import BluetoothTypes
 public import Configuration
 
-/// A beacon profile: what one box sends. The contents of one JSON file, checked and with all defaults filled in.
+/// A beacon profile: what one machine sends. The contents of one JSON file, checked and with all defaults filled in.
 public struct BeaconProfile: Hashable, Sendable {
     /// The only version of the format so far.
     public static let version = 1
-    /// What `"typical"` stands for: -59 dBm at 1 m, the middle of what vendors print on beacons that send at 0 dBm. A
-    /// documented guess for trying things out; distances that listeners compute from it are as good as a guess.
+    /// The measured power that `"typical"` stands for: -59 dBm at 1 m, the middle of the values that vendors print on
+    /// beacons with a radio power of 0 dBm. It is a guess, and so are distances that receivers compute from it.
     public static let typicalMeasuredPower = MeasuredPowerAtOneMeter(octet: UInt8(bitPattern: -59))
 
     /// `$schema`, kept for editors.
     public var schema: String?
-    /// Letters, digits, `.`, `_` and `-`, at most 64: it names files and units.
+    /// Letters, digits, `.`, `_` and `-`, at most 64 characters. Files and units have this name too.
     public var name: String
-    /// As on the command line, such as `hci0`; `nil` takes the first that there is.
+    /// The adapter as on the command line, such as `hci0`; `nil` for the first adapter.
     public var adapter: String?
     public var address: ProfileAddress
-    /// What the transmitter is asked for; `nil` leaves it as it is.
+    /// The requested transmit power; `nil` leaves it unchanged.
     public var radioPower: RadioPower?
     /// Measured power at 1 m by radio power.
     public var calibration: PowerCalibration?
     public var channels: AdvertisingChannels
     public var pdu: AdvertisingPDU
-    /// When the beacon's counter for ephemeral ids was 65280.
+    /// The time at which the beacon's counter for ephemeral ids was 65280.
     public var eidEpoch: RFC3339Time?
     /// At least one.
     public var advertisements: [ProfileAdvertisement]
     public var scanResponse: ScanResponse?
 
-    /// Nothing is checked; `decode` reads and checks a file.
+    /// No value is checked; `decode` reads and checks a file.
     ///
-    /// - Parameter pdu: `nil` for scannable where there is a scan response, else nonconnectable.
+    /// - Parameter pdu: `nil` for scannable if there is a scan response, otherwise nonconnectable.
     public init(
         schema: String? = nil, name: String, adapter: String? = nil, address: ProfileAddress = .randomStatic,
         radioPower: RadioPower? = nil, calibration: PowerCalibration? = nil, channels: AdvertisingChannels = .all,
@@ -51,45 +51,47 @@ public struct BeaconProfile: Hashable, Sendable {
         self.scanResponse = scanResponse
     }
 
-    /// Sent to scanners that ask.
+    /// Data for scanners that send a scan request.
     public struct ScanResponse: Hashable, Sendable {
-        /// Sent as the complete local name, before the structures.
+        /// The complete local name, sent before the structures.
         public var localName: String?
-        /// Whatever else; no flags (Core Specification Supplement, Part A 1.3).
+        /// All other structures. Flags are not allowed (Core Specification Supplement, Part A 1.3).
         public var structures: [ADStructure]
 
-        /// Nothing is checked; ``data()`` says whether it fits.
+        /// No value is checked; ``data()`` throws if the data is too long.
         public init(localName: String? = nil, structures: [ADStructure] = []) {
             self.localName = localName
             self.structures = structures
         }
 
-        /// - Throws: `AdvertisingDataError` over 31 octets.
+        /// The bytes of the scan response.
+        ///
+        /// - Throws: `AdvertisingDataError` for more than 31 bytes.
         public func data() throws(AdvertisingDataError) -> AdvertisingData {
             try AdvertisingData((localName.map { [.completeLocalName($0)] } ?? []) + structures)
         }
     }
 }
 
-/// Which device address a profile asks for.
+/// The device address that a profile requests.
 public enum ProfileAddress: Hashable, Sendable {
-    /// The controller's own.
+    /// The controller's public address.
     case `public`
-    /// A static random one that the box derives from its identity and the profile's name: always the same.
+    /// A static random address that is derived from the machine and the profile's name, so it never changes.
     case randomStatic
-    /// This static random one.
+    /// This static random address.
     case explicit(DeviceAddress)
 }
 
 extension BeaconProfile {
-    /// What is wanted on the air.
+    /// The advertisements that should be on the air.
     ///
-    /// An EID, and encrypted telemetry with the same identity key, begin at the static random address; whoever sends
-    /// them turns it over with the id.
+    /// An EID, and encrypted telemetry with the same identity key, start with the static random address. The sender
+    /// changes the address with the id.
     ///
-    /// - Parameter staticAddress: Gives the box's static random address for a profile's name: 46 bits of SHA-256 of
-    ///   the machine's id and the name.
-    /// - Throws: `AdvertisingDataError` for a scan response over 31 octets, which no decoded profile has.
+    /// - Parameter staticAddress: Returns the static random address of this machine for a profile's name: 46 bits of the
+    ///   SHA-256 of the machine id and the name.
+    /// - Throws: `AdvertisingDataError` for a scan response of more than 31 bytes, which no decoded profile has.
     public func advertisements(
         staticAddress: (_ profileName: String) -> DeviceAddress
     ) throws(AdvertisingDataError) -> [Advertisement] {
@@ -126,7 +128,7 @@ extension BeaconProfile {
 }
 
 extension BeaconProfile {
-    /// The profile as JSON with all defaults filled in: a valid profile again, equal to this one when it is read.
+    /// The profile as JSON with all defaults filled in. If it is read again, the result equals this profile.
     public var json: JSONValue {
         var members: [JSONValue.Member] = []
         func add(_ key: String, _ value: JSONValue?) {
@@ -158,7 +160,7 @@ extension BeaconProfile.ScanResponse {
 }
 
 extension ProfileAddress {
-    fileprivate var json: JSONValue {
+    var json: JSONValue {
         switch self {
         case .public: "public"
         case .randomStatic: "random-static"
@@ -168,7 +170,7 @@ extension ProfileAddress {
 }
 
 extension AdvertisingChannels {
-    fileprivate var json: JSONValue { .array(numbers.map { .integer($0) }) }
+    var json: JSONValue { .array(numbers.map { .integer($0) }) }
 }
 
 extension PowerCalibration {
@@ -196,10 +198,10 @@ extension ProfileAdvertisement {
         values["channels"] = channels?.json
         values["pdu"] = pdu.map { .string($0.rawValue) }
         values["address"] = address?.json
-        return .object(kind.keys.compactMap { key in values[key].map { .init(key, $0) } })
+        return .object(AdvertisementFormat.keys(of: kind).compactMap { key in values[key].map { .init(key, $0) } })
     }
 
-    /// The keys that belong to the type.
+    /// The values of the frame.
     private var contentValues: [String: JSONValue] {
         switch content {
         case .iBeacon(let uuid, let major, let minor, let flags):
@@ -248,57 +250,11 @@ extension Advertisement.RotatingKey {
 }
 
 extension Advertisement.TelemetrySource.Reading {
-    /// A profile names sensors; fixed values come from elsewhere and have no form here.
+    /// The sensor's name. Profiles have no fixed values.
     fileprivate var json: JSONValue {
         switch self {
         case .sensor(let name): .string(name)
         case .unknown, .fixed: .null
         }
-    }
-}
-
-extension ADStructure {
-    /// Field by field where that says everything, else as octets.
-    fileprivate var json: JSONValue {
-        if let kind = StructureKind(type), let fields = fields(of: kind) {
-            let values = [("type", .string(kind.rawValue))] + fields
-            return .object(values.map { JSONValue.Member($0.0, $0.1) })
-        }
-        return ["type": .string(Hexadecimal.number(type.rawValue, width: 2)), "data": .string(Hexadecimal.text(data))]
-    }
-
-    private func fields(of kind: StructureKind) -> [(String, JSONValue)]? {
-        switch kind.fields {
-        case .flags:
-            guard data.count == 1 else { return nil }
-            return [("flags", .string(Hexadecimal.number(data[0], width: 2)))]
-        case .uuids(let width):
-            guard !data.isEmpty, data.count % width == 0 else { return nil }
-            let starts = stride(from: 0, to: data.count, by: width)
-            return [("uuids", .array(starts.map { Self.uuid(data[$0..<$0 + width]) }))]
-        case .name:
-            guard !data.isEmpty, let name = String(validating: data, as: UTF8.self) else { return nil }
-            return [("name", .string(name))]
-        case .power:
-            guard data.count == 1, data[0] != 0x80 else { return nil }
-            return [("powerDbm", .integer(Int8(bitPattern: data[0])))]
-        case .serviceData(let width):
-            guard data.count >= width else { return nil }
-            return [
-                ("uuid", Self.uuid(data[..<width])), ("data", .string(Hexadecimal.text(data[width...]))),
-            ]
-        case .manufacturerData:
-            guard data.count >= 2 else { return nil }
-            let companyID = data.span.uint16LittleEndian(at: 0)
-            return [
-                ("companyId", .string(Hexadecimal.number(companyID, width: 4))),
-                ("data", .string(Hexadecimal.text(data[2...]))),
-            ]
-        }
-    }
-
-    private static func uuid(_ littleEndian: ArraySlice<UInt8>) -> JSONValue {
-        let octets = Array(littleEndian.reversed())
-        return .string(BluetoothUUID(bigEndian: octets)?.description ?? Hexadecimal.text(octets))
     }
 }

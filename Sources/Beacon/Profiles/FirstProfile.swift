@@ -4,17 +4,17 @@ public import Configuration
 
 /// A profile to start from, with one advertisement.
 public struct FirstProfile: Sendable {
-    /// What can be sent without knowing more than this asks for.
+    /// The frames of a first profile.
     public enum Frame: String, CaseIterable, Sendable {
         /// With a new random UUID, major 1 and minor 1.
         case iBeacon = "ibeacon"
         /// With the namespace of a new random UUID, and instance 1.
         case eddystoneUID = "eddystone-uid"
-        /// With a web address that somebody gives.
+        /// With the web address of the caller.
         case eddystoneURL = "eddystone-url"
     }
 
-    /// What the beacon is called.
+    /// The name of the beacon.
     public let name: String
     private let interval: RequestedInterval
     private let identity: [(String, JSONValue)]
@@ -23,7 +23,7 @@ public struct FirstProfile: Sendable {
     /// - Parameters:
     ///   - name: As ``name(_:)`` returns it.
     ///   - url: As the function of that name returns it; needed for an Eddystone-URL, and passed over for others.
-    ///   - generator: Where the new identity comes from.
+    ///   - generator: The source of the new identity.
     /// - Returns: `nil` for an Eddystone-URL without its address.
     public init?(
         _ type: Frame, name: String, interval: RequestedInterval, url: String? = nil,
@@ -60,7 +60,7 @@ public struct FirstProfile: Sendable {
 
     /// A name that profiles may have.
     ///
-    /// - Throws: What is wrong with others.
+    /// - Throws: `FileProblem` for any other text.
     public static func name(_ text: String) throws(FileProblem) -> String {
         var decoder = ConfigurationDecoder()
         let start = JSONPosition(line: 1, column: 1)

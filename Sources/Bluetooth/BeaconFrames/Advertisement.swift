@@ -96,20 +96,36 @@ public struct Advertisement: Hashable, Sendable {
     }
 }
 
+/// The type of an advertisement, with its name in profiles, manifests and `--json`.
+public enum FrameKind: String, Hashable, Sendable, CaseIterable {
+    case iBeacon = "ibeacon"
+    case altBeacon = "altbeacon"
+    case eddystoneUID = "eddystone-uid"
+    case eddystoneURL = "eddystone-url"
+    case eddystoneTLM = "eddystone-tlm"
+    case eddystoneEID = "eddystone-eid"
+    case btHome = "bthome"
+    /// Any AD structures.
+    case raw
+}
+
 extension Advertisement.Content {
-    /// The type's name in profiles and in `--json`.
-    public var typeName: String {
+    /// The type of the frame.
+    public var kind: FrameKind {
         switch self {
-        case .iBeacon: "ibeacon"
-        case .altBeacon: "altbeacon"
-        case .eddystoneUID: "eddystone-uid"
-        case .eddystoneURL: "eddystone-url"
-        case .eddystoneTLM: "eddystone-tlm"
-        case .eddystoneEID: "eddystone-eid"
-        case .btHome: "bthome"
-        case .raw: "raw"
+        case .iBeacon: .iBeacon
+        case .altBeacon: .altBeacon
+        case .eddystoneUID: .eddystoneUID
+        case .eddystoneURL: .eddystoneURL
+        case .eddystoneTLM: .eddystoneTLM
+        case .eddystoneEID: .eddystoneEID
+        case .btHome: .btHome
+        case .raw: .raw
         }
     }
+
+    /// The name of the type in profiles and in `--json`.
+    public var typeName: String { kind.rawValue }
 
     /// The key that the payload is made with; `nil` for payloads in the clear.
     public var rotatingKey: Advertisement.RotatingKey? {

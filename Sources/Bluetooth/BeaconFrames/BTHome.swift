@@ -5,7 +5,7 @@ public import BluetoothTypes
 /// `D2 FC | device information | objects`, each object a number and its bytes. Encrypted, ciphertext takes the place of
 /// the objects, and `counter u32 | MIC[4]` follow it (bthome.io/encryption); it is made and opened by EddystoneSecurity.
 /// All numbers are little-endian. Who sends it is known by the device address alone.
-public struct BTHome: Hashable, Sendable {
+public struct BTHome: EncodableFrame {
     /// The device information: bit 0 for encryption, bit 2 for what is sent only when something happens, bits 5...7 for
     /// the version of the format, 2.
     public let information: UInt8
@@ -14,7 +14,7 @@ public struct BTHome: Hashable, Sendable {
 
     /// 0xFCD2, assigned to Allterco Robotics, who give it to BTHome.
     public static let serviceUUID: UInt16 = 0xFCD2
-    /// What a legacy advertisement holds after the device information, where it has no Flags.
+    /// The number of bytes that a legacy advertisement without Flags holds after the device information.
     public static let limit = 26
     /// Bytes of counter and message integrity check.
     static let trailerLength = 8
@@ -86,7 +86,7 @@ extension BTHome {
         self = packet
     }
 
-    /// What an encrypted packet holds; `nil` for one in the clear.
+    /// The parts of an encrypted packet; `nil` for a packet that is not encrypted.
     public var sealed: (ciphertext: [UInt8], counter: UInt32, mic: [UInt8])? {
         guard isEncrypted, length >= Self.trailerLength else { return nil }
         let data = data
@@ -110,13 +110,11 @@ extension BTHome {
     /// The service data, without Flags.
     public var adStructures: [ADStructure] { [.serviceData(Self.serviceUUID, [information] + data)] }
 
-    /// The payload: 8 bytes and those of the objects.
-    ///
     /// - Throws: ``BeaconFrameError`` for objects that are not known, cut off or out of order.
-    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
-        let data = try AdvertisingData.checked(adStructures, flags: flags)
-        if let problem = data.lint().first { throw .problem(problem) }
-        return data
+    public func validate() throws(BeaconFrameError) {
+        // advertisingData(flags:) refuses a packet that is too long.
+        guard let packet = try? AdvertisingData(adStructures) else { return }
+        if let problem = packet.lint().first { throw .problem(problem) }
     }
 
     /// Type and objects in words.
@@ -137,7 +135,7 @@ struct BTHomeCursor {
 
     /// One object, or what cannot be read as one.
     struct Element {
-        /// Where the object's number stands.
+        /// The offset of the object's number.
         let offset: Int
         /// `nil` for a number that is not known; all bytes behind it are then its data.
         let kind: BTHomeKind?

@@ -1,15 +1,15 @@
 internal import BluetoothTypes
 
-/// What one object of BTHome v2 measures: its number on the air, and how its bytes are read (bthome.io/format).
+/// A kind of object in BTHome v2: its number on the air and the format of its bytes (bthome.io/format).
 public struct BTHomeKind: Sendable {
-    /// The object's number: what stands before its bytes.
+    /// The number of the object, sent before its bytes.
     public let id: UInt8
     let form: Form
-    /// Bytes of the value; 0 if a length byte stands before it.
+    /// The size of the value in bytes; 0 if a length byte precedes the value.
     let size: Int
     /// The number on the air is in units of 10^-`decimals`.
     let decimals: Int
-    /// Where the name begins in the table.
+    /// The offset of the name in the table.
     private let place: Int
 
     /// How an object's bytes are read; the letters of the table.
@@ -35,7 +35,7 @@ public struct BTHomeKind: Sendable {
         case version = 0x76
     }
 
-    /// Of this number; `nil` for one that the format does not know.
+    /// The kind with this number; `nil` if the format has none.
     public init?(id: UInt8) {
         let table = Self.table
         let digits = Array(Hexadecimal.text(id).utf8)
@@ -51,7 +51,7 @@ public struct BTHomeKind: Sendable {
         place = start + 6
     }
 
-    /// Every object that the format knows, in the order of their numbers.
+    /// All objects of the format, in the order of their numbers.
     public static var all: [BTHomeKind] { (0...255).compactMap { BTHomeKind(id: $0) } }
 
     /// The format's own name, with `_` for spaces; several objects may have one name.
@@ -136,7 +136,7 @@ public struct BTHomeObject: Hashable, Sendable {
         guard kind.size == 0 ? (1...32).contains(octets.count) : octets.count == kind.size else { return nil }
     }
 
-    /// Number, length byte where there is one, and bytes.
+    /// The number, the length byte if the object has one, and the value.
     var encoded: [UInt8] {
         // A command's length counts its arguments, not its code.
         let length = kind.form == .command ? octets.count - 1 : octets.count

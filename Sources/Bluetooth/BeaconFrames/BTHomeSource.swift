@@ -42,7 +42,7 @@ extension Advertisement.BTHomeSource {
     ///   - voltage: In millivolts.
     ///   - advertisements: Advertising events; as the uptime, 32 bits of it are sent.
     ///   - uptime: In seconds.
-    ///   - packet: Of which the lowest byte is sent.
+    ///   - packet: The number of the packet; its lowest byte is sent.
     /// - Throws: ``BeaconFrameError`` if the objects do not fit.
     public func packet(
         temperature: Int?, battery: Int?, voltage: Int?, advertisements: Int, uptime: Int, packet: Int

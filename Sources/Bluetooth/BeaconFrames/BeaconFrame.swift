@@ -11,7 +11,7 @@ public enum BeaconFrame: Hashable, Sendable {
     case eddystoneEID(EddystoneEID)
     case btHome(BTHome)
 
-    /// The type's name in profiles and in `--json`.
+    /// The name of the type in `--json`.
     public var typeName: String {
         switch self {
         case .iBeacon: "ibeacon"
@@ -26,36 +26,57 @@ public enum BeaconFrame: Hashable, Sendable {
     }
 }
 
-extension BeaconFrame {
-    /// The frame's own AD structures, without Flags. Lenient: what was received out of range is written again.
-    public var adStructures: [ADStructure] {
+/// The contents of a frame, which can be encoded as advertising data.
+public protocol EncodableFrame: Hashable, Sendable {
+    /// The AD structures of the frame, without Flags. They also contain values that may not be sent.
+    var adStructures: [ADStructure] { get }
+    /// Checks that the frame may be sent.
+    ///
+    /// - Throws: ``BeaconFrameError`` for a value that the frame's specification forbids.
+    func validate() throws(BeaconFrameError)
+}
+
+extension EncodableFrame {
+    /// The payload: Flags, if any, and the structures of the frame.
+    ///
+    /// - Throws: ``BeaconFrameError`` for a value that the frame's specification forbids, and for more than 31 bytes.
+    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
+        try validate()
+        do throws(AdvertisingDataError) {
+            return try AdvertisingData((flags.map { [.flags($0)] } ?? []) + adStructures)
+        } catch {
+            throw .advertisingData(error)
+        }
+    }
+}
+
+extension MeasuredPower {
+    /// Checks that the measured power may be sent.
+    func checkRange() throws(BeaconFrameError) {
+        do throws(ValueOutOfRange) {
+            _ = try Self(dBm: Int(dBm))
+        } catch {
+            throw .measuredPower(error)
+        }
+    }
+}
+
+extension BeaconFrame: EncodableFrame {
+    private var contents: any EncodableFrame {
         switch self {
-        case .iBeacon(let frame): frame.adStructures
-        case .altBeacon(let frame): frame.adStructures
-        case .eddystoneUID(let frame): frame.adStructures
-        case .eddystoneURL(let frame): frame.adStructures
-        case .eddystoneTLM(let frame): frame.adStructures
-        case .eddystoneEncryptedTLM(let frame): frame.adStructures
-        case .eddystoneEID(let frame): frame.adStructures
-        case .btHome(let frame): frame.adStructures
+        case .iBeacon(let frame): frame
+        case .altBeacon(let frame): frame
+        case .eddystoneUID(let frame): frame
+        case .eddystoneURL(let frame): frame
+        case .eddystoneTLM(let frame): frame
+        case .eddystoneEncryptedTLM(let frame): frame
+        case .eddystoneEID(let frame): frame
+        case .btHome(let frame): frame
         }
     }
 
-    /// The payload that puts the frame on the air.
-    ///
-    /// - Throws: ``BeaconFrameError`` for everything that the frame's specification forbids.
-    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
-        switch self {
-        case .iBeacon(let frame): try frame.advertisingData(flags: flags)
-        case .altBeacon(let frame): try frame.advertisingData(flags: flags)
-        case .eddystoneUID(let frame): try frame.advertisingData(flags: flags)
-        case .eddystoneURL(let frame): try frame.advertisingData(flags: flags)
-        case .eddystoneTLM(let frame): try frame.advertisingData(flags: flags)
-        case .eddystoneEncryptedTLM(let frame): try frame.advertisingData(flags: flags)
-        case .eddystoneEID(let frame): try frame.advertisingData(flags: flags)
-        case .btHome(let frame): try frame.advertisingData(flags: flags)
-        }
-    }
+    public var adStructures: [ADStructure] { contents.adStructures }
+    public func validate() throws(BeaconFrameError) { try contents.validate() }
 }
 
 /// Decoding of received bytes, without allocations.
@@ -89,7 +110,7 @@ extension BeaconFrame {
         self.init(structure: element, in: span)
     }
 
-    /// The structure must lie inside the span.
+    /// The structure must be inside the span.
     @inline(__always)
     private init?(structure element: ADElement, in span: Span<UInt8>) {
         switch element.type.rawValue {
@@ -183,15 +204,15 @@ public struct DecodedAdvertisingData: Hashable, Sendable {
     }
 }
 
-/// Why a frame may not be sent.
+/// The reason why a frame may not be sent.
 public enum BeaconFrameError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A measured power that the frame's specification forbids, kept from a received frame.
+    /// A measured power that the frame's specification forbids.
     case measuredPower(ValueOutOfRange)
-    /// A URL with reserved bytes or none at all, kept from a received frame.
+    /// A URL that is empty or has reserved bytes.
     case url(URLEncodingError)
     /// More bytes than an advertisement holds.
     case advertisingData(AdvertisingDataError)
-    /// Objects of BTHome that are too many, or that its format forbids, kept from a received frame.
+    /// BTHome objects that are too long, or that the format forbids.
     case problem(LintProblem)
 
     public var description: String {
@@ -201,41 +222,6 @@ public enum BeaconFrameError: Error, Hashable, Sendable, CustomStringConvertible
         case .advertisingData(let error): error.description
         case .problem(let problem): problem.message
         }
-    }
-}
-
-extension AdvertisingData {
-    /// Flags, if any, and `structures` after them.
-    static func checked(_ structures: [ADStructure], flags: ADFlags?) throws(BeaconFrameError) -> Self {
-        do throws(AdvertisingDataError) {
-            return try AdvertisingData((flags.map { [.flags($0)] } ?? []) + structures)
-        } catch {
-            throw .advertisingData(error)
-        }
-    }
-
-    /// The same for a frame that carries `power`, which must be in its range.
-    static func checked(
-        _ structures: [ADStructure], power: MeasuredPowerAtOneMeter, flags: ADFlags?
-    ) throws(BeaconFrameError) -> Self {
-        do throws(ValueOutOfRange) {
-            _ = try MeasuredPowerAtOneMeter(dBm: Int(power.dBm))
-        } catch {
-            throw .measuredPower(error)
-        }
-        return try checked(structures, flags: flags)
-    }
-
-    /// The same for a frame that carries `power`, which must be in its range.
-    static func checked(
-        _ structures: [ADStructure], power: MeasuredPowerAtZeroMeters, flags: ADFlags?
-    ) throws(BeaconFrameError) -> Self {
-        do throws(ValueOutOfRange) {
-            _ = try MeasuredPowerAtZeroMeters(dBm: Int(power.dBm))
-        } catch {
-            throw .measuredPower(error)
-        }
-        return try checked(structures, flags: flags)
     }
 }
 

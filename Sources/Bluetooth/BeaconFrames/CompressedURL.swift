@@ -36,19 +36,19 @@ public struct CompressedURL: Hashable, Sendable {
 }
 
 extension CompressedURL {
-    /// What scheme bytes 00...03 stand for.
+    /// The texts of the scheme bytes 00...03.
     static let schemes = ["http://www.", "https://www.", "http://", "https://"]
 
-    /// What codes 00...0D stand for.
+    /// The texts of the codes 00...0D.
     static let expansions = [
         ".com/", ".org/", ".edu/", ".net/", ".info/", ".biz/", ".gov/",
         ".com", ".org", ".edu", ".net", ".info", ".biz", ".gov",
     ]
 
-    /// The bytes that stand for themselves: graphic ASCII.
+    /// The bytes that are their own text: graphic ASCII.
     static let literals: ClosedRange<UInt8> = 0x21...0x7E
 
-    /// What a byte after the scheme stands for; `nil` for the reserved ones, 0E...20 and 7F...FF.
+    /// The text of a byte after the scheme; `nil` for the reserved bytes 0E...20 and 7F...FF.
     static func text(of octet: UInt8) -> String? {
         if literals.contains(octet) { return String(UnicodeScalar(octet)) }
         return Int(octet) < expansions.count ? expansions[Int(octet)] : nil
@@ -203,8 +203,8 @@ public enum URLEncodingError: Error, Hashable, Sendable, CustomStringConvertible
     }
 }
 
-/// Eddystone-URL: `10 | power at 0 m | scheme | encoded URL of 1...17 octets`.
-public struct EddystoneURL: Hashable, Sendable {
+/// Eddystone-URL: `10 | power at 0 m | scheme | encoded URL of 1...17 bytes`.
+public struct EddystoneURL: EncodableFrame {
     /// The URL in Eddystone's compressed form.
     public var url: CompressedURL
     public var measuredPower: MeasuredPowerAtZeroMeters
@@ -235,12 +235,10 @@ extension EddystoneURL {
         Eddystone.structures([0x10, measuredPower.octet, url.scheme] + url.encoded)
     }
 
-    /// The payload, 15...31 bytes with Flags.
-    ///
-    /// - Throws: ``BeaconFrameError`` for a measured power outside -100...20 dBm, and for a received URL that is empty
-    ///   or holds a reserved scheme or code.
-    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
+    /// - Throws: ``BeaconFrameError`` for a measured power outside -100...20 dBm, and for a URL that is empty or has a
+    ///   reserved scheme or code.
+    public func validate() throws(BeaconFrameError) {
         do throws(URLEncodingError) { try url.validate() } catch { throw .url(error) }
-        return try .checked(adStructures, power: measuredPower, flags: flags)
+        try measuredPower.checkRange()
     }
 }

@@ -1,6 +1,6 @@
 public import BluetoothTypes
 
-/// What all Eddystone frames have in common: service data of UUID 0xFEAA, announced in a list of service UUIDs.
+/// The common part of all Eddystone frames: service data of UUID 0xFEAA and a list of service UUIDs that contains it.
 ///
 /// github google/eddystone, protocol-specification.md.
 public enum Eddystone {
@@ -25,10 +25,10 @@ public enum Eddystone {
 }
 
 /// Eddystone-UID: `00 | power at 0 m | namespace[10] | instance[6] | RFU 00 00`.
-public struct EddystoneUID: Hashable, Sendable {
-    /// What the beacons of one organisation share.
+public struct EddystoneUID: EncodableFrame {
+    /// The namespace of all beacons of one organisation.
     public var namespace: FixedOctets<10>
-    /// Tells the beacons of one namespace apart.
+    /// The number of one beacon in the namespace.
     public var instance: FixedOctets<6>
     public var measuredPower: MeasuredPowerAtZeroMeters
 
@@ -64,12 +64,8 @@ extension EddystoneUID {
         Eddystone.structures([0x00, measuredPower.octet] + namespace.octets + instance.octets + [0x00, 0x00])
     }
 
-    /// The payload, 31 bytes with Flags.
-    ///
     /// - Throws: ``BeaconFrameError`` for a measured power outside -100...20 dBm.
-    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
-        try .checked(adStructures, power: measuredPower, flags: flags)
-    }
+    public func validate() throws(BeaconFrameError) { try measuredPower.checkRange() }
 }
 
 extension EddystoneUID {
@@ -110,7 +106,7 @@ public enum NamespaceError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Eddystone-EID: `30 | power at 0 m | ephemeral id[8]`. The id is made by EddystoneSecurity.
-public struct EddystoneEID: Hashable, Sendable {
+public struct EddystoneEID: EncodableFrame {
     /// The ephemeral id, which only the holder of the identity key can resolve.
     public var id: FixedOctets<8>
     public var measuredPower: MeasuredPowerAtZeroMeters
@@ -140,10 +136,6 @@ extension EddystoneEID {
         Eddystone.structures([0x30, measuredPower.octet] + id.octets)
     }
 
-    /// The payload, 21 bytes with Flags.
-    ///
     /// - Throws: ``BeaconFrameError`` for a measured power outside -100...20 dBm.
-    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
-        try .checked(adStructures, power: measuredPower, flags: flags)
-    }
+    public func validate() throws(BeaconFrameError) { try measuredPower.checkRange() }
 }

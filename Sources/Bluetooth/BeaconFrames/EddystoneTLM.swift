@@ -3,7 +3,7 @@ public import BluetoothTypes
 /// Eddystone-TLM, unencrypted: `20 00 | battery mV u16 | temperature s8.8 | ADV_CNT u32 | SEC_CNT u32`, big-endian.
 ///
 /// Carries no identity: it is sent from the same device address as the frame it belongs to.
-public struct EddystoneTLM: Hashable, Sendable {
+public struct EddystoneTLM: EncodableFrame {
     /// Millivolts; `nil`, sent as 0, if unknown.
     public var batteryMillivolts: UInt16?
     /// `nil`, sent as 8000, if unknown.
@@ -64,11 +64,7 @@ extension EddystoneTLM {
 
     /// The list of service UUIDs and the service data, without Flags.
     public var adStructures: [ADStructure] { Eddystone.structures([0x20, 0x00] + telemetry.octets) }
-
-    /// The payload, 25 bytes with Flags.
-    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
-        try .checked(adStructures, flags: flags)
-    }
+    public func validate() {}
 
     /// Seconds since power-on, as people read it.
     public var uptimeSeconds: Double { Double(uptimeDeciseconds) / 10 }
@@ -85,7 +81,7 @@ extension FixedOctets<12> {
 }
 
 /// Eddystone-TLM, encrypted: `20 01 | ciphertext[12] | salt[2] | MIC[2]`. Made and opened by EddystoneSecurity.
-public struct EddystoneEncryptedTLM: Hashable, Sendable {
+public struct EddystoneEncryptedTLM: EncodableFrame {
     /// The twelve bytes of ``EddystoneTLM/telemetry``, encrypted with AES-128-EAX.
     public var encrypted: FixedOctets<12>
     /// The part of the nonce that changes with each frame; big-endian on the air.
@@ -123,10 +119,7 @@ extension EddystoneEncryptedTLM {
         return Eddystone.structures(frame)
     }
 
-    /// The payload, 29 bytes with Flags.
-    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
-        try .checked(adStructures, flags: flags)
-    }
+    public func validate() {}
 }
 
 /// A temperature in 1/256 °C: the signed 8.8 fixed point of Eddystone-TLM.
@@ -175,7 +168,7 @@ extension FixedPointTemperature: CustomStringConvertible {
 
 /// A temperature that 8.8 fixed point cannot hold.
 public struct TemperatureOutOfRange: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What was asked for, in degrees Celsius; not-a-number too.
+    /// The refused temperature in degrees Celsius, which may be not-a-number.
     public let celsius: Double
 
     /// An error about a temperature in degrees Celsius.

@@ -3,13 +3,13 @@ public import BluetoothTypes
 /// An iBeacon: manufacturer data of Apple (0x004C) with type 02, length 15.
 ///
 /// `02 01 06 | 1A FF 4C 00 02 15 | UUID[16] | major u16 BE | minor u16 BE | measured power s8`: 30 bytes. The UUID
-/// stands in text order. Measured power is the signal strength at 1 m.
-public struct IBeacon: Hashable, Sendable {
+/// is sent in text order. Measured power is the signal strength at 1 m.
+public struct IBeacon: EncodableFrame {
     /// The UUID on the air, most significant byte first.
     private var proximity: FixedOctets<16>
     /// Big-endian on the air; groups the beacons of one UUID, such as a building.
     public var major: UInt16
-    /// Big-endian on the air; tells the beacons of one major apart.
+    /// Big-endian on the air; the number of one beacon in the group of `major`.
     public var minor: UInt16
     public var measuredPower: MeasuredPowerAtOneMeter
 
@@ -63,24 +63,20 @@ extension IBeacon {
         return [.manufacturerData(Self.companyID, data)]
     }
 
-    /// The payload, 30 bytes with Flags and 27 without.
-    ///
     /// - Throws: ``BeaconFrameError`` for a measured power outside -127...0 dBm.
-    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
-        try .checked(adStructures, power: measuredPower, flags: flags)
-    }
+    public func validate() throws(BeaconFrameError) { try measuredPower.checkRange() }
 }
 
 /// An AltBeacon (github AltBeacon/spec): manufacturer data of any company with code BE AC.
 ///
 /// `1B FF | company id LE | BE AC | beacon id[20] | reference RSSI s8 at 1 m | manufacturer reserved u8`: 28 bytes.
-public struct AltBeacon: Hashable, Sendable {
+public struct AltBeacon: EncodableFrame {
     /// A company identifier of the Bluetooth SIG; little-endian on the air.
     public var companyID: UInt16
     /// By convention 16 bytes that an organisation chooses for all of its beacons, and 4 that distinguish them.
     public var beaconID: FixedOctets<20>
     public var measuredPower: MeasuredPowerAtOneMeter
-    /// For what the manufacturer likes.
+    /// The byte that the manufacturer may use.
     public var reserved: UInt8
 
     /// A frame with any of these values. A measured power that may not be sent is refused by
@@ -115,10 +111,6 @@ extension AltBeacon {
         [.manufacturerData(companyID, [0xBE, 0xAC] + beaconID.octets + [measuredPower.octet, reserved])]
     }
 
-    /// The payload, 31 bytes with Flags and 28 without.
-    ///
     /// - Throws: ``BeaconFrameError`` for a measured power outside -127...0 dBm.
-    public func advertisingData(flags: ADFlags? = .beacon) throws(BeaconFrameError) -> AdvertisingData {
-        try .checked(adStructures, power: measuredPower, flags: flags)
-    }
+    public func validate() throws(BeaconFrameError) { try measuredPower.checkRange() }
 }

@@ -16,7 +16,7 @@ public enum MeasuredPowerRule: Hashable, Sendable {
 public struct PowerCalibration: Hashable, Sendable {
     /// Sorted by radio power, each radio power once.
     public let points: [Point]
-    /// Used where the granted power is not known.
+    /// The measured power if the granted radio power is not known.
     public let fallback: MeasuredPowerAtOneMeter?
     /// The receiver that measured: another receiver shows other values. `nil` if not known.
     public var receiver: String?
@@ -112,7 +112,7 @@ public enum MeasuredPowerError: Error, Hashable, Sendable, CustomStringConvertib
     case notGiven
     /// The radio power is not known, and the calibration has no default.
     case noFallback
-    /// The radio power lies below or above all that was calibrated.
+    /// The radio power is below or above all calibrated radio powers.
     case outsideCalibration(RadioPower, lowest: RadioPower, highest: RadioPower)
     /// The number cannot be sent at this distance.
     case outOfRange(ValueOutOfRange)

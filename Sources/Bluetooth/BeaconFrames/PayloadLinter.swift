@@ -11,11 +11,11 @@ extension AdvertisingData {
     }
 }
 
-/// Walks over the AD structures once and writes down what is wrong.
+/// Checks the AD structures one after the other and collects the problems.
 struct PayloadLinter {
     let octets: [UInt8]
     private var problems: [LintProblem] = []
-    /// What must be known of the whole payload before it can be judged.
+    /// The types that may appear only once and have appeared.
     private var seenOnce: Set<ADType> = []
     var eddystone = EddystoneSummary()
 
@@ -194,14 +194,14 @@ public struct LintProblem: Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// Where the rule is written down.
+    /// The source of the rule.
     public var source: String { rule.source }
 
     /// Offset, sentence and source on one line.
     public var description: String { "byte \(offset): \(message) (\(source))" }
 }
 
-/// The rules that `AdvertisingData.lint(limit:)` knows. The raw value is the name for machines.
+/// The rules that `AdvertisingData.lint(limit:)` checks. The raw value is the name in JSON.
 public enum LintRule: String, Hashable, Sendable, CaseIterable {
     case dataTooLong = "data-too-long"
     case truncatedStructure = "truncated-structure"

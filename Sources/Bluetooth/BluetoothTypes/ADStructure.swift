@@ -40,7 +40,7 @@ public struct ADStructure: Hashable, Sendable {
     }
 }
 
-/// Where an AD structure lies in a span of advertising data; nothing is copied.
+/// The type and the offsets of an AD structure in a span of advertising data.
 public struct ADElement: Hashable, Sendable {
     public let type: ADType
     /// Offset of the length byte.
@@ -66,7 +66,7 @@ public struct ADStructureCursor: Sendable {
     @usableFromInline internal var ranOver = false
     @usableFromInline internal let end: Int
 
-    /// Walks over `range` of whatever span is handed to ``next(in:)``.
+    /// A cursor over `range` of the span that is passed to ``next(in:)``.
     @inlinable
     public init(_ range: Range<Int>) {
         position = range.lowerBound
@@ -80,7 +80,7 @@ public struct ADStructureCursor: Sendable {
 
     /// The next whole structure; `nil` at the end of the range, at a zero length byte, and at a truncated structure.
     ///
-    /// - Parameter span: The same span at every call; it holds the whole range.
+    /// - Parameter span: The span that contains the whole range. It must be equal in every call.
     @inlinable
     public mutating func next(in span: Span<UInt8>) -> ADElement? {
         guard !ranOver, position < end else { return nil }

@@ -19,7 +19,7 @@ public enum AdapterName: Hashable, Sendable {
     /// The bit rate of `serial:` names that give none.
     public static let defaultSerialRate = 115_200
 
-    /// The bit rates that Linux knows, in bit/s, rising.
+    /// The bit rates that Linux supports, in bit/s, in ascending order.
     public static let serialRates = [
         9600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600, 1_000_000, 2_000_000, 3_000_000, 4_000_000,
     ]
@@ -90,7 +90,7 @@ extension AdapterName {
         }
     }
 
-    /// The same form with another N; the other forms stay as they are.
+    /// The adapter with another N in `hciN`; other forms are returned unchanged.
     public func withKernelIndex(_ index: UInt16) -> AdapterName {
         switch self {
         case .raw: .raw(index: index)
@@ -150,7 +150,7 @@ extension FixedWidthInteger {
 }
 
 extension String {
-    /// What follows `prefix`; `nil` when the text does not begin with it.
+    /// The text after `prefix`; `nil` if the text does not start with it.
     fileprivate func after(_ prefix: String) -> String? {
         hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
     }

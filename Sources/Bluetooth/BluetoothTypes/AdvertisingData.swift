@@ -6,9 +6,9 @@ public struct AdvertisingData: Hashable, Sendable {
     /// Length bytes, AD types and data, as they stand in the PDU.
     public let octets: [UInt8]
 
-    /// What a legacy PDU holds.
+    /// The number of bytes that a legacy PDU holds.
     public static let legacyLimit = 31
-    /// What the largest advertising set holds (Core Specification 5.4, Vol 4 Part E 7.8.57).
+    /// The number of bytes that the largest advertising set holds (Core Specification 5.4, Vol 4 Part E 7.8.57).
     public static let extendedLimit = 1650
 
     /// Bytes as received, valid or not.
@@ -54,7 +54,7 @@ public struct AdvertisingData: Hashable, Sendable {
         return result
     }
 
-    /// What follows the last whole structure: nothing, the zeros of an early termination, or a truncated structure.
+    /// The bytes after the last complete structure: none, the zeros of an early termination, or a truncated structure.
     public var remainder: ArraySlice<UInt8> {
         var cursor = ADStructureCursor(octets.indices)
         while cursor.next(in: octets.span) != nil {}
@@ -69,7 +69,7 @@ extension AdvertisingData: CustomStringConvertible {
 
 /// Why AD structures do not fit into advertising data.
 public struct AdvertisingDataError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What there is too much of.
+    /// The limit that is exceeded.
     public enum Reason: Hashable, Sendable {
         /// All structures together, the limit, and the type of the first one over it.
         case tooLong(octets: Int, limit: Int, type: ADType)

@@ -7,14 +7,14 @@ public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Senda
     /// Units of 0.625 ms.
     public let rawValue: UInt32
 
-    /// Any number of units; whether a controller takes it is asked with the ranges below.
+    /// Any number of units. The ranges below are what controllers accept.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
 
-    /// What the legacy commands take: 20 ms...10.24 s.
+    /// The range of the legacy commands: 20 ms...10.24 s.
     public static let legacyRange = AdvertisingInterval(rawValue: 0x0020)...AdvertisingInterval(rawValue: 0x4000)
-    /// What the extended commands take: 20 ms...10,485.759375 s.
+    /// The range of the extended commands: 20 ms...10,485.759375 s.
     public static let extendedRange = AdvertisingInterval(rawValue: 0x20)...AdvertisingInterval(rawValue: 0xFF_FFFF)
     /// Before Core 5.0 the shortest interval of a non-connectable or scannable advertiser, and so the shortest that every
     /// controller takes: 100 ms, which is also Apple's interval for iBeacons.
@@ -52,14 +52,14 @@ public struct ScanInterval: RawRepresentable, Hashable, Comparable, Sendable, Cu
     /// Units of 0.625 ms.
     public let rawValue: UInt16
 
-    /// Any number of units; whether a command takes it is asked with the ranges below.
+    /// Any number of units. The ranges below are what the commands accept.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    /// What the legacy command takes: 2.5 ms...10.24 s.
+    /// The range of the legacy command: 2.5 ms...10.24 s.
     public static let legacyRange = ScanInterval(rawValue: 0x0004)...ScanInterval(rawValue: 0x4000)
-    /// What the extended command takes: 2.5 ms...40.959375 s.
+    /// The range of the extended command: 2.5 ms...40.959375 s.
     public static let extendedRange = ScanInterval(rawValue: 0x0004)...ScanInterval(rawValue: 0xFFFF)
 
     /// The nearest multiple of 0.625 ms, half a unit rounded up; `nil` when negative or over 16 bits of units.
@@ -105,20 +105,20 @@ public struct AdvertisingChannels: OptionSet, Hashable, Sendable, CustomStringCo
         self.init(rawValue: mask)
     }
 
-    /// The channel numbers, in the order of the air.
+    /// The channel numbers in ascending order.
     public var numbers: [Int] { (37...39).filter { rawValue & 1 << UInt8($0 - 37) != 0 } }
 
     /// The channel numbers: `37,38,39`.
     public var description: String { numbers.map(String.init).joined(separator: ",") }
 }
 
-/// What the legacy advertising PDU allows others to do (Core Specification 5.4, Vol 6 Part B 2.3.1).
+/// The type of a legacy advertising PDU (Core Specification 5.4, Vol 6 Part B 2.3.1).
 public enum AdvertisingPDU: String, Hashable, Sendable, CaseIterable {
     /// ADV_NONCONN_IND: receivers can only listen. The type of most beacons.
     case nonconnectable
-    /// ADV_SCAN_IND: may be asked for scan response data.
+    /// ADV_SCAN_IND: scanners may request scan response data.
     case scannable
-    /// ADV_IND: may be asked for scan response data, and be connected to.
+    /// ADV_IND: scanners may request scan response data, and other devices may connect.
     case connectable
 
     /// The PDU type's name in the Core Specification, such as `ADV_IND`.
@@ -172,7 +172,7 @@ public struct RequestedInterval: Hashable, Sendable {
 public enum IntervalTextError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Not a number of milliseconds or seconds.
     case notation
-    /// Shorter or longer than what was asked for.
+    /// Outside the allowed range.
     case outOfRange
 
     public var description: String {

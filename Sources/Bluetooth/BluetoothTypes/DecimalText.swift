@@ -1,4 +1,4 @@
-/// Fixed-point decimal numbers as text, without a detour through binary floating point.
+/// Text of fixed-point decimal numbers, without conversion to binary floating point.
 public enum DecimalText {
     /// `value` thousandths, without superfluous digits: 152500 is `152.5`.
     public static func thousandths(_ value: Int) -> String {
@@ -7,7 +7,7 @@ public enum DecimalText {
         return String(decoding: octets, as: UTF8.self)
     }
 
-    /// The same in ASCII, behind what is there.
+    /// Appends the digits in ASCII.
     public static func append(thousandths value: Int, to octets: inout [UInt8]) {
         if value < 0 { octets.append(UInt8(ascii: "-")) }
         append(value.magnitude / 1000, places: 1, to: &octets)
@@ -18,19 +18,19 @@ public enum DecimalText {
         append(digits, places: places, to: &octets)
     }
 
-    /// A whole number in ASCII, behind what is there.
+    /// Appends a whole number in ASCII.
     public static func append(_ value: Int, to octets: inout [UInt8]) {
         if value < 0 { octets.append(UInt8(ascii: "-")) }
         append(value.magnitude, places: 1, to: &octets)
     }
 
-    /// The digits of `value`, at least so many of them.
+    /// Appends the digits of `value`, with leading zeros up to `places` digits.
     private static func append(_ value: UInt, places: Int, to octets: inout [UInt8]) {
         if value > 9 || places > 1 { append(value / 10, places: places - 1, to: &octets) }
         octets.append(UInt8(ascii: "0") + UInt8(value % 10))
     }
 
-    /// Reads a decimal number as thousandths, what is finer rounded half up; `nil` for anything else or too large.
+    /// Reads a decimal number as thousandths, rounded half up; `nil` for other texts and for numbers that are too large.
     public static func thousandths(_ text: some StringProtocol) -> Int? {
         var digits = text[...]
         let negative = digits.first == "-"
@@ -53,18 +53,18 @@ public enum DecimalText {
     private static func isDigit(_ character: Character) -> Bool { character.isASCII && character.isNumber }
 }
 
-/// A number that a field cannot hold, with the range that it can.
+/// A number that is out of the range of a field.
 public struct ValueOutOfRange: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The field's name as the user knows it, such as `major`.
+    /// The name of the field for the user, such as `major`.
     public let field: String
-    /// The number that was given.
+    /// The refused number.
     public let value: Int
-    /// What the field holds.
+    /// The range of the field.
     public let range: ClosedRange<Int>
-    /// The unit of value and range, such as `dBm`; empty for plain numbers.
+    /// The unit of the value and the range, such as `dBm`; empty for numbers without a unit.
     public let unit: String
 
-    /// An error about `field`, named as the user knows it; `unit` holds for the value and the range.
+    /// An error about `field`, with the unit of the value and the range.
     public init(_ field: String, _ value: Int, range: ClosedRange<Int>, unit: String = "") {
         self.field = field
         self.value = value

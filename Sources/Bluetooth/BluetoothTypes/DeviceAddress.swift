@@ -1,6 +1,6 @@
 /// BD_ADDR: 48 bits, written most significant byte first and sent least significant byte first.
 ///
-/// The bytes are kept as they are written; ``littleEndian`` is the one place where they are turned round.
+/// The bytes are stored in the order in which they are written. Only ``littleEndian`` reverses them.
 public struct DeviceAddress: Hashable, Comparable, Sendable {
     /// Most significant byte first, as printed.
     public let octets: FixedOctets<6>
@@ -25,7 +25,7 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
     /// The six bytes for HCI, least significant first.
     public var littleEndian: [UInt8] { octets.reversed.octets }
 
-    /// What the two most significant bits make of a random address (Core Specification 5.4, Vol 6 Part B 1.3.2).
+    /// The kind of a random address, which its two most significant bits state (Core Specification 5.4, Vol 6 Part B 1.3.2).
     public enum RandomKind: Sendable {
         case nonResolvablePrivate
         case resolvablePrivate
@@ -34,7 +34,7 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
         case staticDevice
     }
 
-    /// What the address is if it is a random one; of a public address it says nothing.
+    /// The kind of the address if it is a random address; without meaning for a public address.
     public var randomKind: RandomKind {
         switch octets[0] >> 6 {
         case 0b00: .nonResolvablePrivate

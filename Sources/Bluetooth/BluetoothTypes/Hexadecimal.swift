@@ -77,7 +77,7 @@ public enum Hexadecimal {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// The same in upper case.
+    /// The digits in upper case.
     static func upperCaseText(_ octets: [UInt8], separator: String) -> String {
         let digits = text(octets, separator: separator).utf8.map { $0 >= UInt8(ascii: "a") ? $0 - 0x20 : $0 }
         return String(decoding: digits, as: UTF8.self)
@@ -112,7 +112,7 @@ public enum Hexadecimal {
 /// Why a text is not the hexadecimal bytes that were asked for. Its offset counts characters.
 public typealias HexadecimalError = PositionedError<HexadecimalFault>
 
-/// What is wrong with a text that should be hexadecimal bytes.
+/// The reason why a text is not hexadecimal bytes.
 public enum HexadecimalFault: PositionedReason {
     /// A character that is neither a digit nor a separator.
     case notADigit(Character)
@@ -139,7 +139,7 @@ public enum HexadecimalFault: PositionedReason {
     }
 }
 
-/// What can be wrong at a place in bytes or in a text.
+/// A reason for an error at an offset in bytes or in a text.
 public protocol PositionedReason: Hashable, Sendable {
     /// The sentence about it: what is wrong, and where.
     ///
@@ -154,9 +154,9 @@ public struct PositionedError<Fault: PositionedReason>: Error, Hashable, Sendabl
     /// The reasons of this error.
     public typealias Reason = Fault
 
-    /// What is wrong.
+    /// The reason.
     public let reason: Reason
-    /// What lies before the fault, counted from 0.
+    /// The offset of the fault, from 0.
     public let offset: Int
 
     /// An error behind `offset` bytes or characters.

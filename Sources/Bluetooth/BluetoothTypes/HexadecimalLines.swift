@@ -6,7 +6,7 @@ public struct HexadecimalLines: Sendable {
     public struct Line: Sendable {
         /// From 1.
         public let number: Int
-        /// What it spells, or why it spells nothing.
+        /// The bytes, or the reason why the line is not valid.
         public let octets: Result<[UInt8], Fault>
     }
 
@@ -34,7 +34,7 @@ public struct HexadecimalLines: Sendable {
     private var searched = 0
     private var number = 0
     private var isFinished = false
-    /// The line has been told to be too long already.
+    /// Whether the line was already reported as too long.
     private var skipsLine = false
 
     /// No text yet.

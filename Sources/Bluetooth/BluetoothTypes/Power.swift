@@ -6,7 +6,7 @@ public struct RadioPower: Hashable, Comparable, Sendable, CustomStringConvertibl
     /// dBm; -127...20, or 127 for no preference.
     public let dBm: Int8
 
-    /// What a host may ask an advertising set for.
+    /// The power that a host may request for an advertising set, in dBm.
     public static let range = -127...20
     /// 0x7F: the controller chooses.
     public static let noPreference = RadioPower(octet: 0x7F)
@@ -19,7 +19,7 @@ public struct RadioPower: Hashable, Comparable, Sendable, CustomStringConvertibl
         self.dBm = value
     }
 
-    /// What a controller reported, whatever it is.
+    /// The power in a report of a controller. No value is refused.
     public init(octet: UInt8) {
         dBm = Int8(bitPattern: octet)
     }
@@ -72,13 +72,13 @@ public struct MeasuredPowerAtOneMeter: MeasuredPower {
     public static let distance = "1 m"
     public let dBm: Int8
 
-    /// What a received frame claims, in range or not.
+    /// The byte of a received frame, in range or not.
     @inlinable
     public init(octet: UInt8) {
         dBm = Int8(bitPattern: octet)
     }
 
-    /// The same radio seen from 0 m: 41 dB more, the loss over the first metre.
+    /// The measured power at 0 m: 41 dB more, the loss over the first metre.
     ///
     /// - Throws: ``ValueOutOfRange`` when the sum is over Eddystone's +20 dBm.
     public func atZeroMeters() throws(ValueOutOfRange) -> MeasuredPowerAtZeroMeters {
@@ -97,13 +97,13 @@ public struct MeasuredPowerAtZeroMeters: MeasuredPower {
     public static let stepToOneMeter = 41
     public let dBm: Int8
 
-    /// What a received frame claims, in range or not.
+    /// The byte of a received frame, in range or not.
     @inlinable
     public init(octet: UInt8) {
         dBm = Int8(bitPattern: octet)
     }
 
-    /// The same radio seen from 1 m: 41 dB less.
+    /// The measured power at 1 m: 41 dB less.
     ///
     /// - Throws: ``ValueOutOfRange`` when the difference is below -127 dBm.
     public func atOneMeter() throws(ValueOutOfRange) -> MeasuredPowerAtOneMeter {

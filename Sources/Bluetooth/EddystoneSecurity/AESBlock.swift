@@ -2,7 +2,7 @@ internal import BluetoothTypes
 internal import Crypto
 internal import CryptoExtras
 
-/// Single blocks of AES-128 and what EAX makes of them.
+/// Single blocks of AES-128, and OMAC for EAX.
 ///
 /// swift-crypto has AES blocks and CMAC but no EAX; Eddystone needs it for 12 bytes only, which is less than a block.
 struct AESBlock {
@@ -52,7 +52,7 @@ struct EAX {
         block = AESBlock(key: key)
     }
 
-    /// Encrypts or decrypts: the counter mode is its own inverse. Twelve bytes need its first block only.
+    /// Encrypts or decrypts: in counter mode, both are the same operation. Twelve bytes need only the first block.
     func crypt(_ message: FixedOctets<12>, nonce: [UInt8]) throws(EddystoneSecurityError) -> FixedOctets<12> {
         let counter = try block.omac(0, nonce)
         let keystream = try block.encrypt(counter)
@@ -72,7 +72,7 @@ struct EAX {
     }
 }
 
-/// What went wrong in this module.
+/// An error of a key or of the cryptography library.
 public enum EddystoneSecurityError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The shared secret is all zero: the other side's public key is one of the few that must not be used.
     case weakPublicKey

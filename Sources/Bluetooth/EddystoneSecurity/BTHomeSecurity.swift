@@ -7,8 +7,8 @@ extension IdentityKey {
     /// Encrypts a packet.
     ///
     /// - Parameters:
-    ///   - packet: In the clear.
-    ///   - address: The device address that it is sent from: it is part of the nonce.
+    ///   - packet: The packet, not encrypted.
+    ///   - address: The device address of the sender, which is part of the nonce.
     ///   - counter: A number that must not be used twice with this key and address, and that grows: receivers refuse
     ///     smaller ones.
     /// - Throws: ``EddystoneSecurityError/refused(_:)`` if there is no room for counter and MIC, eight bytes.
@@ -47,7 +47,7 @@ extension IdentityKey {
 /// AES-128-CCM without associated data, with a length of two bytes and a tag of four (RFC 3610).
 private struct CCM {
     private let block: AESBlock
-    /// 13 bytes.
+    /// The nonce, 13 bytes.
     private let nonce: [UInt8]
 
     init(_ block: AESBlock, _ nonce: [UInt8]) {
@@ -55,7 +55,7 @@ private struct CCM {
         self.nonce = nonce
     }
 
-    /// Encrypts or decrypts: the counter mode is its own inverse.
+    /// Encrypts or decrypts: in counter mode, both are the same operation.
     func crypt(_ message: [UInt8]) throws(EddystoneSecurityError) -> [UInt8] {
         var result = message
         for start in stride(from: 0, to: message.count, by: 16) {

@@ -2,9 +2,9 @@ public import BeaconFrames
 public import BluetoothTypes
 internal import Crypto
 
-/// A short name for bytes, the same wherever they are the same.
+/// A short name for the contents of a file.
 public enum Fingerprint {
-    /// The first eight bytes of their SHA-256 in hexadecimal: enough to tell the versions of a file apart.
+    /// The first eight bytes of the SHA-256 in hexadecimal, which distinguish the versions of a file.
     public static func text(of octets: [UInt8]) -> String {
         Hexadecimal.text(SHA256.hash(data: octets).prefix(8))
     }

@@ -184,7 +184,7 @@ extension IdentityKey {
 public struct RotationExponent: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
 
-    /// What Eddystone allows: periods of 1 s to 32,768 s (github google/eddystone, eddystone-eid/eid-computation.md).
+    /// The range of Eddystone: periods of 1 s to 32,768 s (github google/eddystone, eddystone-eid/eid-computation.md).
     public static let range = 0...15
 
     /// `nil` outside 0...15.
@@ -253,7 +253,7 @@ extension IdentityKey {
     /// Made to be asked of a million keys: the temporary key is computed once, not once an id, and no id is made whole.
     ///
     /// - Parameters:
-    ///   - id: What was received.
+    ///   - id: The received id.
     ///   - seconds: When it may have been sent, by the beacon's own counter; an id that was being sent at either end
     ///     counts.
     ///   - exponent: K; the id stays the same for 2^K seconds.
@@ -305,7 +305,7 @@ extension IdentityKey {
     /// Encrypts `telemetry`.
     ///
     /// - Parameters:
-    ///   - telemetry: What to send.
+    ///   - telemetry: The telemetry to send.
     ///   - seconds: t, the beacon's own counter.
     ///   - exponent: K of the beacon's ephemeral ids.
     ///   - salt: A number that must not be used twice with this key while an ephemeral id lasts: see ``SaltCounter``.
@@ -323,7 +323,7 @@ extension IdentityKey {
     /// are others or because the frame was altered.
     ///
     /// - Parameters:
-    ///   - frame: What was received.
+    ///   - frame: The received frame.
     ///   - seconds: The beacon's counter t when the frame was sent.
     ///   - exponent: K of the beacon's ephemeral ids.
     public func open(
@@ -352,7 +352,7 @@ extension IdentityKey {
 ///
 /// Like an ``IdentityKey`` it never shows itself, and is overwritten when its last copy goes.
 public struct IdentityResolvingKey: Sendable {
-    /// Trying a key costs little more than its one block.
+    /// The cipher, which is set up once for all addresses.
     private let block: AESBlock
 
     /// The 16 bytes as 32 hexadecimal digits, most significant first, were read as an ``IdentityKey``.

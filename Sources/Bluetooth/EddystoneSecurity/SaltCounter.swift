@@ -12,7 +12,7 @@ public struct SaltCounter: Hashable, Sendable {
         /// t with its lowest K bits cleared, in seconds.
         let start: UInt32
         let first: UInt16
-        /// Salts that were given out, 0...65536.
+        /// The number of used salts, 0...65536.
         var used: Int
     }
 
@@ -20,15 +20,15 @@ public struct SaltCounter: Hashable, Sendable {
     private var windows: [Window] = []
     private static let remembered = 8
 
-    /// One that has given out nothing.
+    /// A counter without used salts.
     public init() {}
 
     /// The salt of the next frame.
     ///
     /// - Parameters:
-    ///   - seconds: t, the beacon's own counter, as it is handed to `seal(_:at:exponent:salt:)`.
+    ///   - seconds: t, the beacon's own counter, as for `seal(_:at:exponent:salt:)`.
     ///   - exponent: K of the beacon's ephemeral ids.
-    ///   - first: What the window begins with, where nothing was given out in it; `nil` leaves it to chance.
+    ///   - first: The first salt of a new window; `nil` for a random salt.
     ///   - randomness: For the first salt of each window.
     /// - Returns: `nil` when all 65,536 have been used in this window: nothing may be encrypted before the next one.
     public mutating func next(

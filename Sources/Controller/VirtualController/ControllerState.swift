@@ -36,7 +36,7 @@ struct ControllerState {
     var extendedSetCount: Int { sets.count - 1 }
 }
 
-/// Which advertising set of a controller: a host's handle, or the one advertiser of the legacy commands.
+/// An advertising set of a controller: a handle of the host, or the advertiser of the legacy commands.
 struct AdvertisingSetID: Hashable {
     /// `nil` for the legacy advertiser.
     let handle: UInt8?
@@ -66,7 +66,7 @@ struct AdvertisingSet {
     /// Advertising DID.
     var dataID: UInt16 = 0
 
-    /// What is planned belongs to this run; `nil` while disabled.
+    /// The run that the planned events belong to; `nil` while disabled.
     var run: AdvertisingRun?
     /// With which it advertises since it was last enabled.
     var identity: DeviceIdentity?

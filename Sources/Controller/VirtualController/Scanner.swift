@@ -1,7 +1,7 @@
 import BluetoothTypes
 import HCI
 
-/// What the scan parameter commands set. Before the first of them: passive, 10 ms of every 10 ms, on LE 1M.
+/// The scan parameters. Default: passive, 10 ms of every 10 ms, on LE 1M.
 struct ScanParameters {
     /// How one physical layer is listened on.
     struct Listening {
@@ -48,7 +48,7 @@ struct Scanner {
         return channel == pdu.channel && offset + pdu.airtimeMicroseconds <= way.windowMicroseconds
     }
 
-    /// Whether the advertiser of such a packet is asked for its scan response.
+    /// Whether the scanner sends a scan request after such a packet.
     func asks(_ pdu: AirPDU) -> Bool {
         pdu.properties.contains(.scannable) && listening(for: pdu)?.isActive ?? false
     }
@@ -58,7 +58,7 @@ struct Scanner {
     }
 }
 
-/// What a duplicate filter has let through: one report of each kind for each device and each extended data set.
+/// The reports that a duplicate filter has passed: one of each kind for each device and each extended data set.
 ///
 /// As in real controllers the memory is finite, and the oldest is forgotten first. That the data has changed makes no
 /// legacy report a new one (Core Specification 5.4, Vol 6 Part B 4.4.3.5).

@@ -81,7 +81,7 @@ final class PacketQueue {
     }
 }
 
-/// What goes wrong with one packet on its way to or from a virtual controller.
+/// A fault of a packet between the host and a virtual controller.
 public enum VirtualFault: Hashable, Sendable {
     /// Nothing.
     case pass

@@ -131,7 +131,7 @@ extension VirtualController {
         state.sets[.legacy] = set
     }
 
-    /// The same thing in the terms of the extended family; `nil` for reserved types.
+    /// The corresponding properties of extended advertising; `nil` for reserved types.
     private static func properties(of type: LegacyAdvertisingType) -> AdvertisingEventProperties? {
         switch type {
         case .connectable: .legacyConnectable

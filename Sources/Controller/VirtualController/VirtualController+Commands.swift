@@ -2,7 +2,7 @@ import BluetoothTypes
 import HCI
 
 extension VirtualController {
-    /// The commands that a model knows; all others are answered with Unknown HCI Command.
+    /// The commands of a model. All others are answered with Unknown HCI Command.
     static func supportedCommands(of model: VirtualControllerModel) -> Set<HCIOpcode> {
         var commands: [any HCICommand.Type] = [
             SetEventMask.self, HCIReset.self, ReadLocalVersionInformation.self, ReadLocalSupportedCommands.self,

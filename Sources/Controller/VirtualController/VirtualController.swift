@@ -17,9 +17,9 @@ public final class VirtualController: Identifiable {
     public let model: VirtualControllerModel
     /// The public device address; all zero when it has none.
     public let address: DeviceAddress
-    /// Is asked about each packet from the host before it is worked on.
+    /// Called for each packet from the host before it is processed.
     public var commandHook: ((HCIPacket) -> VirtualFault)?
-    /// Is asked about each packet for the host before it is sent.
+    /// Called for each packet to the host before it is sent.
     public var eventHook: ((HCIPacket) -> VirtualFault)?
     /// How long an answer takes, in microseconds.
     public var latencyMicroseconds = 0
@@ -54,7 +54,7 @@ public final class VirtualController: Identifiable {
         take(packet, commandHook?(packet) ?? .pass)
     }
 
-    /// Sends `packet` to the host as if the controller had come to it: a Hardware Error, or nonsense. No hook is asked.
+    /// Sends `packet` to the host, such as a Hardware Error or invalid bytes. No hook is called.
     public func inject(_ packet: HCIPacket) {
         guard isAttached else { return }
         sink(packet)
@@ -121,7 +121,7 @@ extension VirtualController {
         }
     }
 
-    /// Works on a packet that has come through. Data packets belong to connections, of which there are none.
+    /// Processes a packet from the host. Data packets are ignored, because there are no connections.
     func work(on packet: HCIPacket) {
         guard isAttached, let opcode = packet.opcode else { return }
         guard supported.contains(opcode) else {

@@ -5,7 +5,7 @@ public import HCI
 ///
 /// Only the LE side is modelled: the BR/EDR half of a dual-mode chip is not there.
 public struct VirtualControllerModel: Hashable, Sendable {
-    /// Whose vendor commands it knows.
+    /// The vendor whose commands it supports.
     public enum Vendor: Hashable, Sendable {
         case none
         /// 0xFC26 sets the power of LE advertising.
@@ -14,7 +14,7 @@ public struct VirtualControllerModel: Hashable, Sendable {
         case zephyr
     }
 
-    /// What `--like` takes.
+    /// The words that `--like` accepts.
     public var name: String
     public var version: HCIVersion
     public var company: CompanyIdentifier
@@ -24,7 +24,7 @@ public struct VirtualControllerModel: Hashable, Sendable {
     public var advertisingSets = 0
     /// Bytes of data that one advertising set holds.
     public var maximumDataLength = 1650
-    /// What the radio can be set to, lowest first.
+    /// The transmit powers of the radio, in ascending order.
     public var powerLevels: [RadioPower]
     /// The default transmit power.
     public var defaultPower: RadioPower

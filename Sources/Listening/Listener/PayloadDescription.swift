@@ -59,7 +59,7 @@ public struct PayloadDescription: Sendable {
 
     /// Returns a table with a row for each byte: offset, byte, field and meaning.
     public static func table(of data: AdvertisingData) -> String {
-        var table = Table(["offset", "octet", "field", "meaning"], alignment: [.right, .right])
+        var table = Table(["offset", "byte", "field", "meaning"], alignment: [.right, .right])
         for note in data.explained() {
             table.add([String(note.offset), Hexadecimal.text(note.octet), note.field, note.meaning])
         }

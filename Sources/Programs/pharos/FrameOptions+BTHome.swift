@@ -43,7 +43,7 @@ struct EncryptionOptions: ParsableArguments {
         return encryptionKey.map { IdentityKey($0) }
     }
 
-    /// The address for octets that come without one.
+    /// The address for bytes without an address.
     func sender() throws -> DeviceAddress? {
         if hasKey && deviceAddress == nil { throw Failure(.usage, "decrypting BTHome needs --device-address as well") }
         return deviceAddress

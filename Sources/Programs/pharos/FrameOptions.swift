@@ -115,7 +115,7 @@ struct IBeaconOptions: FrameOptions {
 
     @Option(
         help: ArgumentHelp(
-            "Flags byte (default: 0x06; 0x1a and 0x04 are also in use), or none.", valueName: "octet"),
+            "Flags byte (default: 0x06; 0x1a and 0x04 are also in use), or none.", valueName: "byte"),
         transform: OptionValue.flags)
     var flags: OptionValue.Flags = .octet(.beacon)
 
@@ -141,12 +141,12 @@ struct AltBeaconOptions: FrameOptions {
     var measuredPowerDbm: MeasuredPowerAtOneMeter
 
     @Option(
-        help: ArgumentHelp("Byte reserved for the manufacturer.", valueName: "octet"),
+        help: ArgumentHelp("Byte reserved for the manufacturer.", valueName: "byte"),
         transform: OptionValue.uint8)
     var reserved: UInt8 = 0
 
     @Option(
-        help: ArgumentHelp("Flags byte (default: 0x06), or none.", valueName: "octet"),
+        help: ArgumentHelp("Flags byte (default: 0x06), or none.", valueName: "byte"),
         transform: OptionValue.flags)
     var flags: OptionValue.Flags = .octet(.beacon)
 

@@ -11,9 +11,9 @@ public enum BTSnoopFormat {
     /// Microseconds from the start of the year 0, from which btsnoop counts, to that of 1970.
     public static let unixEpoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
-    /// What the records of a file hold.
+    /// The contents of a file's records.
     public enum Datalink: UInt32, Hashable, Sendable {
-        /// HCI packets without a type byte; what they are stands in the flags.
+        /// HCI packets without a type byte; the flags state the type.
         case unencapsulated = 1001
         /// HCI packets as H4 sends them, type byte first.
         case h4 = 1002
@@ -38,7 +38,7 @@ public enum BTSnoopFormat {
         return datalink.link
     }
 
-    /// The record whose header starts at `start`; `nil` where its bytes are not all there.
+    /// The record whose header starts at `start`; `nil` if the record is not complete.
     static func frame(_ octets: Span<UInt8>, at start: Int) throws(CaptureError.Reason) -> CaptureFrame.Step {
         guard octets.holds(recordHeaderLength, at: start) else { return .needs(recordHeaderLength) }
         let original = octets.uint32BigEndian(at: start)

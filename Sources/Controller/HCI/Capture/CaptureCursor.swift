@@ -16,9 +16,9 @@ struct CaptureFrame {
     var flags: UInt32 = 0
     var isFromController: Bool?
 
-    /// What lies at a place of a capture.
+    /// The contents of a capture at an offset.
     enum Step {
-        /// That many bytes must be there to tell.
+        /// An incomplete packet: this many bytes are needed.
         case needs(Int)
         /// That many bytes hold no packet; they need not be there.
         case passed(Int)
@@ -28,13 +28,13 @@ struct CaptureFrame {
 
 /// Where a packet lies in a capture, and what is known of it; nothing is copied or allocated.
 public struct CaptureElement: Hashable, Sendable {
-    /// What a captured packet is.
+    /// The contents of a captured packet.
     public enum Kind: Hashable, Sendable {
         /// A packet between host and controller.
         case hci(HCIPacket.Kind)
         /// A packet of the LE link layer, as a sniffer received it.
         case air(LowEnergyReception)
-        /// Of an interface whose link type, this number, is not read.
+        /// A packet of an interface with this link type, which is not supported.
         case unsupported(link: UInt32)
         /// No packet: a monitor's notes, an unknown type byte, too short a header.
         case other
@@ -174,7 +174,7 @@ struct CaptureFraming: Sendable {
     }
 }
 
-/// Walks over the packets of a capture that lies in memory, without allocating: btsnoop, pcap or pcapng.
+/// Reads the packets of a capture in memory without allocating: btsnoop, pcap or pcapng.
 public struct CaptureCursor: Sendable {
     private var framing = CaptureFraming()
     private var isBroken = false

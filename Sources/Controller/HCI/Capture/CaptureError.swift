@@ -36,7 +36,7 @@ public enum CaptureFormat: String, Hashable, Sendable, CaseIterable {
 
 /// Why bytes are not a capture, or where a capture ends too early.
 public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, with the numbers that show it.
+    /// The reason, with the numbers that show it.
     public enum Reason: Error, Hashable, Sendable {
         /// The first bytes are those of no format that is read.
         case unknownFormat

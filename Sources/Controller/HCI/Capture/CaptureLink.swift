@@ -30,7 +30,7 @@ enum CaptureLink: Hashable, Sendable {
         }
     }
 
-    /// What one frame holds.
+    /// The contents of a frame.
     func contents(_ frame: CaptureFrame, in octets: Span<UInt8>) -> Contents {
         switch self {
         case .unencapsulated:
@@ -61,7 +61,7 @@ enum CaptureLink: Hashable, Sendable {
         }
     }
 
-    /// What a frame holds, and where.
+    /// The contents of a frame, with their offsets.
     struct Contents {
         let kind: CaptureElement.Kind
         let octets: Range<Int>
@@ -82,7 +82,7 @@ enum CaptureLink: Hashable, Sendable {
         guard let first = range.first, let kind = HCIPacket.Kind(rawValue: octets[first]) else {
             return Contents(.other, range, isFromController: isFromController)
         }
-        // Where the capture does not tell, these two kinds do.
+        // If the capture does not state the direction, the kind of packet does.
         let direction = isFromController ?? (kind == .event ? true : kind == .command ? false : nil)
         return Contents(.hci(kind), range.dropFirst(), isFromController: direction)
     }
@@ -95,7 +95,7 @@ enum CaptureLink: Hashable, Sendable {
     }
 }
 
-/// What a sniffer knows of the reception of a packet: the pseudo header of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR.
+/// How a sniffer received a packet: the pseudo header of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR.
 public struct LowEnergyReception: Hashable, Sendable {
     /// dBm; `nil` when not known.
     public var rssi: Int8?
@@ -130,7 +130,7 @@ extension AdvertisingReport {
     ///
     /// Core Specification 5.4, Vol 6 Part B 2.1, 2.3.
     public init?(lowEnergyPacket octets: Span<UInt8>, in range: Range<Int>, _ reception: LowEnergyReception) {
-        // On the coded physical layer a byte that tells the coding stands behind the access address.
+        // On the coded PHY, a byte with the coding follows the access address.
         let header = range.lowerBound + (reception.phy == .leCoded ? 5 : 4)
         guard !reception.isCorrupt, octets.holds(range.count, at: range.lowerBound), range.upperBound - header >= 2,
             octets.uint32LittleEndian(at: range.lowerBound) == Self.accessAddress
@@ -170,11 +170,11 @@ extension AdvertisingReport {
     ) {
         guard let first = payload.first else { return nil }
         let fields = first + 1..<first + 1 + Int(octets[first] & 0x3F)
-        // What holds no data only tells where and when the data is sent.
+        // A PDU without data only states where and when the data is sent.
         guard fields.upperBound < payload.upperBound else { return nil }
         let flags = fields.isEmpty ? 0 : octets[fields.lowerBound]
         var offset = fields.lowerBound + 1
-        /// Where a field of `length` bytes lies, if its flag announces it.
+        /// The offset of a field of `length` bytes; `nil` if its flag is not set.
         func field(_ flag: UInt8, _ length: Int) -> Int? {
             guard flags & flag != 0 else { return nil }
             defer { offset += length }

@@ -1,14 +1,14 @@
 /// A packet of a capture, copied out of it.
 public struct CaptureRecord: Hashable, Sendable {
-    /// What was captured.
+    /// The contents of a captured packet.
     public enum Content: Hashable, Sendable {
         /// A packet between host and controller.
         case hci(HCIPacket)
         /// An advertisement that a sniffer received.
         case advertisement(AdvertisingReport)
-        /// Of an interface whose link type, this number, is not read.
+        /// A packet of an interface with this link type, which is not supported.
         case unsupported(link: UInt32)
-        /// What carries neither: a monitor's notes, data on a connection, corrupt packets.
+        /// Other contents: notes of a monitor, data of a connection, corrupt packets.
         case other
     }
 
@@ -46,7 +46,7 @@ public struct CaptureRecord: Hashable, Sendable {
     }
 }
 
-/// Cuts a stream of bytes into the packets of a capture: btsnoop, pcap or pcapng, told by its first bytes.
+/// Cuts a stream of bytes into the packets of a capture. The first bytes state the format: btsnoop, pcap or pcapng.
 ///
 /// However the stream is split into pieces, the same packets come out. Nothing is kept but what belongs to one record,
 /// at most 0.4 MiB, and the piece that was pushed last.
@@ -88,7 +88,7 @@ public struct CaptureReader: Sendable {
 
     /// What `body` makes of the next packet, which it sees where it lies, without a copy; `nil` as of ``next()``.
     ///
-    /// - Parameter body: Gets the packet's place, and the bytes in which it lies.
+    /// - Parameter body: Receives the packet's offsets and the bytes that contain it.
     /// - Throws: as ``next()`` does.
     public mutating func next<Result>(
         _ body: (CaptureElement, Span<UInt8>) -> Result
@@ -129,7 +129,7 @@ public struct CaptureReader: Sendable {
     }
 }
 
-/// A capture that lies in memory, as the sequence of its packets.
+/// A capture in memory, as the sequence of its packets.
 ///
 ///     let capture = try Capture(bytes)
 ///     for record in capture { … }
@@ -138,7 +138,7 @@ public struct Capture: Sequence, Sendable {
     private let octets: [UInt8]
     /// Which packets there are before the fault, if any.
     private let start: CaptureCursor
-    /// Where and why the capture cannot be followed to its end; `nil` for one that is whole.
+    /// The place and the reason where reading stopped; `nil` for a complete capture.
     public let fault: CaptureError?
 
     /// Reads the header, and walks over the records once without copying anything, to find a fault.
@@ -170,7 +170,7 @@ public struct Capture: Sequence, Sendable {
         public mutating func next() -> CaptureRecord? {
             let octets = octets
             let span = octets.span
-            // The fault is told by the capture.
+            // The capture reports the fault.
             guard let element = try? cursor.next(in: span) else { return nil }
             return CaptureRecord(element, in: span)
         }

@@ -27,7 +27,7 @@ struct PCAPFormat: Hashable, Sendable {
     /// Fractions of a second are nanoseconds, not microseconds.
     let countsNanoseconds: Bool
 
-    /// What the first four bytes say; `nil` if they are not those of pcap.
+    /// The format that the first four bytes state; `nil` if it is not pcap.
     init?(magic: UInt32) {
         switch magic {
         case 0xA1B2_C3D4: self.init(isBigEndian: true, countsNanoseconds: false)
@@ -53,7 +53,7 @@ struct PCAPFormat: Hashable, Sendable {
         return link
     }
 
-    /// The record whose header starts at `start`; `nil` where its bytes are not all there.
+    /// The record whose header starts at `start`; `nil` if the record is not complete.
     func frame(_ octets: Span<UInt8>, at start: Int) throws(CaptureError.Reason) -> CaptureFrame.Step {
         guard octets.holds(Self.recordHeaderLength, at: start) else { return .needs(Self.recordHeaderLength) }
         let seconds = Int64(order.uint32(octets, at: start))

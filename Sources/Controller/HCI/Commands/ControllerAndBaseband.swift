@@ -64,9 +64,9 @@ public struct HCIEventMask: OptionSet, Hashable, Sendable, CustomStringConvertib
     /// Every event of ``LEEventMask`` needs this bit too. It is clear after a reset.
     public static let leMeta = Self(rawValue: 1 << 61)
 
-    /// What holds after a reset: without LE Meta.
+    /// The mask after a reset, without LE Meta.
     public static let standard = Self(rawValue: 0x0000_1FFF_FFFF_FFFF)
-    /// What holds after a reset, and LE Meta.
+    /// The mask after a reset, with LE Meta.
     public static let standardAndLE = standard.union(.leMeta)
 
     public var description: String { Hexadecimal.number(rawValue, width: 16) }
@@ -89,7 +89,7 @@ public struct LEEventMask: OptionSet, Hashable, Sendable, CustomStringConvertibl
     public static let advertisingSetTerminated = Self(rawValue: 1 << 17)
     public static let scanRequestReceived = Self(rawValue: 1 << 18)
 
-    /// What holds after a reset: connections and legacy reports.
+    /// The mask after a reset: connections and legacy reports.
     public static let standard = Self(rawValue: 0x1F)
 
     public var description: String { Hexadecimal.number(rawValue, width: 16) }

@@ -5,7 +5,7 @@ public import BluetoothTypes
 /// The initialisers with named parameters accept only what the specification allows. ``init(parameters:)`` accepts any
 /// values that fit the layout, so that captures can show, and controllers can refuse, what another host sent.
 public protocol HCICommand: HCIRecord {
-    /// What follows the status byte in this command's Command Complete event.
+    /// The parameters after the status byte of this command's Command Complete event.
     associatedtype ReturnParameters: HCIReturnParameters = HCINoReturnParameters
 
     static var opcode: HCIOpcode { get }
@@ -39,7 +39,7 @@ extension HCIParameterlessCommand {
     public mutating func layout(_ fields: inout HCIFieldCoder) {}
 }
 
-/// What a command returns after its status byte.
+/// The return parameters of a command, after its status byte.
 public protocol HCIReturnParameters: HCIRecord {}
 
 extension HCIReturnParameters {

@@ -23,7 +23,7 @@ extension HCIRecord {
     /// The fields in words.
     var described: [HCIField] { visited(.describe).descriptions }
 
-    /// Throws for the first field whose value lies outside its range.
+    /// Throws for the first field that is out of range.
     func check() throws(HCIParameterError) {
         if let error = visited(.check).error { throw error }
     }
@@ -79,7 +79,7 @@ public struct HCIFieldCoder {
     /// A number.
     ///
     /// - Parameters:
-    ///   - range: What an initialiser accepts; any value if `nil`.
+    ///   - range: The values that an initialiser accepts; any value if `nil`.
     ///   - text: The value in words; decimal digits if `nil`.
     public mutating func number<Number: FixedWidthInteger & UnsignedInteger>(
         _ name: String, _ value: inout Number, in range: ClosedRange<Int>? = nil, unit: String = "",
@@ -139,7 +139,7 @@ public struct HCIFieldCoder {
     ///
     /// - Parameters:
     ///   - bytes: The size of each of the two.
-    ///   - range: What an initialiser accepts, in this order; any two numbers of this size if `nil`.
+    ///   - range: The values that an initialiser accepts, in this order; any two numbers of this size if `nil`.
     public mutating func intervals(
         _ minimumName: String, _ minimum: inout AdvertisingInterval, _ maximumName: String,
         _ maximum: inout AdvertisingInterval, bytes: Int, in range: ClosedRange<AdvertisingInterval>?

@@ -177,7 +177,7 @@ public struct CompanyIdentifier: RawRepresentable, Hashable, Sendable, CustomStr
     }
 }
 
-/// Supported_Commands: one bit for each command that a controller knows (Core Specification 5.4, Vol 4 Part E 6.27).
+/// Supported_Commands: one bit for each supported command (Core Specification 5.4, Vol 4 Part E 6.27).
 public struct SupportedCommands: Hashable, Sendable {
     public private(set) var octets: FixedOctets<64>
 
@@ -186,7 +186,7 @@ public struct SupportedCommands: Hashable, Sendable {
         self.octets = octets
     }
 
-    /// The bitmap of a controller that knows `commands`; those without a bit are left out.
+    /// The bitmap of a controller that supports `commands`. Commands without a bit are omitted.
     public init(_ commands: [any HCICommand.Type]) {
         octets = FixedOctets()
         for command in commands {
@@ -200,7 +200,7 @@ public struct SupportedCommands: Hashable, Sendable {
         contains(command.opcode)
     }
 
-    /// Whether the bit of the command is set; `false` for commands whose bit is not known here.
+    /// Whether the bit of the command is set; `false` for commands without a known bit.
     public func contains(_ opcode: HCIOpcode) -> Bool {
         guard let (octet, bit) = Self.position(of: opcode) else { return false }
         return octets[octet] & 1 << bit != 0

@@ -74,7 +74,7 @@ public struct LESetExtendedScanParameters: HCICommand {
         /// The time for which the controller listens after each change: from 2.5 ms to the interval.
         public private(set) var window: ScanInterval
 
-        /// The values are checked by the command that takes the entry.
+        /// The command that contains the entry checks the values.
         public init(type: ScanType, interval: ScanInterval, window: ScanInterval) {
             self.type = type
             self.interval = interval

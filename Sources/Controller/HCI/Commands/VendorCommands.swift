@@ -10,7 +10,7 @@ public struct BroadcomSetTransmitPower: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0xFC26)
     public static let name = "Broadcom Set Transmit Power"
 
-    /// The handle that stands for LE advertising.
+    /// The handle for LE advertising.
     public static let advertisingHandle: UInt16 = 0x00FE
 
     /// A connection, or ``advertisingHandle``.

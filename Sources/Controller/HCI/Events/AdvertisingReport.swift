@@ -1,36 +1,36 @@
 public import BluetoothTypes
 
-/// One advertisement that a controller heard, by a legacy or an extended report.
+/// An advertisement that a controller received, from a legacy or an extended advertising report.
 ///
-/// What legacy reports do not tell is `nil`, as it is in extended ones that say "not available" (Core Specification 5.4,
-/// Vol 4 Part E 7.7.65.2, 7.7.65.13).
+/// A value is `nil` if legacy reports do not have it, or if an extended report says "not available" (Core Specification
+/// 5.4, Vol 4 Part E 7.7.65.2, 7.7.65.13).
 public struct AdvertisingReport: Hashable, Sendable {
-    /// Event_Type: which PDU was heard.
+    /// Event_Type: the PDU that was received.
     public var type: AdvertisingReportType
-    /// Which of its addresses the advertiser sent with.
+    /// The type of the advertiser's address.
     public var addressType: AddressType
-    /// The advertiser's; all zero if ``addressType`` is ``AddressType/anonymous``.
+    /// The advertiser's address; all zero if ``addressType`` is ``AddressType/anonymous``.
     public var address: DeviceAddress
-    /// Of the advertising packet: ``AdvertisingPHY/le1M`` or ``AdvertisingPHY/leCoded``.
+    /// The PHY of the advertising packet: ``AdvertisingPHY/le1M`` or ``AdvertisingPHY/leCoded``.
     public var primaryPHY: AdvertisingPHY
-    /// Of the packet that carried the data; ``AdvertisingPHY/none`` for legacy PDUs.
+    /// The PHY of the packet with the data; ``AdvertisingPHY/none`` for legacy PDUs.
     public var secondaryPHY: AdvertisingPHY
     /// Advertising_SID, 0...15; `nil` when the PDU has none.
     public var setIdentifier: UInt8?
-    /// What the advertisement itself says of its transmitter; `nil` when it says nothing.
+    /// TX_Power: the transmit power that the PDU contains; `nil` if it contains none.
     public var power: RadioPower?
     /// Received signal strength in dBm, -127...20; `nil` when not available.
     public var rssi: Int8?
-    /// Units of 1.25 ms; 0 without periodic advertising.
+    /// Periodic_Advertising_Interval in units of 1.25 ms; 0 without periodic advertising.
     public var periodicInterval: UInt16
-    /// Kind of ``directAddress``; of no meaning in reports that are not directed.
+    /// The type of ``directAddress``; without meaning in reports that are not directed.
     public var directAddressType: AddressType
-    /// Whom a directed advertisement is for; all zero in others.
+    /// The target of a directed advertisement; all zero in others.
     public var directAddress: DeviceAddress
-    /// What was advertised, or as much of it as this report holds: see ``AdvertisingReportType/dataStatus``.
+    /// The advertising data, or the part of it in this report: see ``AdvertisingReportType/dataStatus``.
     public var data: AdvertisingData
 
-    /// A report of what is given; all else is as in a legacy report.
+    /// A report with these values; the defaults are those of a legacy report.
     public init(
         type: AdvertisingReportType, addressType: AddressType, address: DeviceAddress, rssi: Int8?,
         data: AdvertisingData, primaryPHY: AdvertisingPHY = .le1M, secondaryPHY: AdvertisingPHY = .none,
@@ -51,13 +51,13 @@ public struct AdvertisingReport: Hashable, Sendable {
         self.data = data
     }
 
-    /// The bytes that stand for "not available" in reports.
+    /// The bytes that mean "not available" in reports.
     enum NotAvailable {
         static let rssi: Int8 = 127
         static let setIdentifier: UInt8 = 0xFF
     }
 
-    /// Copies a report out of the span in which it was found.
+    /// Copies a report from the span that contains it.
     public init(_ element: AdvertisingReportElement, in octets: Span<UInt8>) {
         self.init(
             type: element.type, addressType: element.addressType, address: element.address(in: octets),
@@ -81,7 +81,7 @@ public struct AdvertisingReport: Hashable, Sendable {
         return reports
     }
 
-    /// The report in a legacy event; `nil` when it does not fit in there.
+    /// The bytes of the report in a legacy event; `nil` if a legacy event cannot contain it.
     var legacyOctets: [UInt8]? {
         guard let number = type.legacyNumber, data.octets.count <= 255 - 12 else { return nil }
         var octets = [number, addressType.rawValue]
@@ -92,7 +92,7 @@ public struct AdvertisingReport: Hashable, Sendable {
         return octets
     }
 
-    /// The report in an extended event; `nil` when it does not fit in there.
+    /// The bytes of the report in an extended event; `nil` if an extended event cannot contain it.
     var extendedOctets: [UInt8]? {
         guard let bits = type.bits, data.octets.count <= 255 - 26 else { return nil }
         var octets: [UInt8] = []
@@ -108,7 +108,7 @@ public struct AdvertisingReport: Hashable, Sendable {
         return octets + data.octets
     }
 
-    /// The parameters of an LE Meta event with as many of `reports` as fit, up to the first one that does not.
+    /// The parameters of an LE Meta event with as many of `reports` as fit, from the first one on.
     static func parameters(_ subevent: UInt8, _ reports: [[UInt8]?]) -> [UInt8] {
         var octets = [subevent, 0]
         for report in reports {
@@ -120,15 +120,14 @@ public struct AdvertisingReport: Hashable, Sendable {
     }
 }
 
-/// Event_Type of an advertising report, as the controller sent it: an enumeration in legacy reports, bits in extended
-/// ones.
+/// Event_Type of an advertising report: a number in legacy reports, bits in extended reports.
 ///
 /// Core Specification 5.4, Vol 4 Part E 7.7.65.2 and 7.7.65.13.
 public enum AdvertisingReportType: Hashable, Sendable {
     case legacy(UInt8)
     case extended(UInt16)
 
-    /// Data_Status of extended reports; legacy ones are always complete.
+    /// Data_Status of extended reports; legacy reports are always complete.
     public enum DataStatus: UInt8, Hashable, Sendable {
         case complete = 0
         /// More data of the same advertisement comes in the next reports.
@@ -138,9 +137,9 @@ public enum AdvertisingReportType: Hashable, Sendable {
         case reserved = 3
     }
 
-    /// The Event_Type bits: those of an extended report, or what means the same as the legacy number; `nil` for
-    /// reserved legacy numbers. A legacy report does not tell whether a scan response belongs to a connectable
-    /// advertiser: it counts as scannable only.
+    /// The Event_Type bits of an extended report, or the bits that correspond to the legacy number; `nil` for reserved
+    /// legacy numbers. A legacy scan response counts as scannable only, because its report does not say whether the
+    /// advertiser is connectable.
     public var bits: UInt16? {
         switch self {
         case .extended(let bits): bits
@@ -153,7 +152,7 @@ public enum AdvertisingReportType: Hashable, Sendable {
         }
     }
 
-    /// The number in a legacy report; `nil` for what only extended reports can tell.
+    /// The number in a legacy report; `nil` for bits that no legacy report can express.
     public var legacyNumber: UInt8? {
         switch self {
         case .legacy(let number): number
@@ -166,7 +165,7 @@ public enum AdvertisingReportType: Hashable, Sendable {
         }
     }
 
-    /// Whether a legacy PDU was heard, by whichever event it is reported.
+    /// Whether the PDU is a legacy PDU. Both events report legacy PDUs.
     public var isLegacyPDU: Bool { has(0x10) }
     public var isConnectable: Bool { has(0x01) }
     public var isScannable: Bool { has(0x02) }
@@ -181,7 +180,7 @@ public enum AdvertisingReportType: Hashable, Sendable {
     private func has(_ bit: UInt16) -> Bool {
         switch self {
         case .extended(let bits): bits & bit != 0
-        // A reserved legacy number is still a legacy PDU, and nothing else is known of it.
+        // A reserved legacy number is a legacy PDU with unknown properties.
         case .legacy: (bits ?? 0x10) & bit != 0
         }
     }
@@ -202,21 +201,21 @@ extension AdvertisingReportType: CustomStringConvertible {
     }
 }
 
-/// Where an advertising report lies in a span, and its fixed fields; nothing is copied or allocated.
+/// The fixed fields of an advertising report in a span, and the offsets of its data. It allocates nothing.
 public struct AdvertisingReportElement: Hashable, Sendable {
-    /// Event_Type: which PDU was heard.
+    /// Event_Type: the PDU that was received.
     public let type: AdvertisingReportType
-    /// Which of its addresses the advertiser sent with.
+    /// The type of the advertiser's address.
     public let addressType: AddressType
     /// Offset of the address's least significant byte.
     public let addressOffset: Int
-    /// Of the advertising packet.
+    /// The PHY of the advertising packet.
     public let primaryPHY: AdvertisingPHY
-    /// Of the packet that carried the data; ``AdvertisingPHY/none`` for legacy PDUs.
+    /// The PHY of the packet with the data; ``AdvertisingPHY/none`` for legacy PDUs.
     public let secondaryPHY: AdvertisingPHY
     /// Advertising_SID, 0...15; `nil` when the PDU has none.
     public let setIdentifier: UInt8?
-    /// What the advertisement itself says of its transmitter; `nil` when it says nothing.
+    /// TX_Power: the transmit power that the PDU contains; `nil` if it contains none.
     public let power: RadioPower?
     /// Received signal strength in dBm; `nil` when not available.
     public let rssi: Int8?
@@ -231,27 +230,28 @@ public struct AdvertisingReportElement: Hashable, Sendable {
     }
 }
 
-/// Walks over the reports of an LE Advertising Report or LE Extended Advertising Report event without allocating.
+/// Reads the reports of an LE Advertising Report or LE Extended Advertising Report event without allocating.
 ///
-/// Legacy events may hold several reports, each with all its fields before the next one (Core Specification 5.4, Vol 4
-/// Part E 7.7.65.2, 7.7.65.13).
+/// An event may contain several reports one after the other (Core Specification 5.4, Vol 4 Part E 7.7.65.2,
+/// 7.7.65.13).
 public struct AdvertisingReportCursor: Sendable {
-    /// The next report, or where reading stopped.
+    /// The offset of the next report, or the offset at which reading stopped.
     public private(set) var offset: Int
-    /// Reports that are announced and not yet read.
+    /// The number of reports that are not read yet.
     public private(set) var remaining: Int
     public let isExtended: Bool
     private let end: Int
 
-    /// Takes the whole event packet (without the H4 type byte) in `range` of `octets`; `nil` when it is another
-    /// event. Throws when it is cut short.
+    /// A cursor over the event packet (without the H4 type byte) in `range` of `octets`; `nil` for other events.
+    ///
+    /// - Throws: ``HCIEventError`` if the packet is truncated.
     public init?(event octets: Span<UInt8>, in range: Range<Int>) throws(HCIEventError) {
         let header = try HCIEventHeader(octets, in: range)
         guard header.code == HCIEventCode.leMeta else { return nil }
         try self.init(parameters: octets, in: header.parameters)
     }
 
-    /// Takes the parameters of an LE Meta event, subevent code first.
+    /// A cursor over the parameters of an LE Meta event, which start with the subevent code.
     init?(parameters octets: Span<UInt8>, in range: Range<Int>) throws(HCIEventError) {
         guard let code = range.first.map({ octets[$0] }) else { return nil }
         guard code == LESubevent.advertisingReport || code == LESubevent.extendedAdvertisingReport else { return nil }
@@ -264,10 +264,11 @@ public struct AdvertisingReportCursor: Sendable {
         end = range.upperBound
     }
 
-    /// The next report of the span that was given at the start, or `nil` after the last one.
+    /// The next report, or `nil` after the last report.
     ///
-    /// - Throws: ``HCIEventError`` when the report runs past the event's end, or bytes are left after the last one.
-    ///   Nothing is read after that.
+    /// - Parameter octets: The span that was passed to the initialiser.
+    /// - Throws: ``HCIEventError`` if the report extends beyond the end of the event, or if bytes follow the last report.
+    ///   Further calls return `nil`.
     public mutating func next(in octets: Span<UInt8>) throws(HCIEventError) -> AdvertisingReportElement? {
         guard remaining > 0 else {
             guard offset < end else { return nil }

@@ -1,15 +1,15 @@
 public import BluetoothTypes
 
-/// An event: what a controller says (Core Specification 5.4, Vol 4 Part E 7.7).
+/// An event from a controller (Core Specification 5.4, Vol 4 Part E 7.7).
 public enum HCIEvent: Hashable, Sendable {
     case commandComplete(CommandComplete)
     case commandStatus(CommandStatus)
-    /// A number that only the controller's maker understands.
+    /// Hardware Error, with a code of the controller's manufacturer.
     case hardwareError(code: UInt8)
     case advertisingReports([AdvertisingReport])
     case extendedAdvertisingReports([AdvertisingReport])
     case advertisingSetTerminated(AdvertisingSetTerminated)
-    /// Every other event as it came; of an LE Meta event the parameters start with the subevent code.
+    /// Any other event. The parameters of an LE Meta event start with the subevent code.
     case unknown(code: UInt8, parameters: [UInt8])
 
     /// Reads the bytes of an event packet, without the H4 type byte.
@@ -52,7 +52,7 @@ public enum HCIEvent: Hashable, Sendable {
         }
     }
 
-    /// The event as a packet. Of advertising reports as many as fit into one event are taken, from the first one on.
+    /// The event as a packet. It contains as many advertising reports as fit into one event, from the first one on.
     public var packet: HCIPacket {
         switch self {
         case .commandComplete(let event): .event(HCIEventCode.commandComplete, event.parameters)
@@ -73,7 +73,7 @@ public enum HCIEvent: Hashable, Sendable {
 }
 
 extension HCIEvent {
-    /// The answer to `command`: success with its return parameters.
+    /// Command Complete for `command`: success with its return parameters.
     public static func completed<C: HCICommand>(
         _ command: C.Type, _ returned: C.ReturnParameters, credits: UInt8 = 1
     ) -> HCIEvent {
@@ -82,14 +82,13 @@ extension HCIEvent {
                 credits: credits, opcode: C.opcode, returnOctets: [HCIStatus.success.rawValue] + returned.octets))
     }
 
-    /// The answer to a command by Command Complete with its status alone: what commands without return parameters
-    /// are answered with, and what a refusal may be.
+    /// Command Complete with a status only: for commands without return parameters, and for errors.
     public static func completed(_ opcode: HCIOpcode, _ status: HCIStatus, credits: UInt8 = 1) -> HCIEvent {
         .commandComplete(CommandComplete(credits: credits, opcode: opcode, returnOctets: [status.rawValue]))
     }
 }
 
-/// An event's number (Core Specification 5.4, Vol 4 Part E 7.7).
+/// Event codes (Core Specification 5.4, Vol 4 Part E 7.7).
 public enum HCIEventCode {
     public static let commandComplete: UInt8 = 0x0E
     public static let commandStatus: UInt8 = 0x0F
@@ -104,13 +103,13 @@ public enum LESubevent {
     public static let advertisingSetTerminated: UInt8 = 0x12
 }
 
-/// The head of an event packet: which event, and where its parameters lie.
+/// The header of an event packet.
 ///
 /// Core Specification 5.4, Vol 4 Part E 5.4.4.
 public struct HCIEventHeader: Hashable, Sendable {
-    /// The event's number: see ``HCIEventCode``.
+    /// The event code: see ``HCIEventCode``.
     public let code: UInt8
-    /// Offsets of the parameters in the span that was read.
+    /// Offsets of the parameters in the span.
     public let parameters: Range<Int>
 
     /// Reads the event packet (without the H4 type byte) that fills `range` of `octets`.
@@ -130,7 +129,7 @@ public struct HCIEventHeader: Hashable, Sendable {
 }
 
 extension HCIPacket {
-    /// An event packet; what is over 255 bytes of parameters cannot be counted and is left off.
+    /// An event packet. Parameters after the first 255 bytes are omitted.
     public static func event(_ code: UInt8, _ parameters: [UInt8]) -> HCIPacket {
         let parameters = parameters.prefix(255)
         var octets: [UInt8] = []
@@ -141,10 +140,10 @@ extension HCIPacket {
     }
 }
 
-/// Why bytes are no event. Its offset is where the field starts, in bytes from the start of what was read.
+/// An error in the bytes of an event. Its offset is that of the field, in bytes from the start of the span.
 public typealias HCIEventError = PositionedError<HCIEventFault>
 
-/// What is wrong with an event, with the numbers that show it.
+/// The reason why bytes are not a valid event.
 public enum HCIEventFault: PositionedReason {
     /// The length byte and the number of bytes after the header disagree.
     case lengthMismatch(claimed: Int, found: Int)
@@ -153,7 +152,7 @@ public enum HCIEventFault: PositionedReason {
     /// Bytes after the last field.
     case trailing(Int)
 
-    /// The part of an event that is cut short.
+    /// The part of an event that is truncated.
     public enum Field: String, Hashable, Sendable {
         case header = "event header"
         case commandComplete = "Command Complete"
@@ -166,7 +165,7 @@ public enum HCIEventFault: PositionedReason {
         case setTerminated = "LE Advertising Set Terminated"
     }
 
-    /// One sentence: which field, where, and the numbers that disagree.
+    /// One sentence with the field, its offset, and the wrong numbers.
     public func sentence(at offset: Int) -> String {
         switch self {
         case .lengthMismatch(let claimed, let found):
@@ -174,28 +173,30 @@ public enum HCIEventFault: PositionedReason {
         case .truncated(let field, let needed, let left):
             "the \(field.rawValue) at offset \(offset) needs \(needed) bytes, but only \(left) are left"
         case .trailing(let count):
-            "\(count) bytes too many at offset \(offset), after the event's last field"
+            "\(count) extra bytes at offset \(offset), after the last field of the event"
         }
     }
 }
 
 /// Command Complete (Core Specification 5.4, Vol 4 Part E 7.7.14).
 public struct CommandComplete: Hashable, Sendable {
-    /// Num_HCI_Command_Packets: how many commands the controller takes from now on.
+    /// Num_HCI_Command_Packets: the number of commands that the controller accepts now.
     public let credits: UInt8
-    /// The command that is answered; ``HCIOpcode/noOperation`` when only the credits are meant.
+    /// The completed command; ``HCIOpcode/noOperation`` if the event only reports the credits.
     public let opcode: HCIOpcode
-    /// The status byte and the return parameters. Some controllers leave the latter out when the status is an error.
+    /// The status byte and the return parameters. Some controllers omit the return parameters if the status is an error.
     public let returnOctets: [UInt8]
 
-    /// An answer with `returnOctets`, status first; `credits` is how many more commands the controller takes.
+    /// An event with the status byte and the return parameters in `returnOctets`.
+    ///
+    /// - Parameter credits: The number of commands that the controller accepts now.
     public init(credits: UInt8 = 1, opcode: HCIOpcode, returnOctets: [UInt8]) {
         self.credits = credits
         self.opcode = opcode
         self.returnOctets = returnOctets
     }
 
-    /// `nil` when not even the status byte is there.
+    /// The status; `nil` if the event has no status byte.
     public var status: HCIStatus? { returnOctets.first.map(HCIStatus.init) }
 
     init(_ octets: Span<UInt8>, _ range: Range<Int>) throws(HCIEventError) {
@@ -217,13 +218,13 @@ public struct CommandComplete: Hashable, Sendable {
 
 /// Command Status (Core Specification 5.4, Vol 4 Part E 7.7.15).
 public struct CommandStatus: Hashable, Sendable {
-    /// Success here only means that the command has been taken.
+    /// Success only means that the controller has accepted the command.
     public let status: HCIStatus
-    /// Num_HCI_Command_Packets: how many commands the controller takes from now on.
+    /// Num_HCI_Command_Packets: the number of commands that the controller accepts now.
     public let credits: UInt8
     public let opcode: HCIOpcode
 
-    /// An answer without return parameters; success means that the command was begun.
+    /// An event without return parameters. Success means that the controller has started the command.
     public init(status: HCIStatus, credits: UInt8 = 1, opcode: HCIOpcode) {
         self.status = status
         self.credits = credits
@@ -252,16 +253,16 @@ public struct CommandStatus: Hashable, Sendable {
 
 /// LE Advertising Set Terminated (Core Specification 5.4, Vol 4 Part E 7.7.65.18).
 public struct AdvertisingSetTerminated: Hashable, Sendable {
-    /// Success: a connection was made. 0x3C: the duration is over. 0x43: all events have been sent.
+    /// Success: a connection was made. 0x3C: the duration ended. 0x43: all events were sent.
     public let status: HCIStatus
     /// The host's number of the advertising set, 0x00...0xEF.
     public let handle: UInt8
-    /// Only meaningful when a connection was made.
+    /// The connection; only valid if a connection was made.
     public let connectionHandle: UInt16
     /// Num_Completed_Extended_Advertising_Events.
     public let completedEvents: UInt8
 
-    /// The end of the set `handle`: by its duration (0x3C), its number of events (0x43) or a connection (0x00).
+    /// The end of the set `handle`: because of its duration (0x3C), its number of events (0x43) or a connection (0x00).
     public init(status: HCIStatus, handle: UInt8, connectionHandle: UInt16 = 0, completedEvents: UInt8) {
         self.status = status
         self.handle = handle
@@ -269,7 +270,7 @@ public struct AdvertisingSetTerminated: Hashable, Sendable {
         self.completedEvents = completedEvents
     }
 
-    /// Reads what follows the subevent code.
+    /// Reads the parameters after the subevent code.
     init(_ octets: Span<UInt8>, _ range: Range<Int>) throws(HCIEventError) {
         guard range.count >= 5 else {
             throw HCIEventError(

@@ -101,7 +101,7 @@ public struct H4Framer: Sendable {
         return packet
     }
 
-    /// Bytes of header and content of the packet whose header begins at `first`; `nil` while the header is incomplete.
+    /// The size of the packet whose header starts at `first`, in bytes; `nil` while the header is incomplete.
     private static func length(_ kind: HCIPacket.Kind, _ octets: Span<UInt8>, at first: Int) -> Int? {
         let count = octets.count - first
         switch kind {
@@ -137,7 +137,7 @@ public struct H4Framer: Sendable {
 /// Why a stream of bytes cannot be followed any more. Its offset counts the bytes of the stream before the packet.
 public typealias H4Error = PositionedError<H4Fault>
 
-/// What was found where a packet should start.
+/// The fault at the place where a packet should start.
 public enum H4Fault: PositionedReason {
     /// No packet starts with this byte.
     case unknownType(UInt8)

@@ -26,7 +26,7 @@ protocol CommandExchange: AnyObject {
     func send(_ message: Queue.Message) throws(Failure)
     /// The next event, or `nil` when `deadline` came first.
     func receive(until deadline: HCIInstant) throws(Failure) -> Queue.Event?
-    /// Keeps an event that ends no command, for those who ask for it later.
+    /// Stores an event that completes no command, for a later call.
     func keep(_ event: Queue.Event)
 }
 
@@ -70,7 +70,7 @@ extension CommandExchange {
 /// is later still, while the same opcode is under way again, cannot be told apart. Reset is not held back: its answer
 /// means the same whichever Reset it belongs to, and it ends the wait for all others.
 public struct HCICommandQueue: Sendable {
-    /// Names a command that was handed in.
+    /// Identifies a command in the queue.
     public struct Ticket: Hashable, Sendable {
         let number: UInt64
     }
@@ -103,9 +103,9 @@ public struct HCICommandQueue: Sendable {
 
     /// How long the answer to a command that was given up is still expected.
     public let grace: Duration
-    /// Commands that the controller takes now.
+    /// The number of commands that the controller accepts now.
     public private(set) var credits: Int
-    /// Answers that belong to no command that was handed in here. On a shared adapter: the kernel's.
+    /// The number of answers to commands that are not from this queue, such as those of the kernel on a shared adapter.
     public private(set) var foreignAnswers = 0
     /// Answers to commands that had been given up.
     public private(set) var lateAnswers = 0
@@ -115,7 +115,7 @@ public struct HCICommandQueue: Sendable {
     private var abandoned: [Abandoned] = []
     private var lastNumber: UInt64 = 0
 
-    /// After power-on a controller takes one command.
+    /// After power-on, a controller accepts one command.
     public init(credits: Int = 1, grace: Duration = .seconds(1)) {
         self.credits = credits
         self.grace = grace
@@ -160,7 +160,7 @@ public struct HCICommandQueue: Sendable {
         }
     }
 
-    /// The first command whose time is over, if any. To be called until it returns `nil`.
+    /// The first command whose deadline has passed. Call it until it returns `nil`.
     public mutating func expire(at now: HCIInstant) -> (ticket: Ticket, outcome: Outcome)? {
         endGrace(at: now)
         if let entry = underWay, entry.deadline <= now {
@@ -221,7 +221,7 @@ public struct HCICommandQueue: Sendable {
         reclaimCredits { $0.until <= now }
     }
 
-    /// Stops expecting the answers that `isOver` picks, and takes back the credits that they hold.
+    /// Stops waiting for the answers that `isOver` selects, and releases their credits.
     private mutating func reclaimCredits(where isOver: (Abandoned) -> Bool) {
         guard !abandoned.isEmpty else { return }
         for entry in abandoned where isOver(entry) && entry.holdsCredit { credits += 1 }

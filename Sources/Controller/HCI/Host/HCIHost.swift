@@ -2,7 +2,7 @@ import BluetoothTypes
 
 /// Sends commands over a channel, waits for their answers, and keeps the events that arrive in between.
 ///
-/// For one thread: the one that owns the channel.
+/// Only the thread that owns the channel may use it.
 public final class HCIHost: CommandExchange {
     /// Sees every packet in either direction at the moment of its passing, for captures.
     public typealias Observer = (_ packet: HCIPacket, _ isFromController: Bool, _ time: HCIInstant) -> Void
@@ -28,7 +28,7 @@ public final class HCIHost: CommandExchange {
     public var leavesReportsToObserver = false
     /// Events that were dropped because the caller did not fetch them in time.
     public private(set) var droppedEvents = 0
-    /// Events whose length or layout was wrong. They are kept as unknown ones.
+    /// The number of events with a wrong length or layout. They are returned as unknown events.
     public private(set) var malformedEvents = 0
     /// The flow control, with its counters of late and foreign answers.
     public internal(set) var queue = HCICommandQueue()

@@ -10,7 +10,7 @@ public struct ReadAdvertisingFeatures: ManagementParameterlessCommand {
     /// The command has no parameters.
     public init() {}
 
-    /// What the kernel can advertise on this adapter, and the instances that exist.
+    /// The advertising features of the kernel on this adapter, and the existing instances.
     public struct ReturnParameters: HCIReturnParameters {
         public private(set) var supportedFlags: ManagementAdvertisingFlags = []
         /// In bytes.
@@ -146,7 +146,7 @@ public struct RemoveAdvertising: ManagementCommand {
     public static let opcode: UInt16 = 0x003F
     public static let name = "Remove Advertising"
 
-    /// 0 stands for all instances of all programs.
+    /// The instance; 0 for all instances of all programs.
     public private(set) var instance: UInt8 = 0
 
     /// - Throws: ``HCIParameterError`` for 0, which would remove the instances of other programs, and for 255.
@@ -214,7 +214,7 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
     public struct ReturnParameters: HCIReturnParameters {
         /// The host's number of the advertising instance, from 1.
         public private(set) var instance: UInt8 = 0
-        /// The selected power; `RadioPower.noPreference` if the controller cannot be asked.
+        /// The selected power; `RadioPower.noPreference` if the controller does not report it.
         public private(set) var power = RadioPower.noPreference
         /// In bytes.
         public private(set) var maximumDataLength: UInt8 = 0

@@ -4,7 +4,7 @@ internal import BluetoothTypes
 ///
 /// BlueZ's doc/mgmt-api.txt. The kernel refuses messages that are longer or shorter than the layout.
 public protocol ManagementCommand: HCIRecord {
-    /// What follows the status byte in this command's Command Complete event.
+    /// The parameters after the status byte of this command's Command Complete event.
     associatedtype ReturnParameters: HCIReturnParameters
 
     static var opcode: UInt16 { get }
@@ -152,7 +152,7 @@ public struct ManagementAdvertisingFlags: OptionSet, Hashable, Sendable {
     public static let secondaryChannel1M = Self(rawValue: 1 << 7)
     public static let secondaryChannel2M = Self(rawValue: 1 << 8)
     public static let secondaryChannelCoded = Self(rawValue: 1 << 9)
-    /// In the supported flags only: the controller has extended advertising and takes a TX power.
+    /// In the supported flags only: the controller has extended advertising and accepts a TX power.
     public static let canSetTxPower = Self(rawValue: 1 << 10)
     public static let hardwareOffload = Self(rawValue: 1 << 11)
     /// The following ones say that a parameter of Add Extended Advertising Parameters is to be used.
@@ -266,7 +266,7 @@ extension ManagementError: CustomStringConvertible {
         index == ManagementPacket.noController ? "" : " on hci\(index)"
     }
 
-    /// What a person can do about it.
+    /// What the user can do.
     private static func remedy(_ status: ManagementStatus) -> String {
         switch status {
         case .permissionDenied: "; run as root, or give the program CAP_NET_ADMIN"

@@ -2,7 +2,7 @@ public import BluetoothTypes
 
 /// Sends management commands over a channel, waits for their answers, and keeps the events that come meanwhile.
 ///
-/// For one thread: the one that owns the channel.
+/// Only the thread that owns the channel may use it.
 public final class ManagementHost: CommandExchange {
     /// The default time limit for an answer: 10 s. Set Powered waits for the controller's whole set-up.
     public static let defaultTimeout = Duration.seconds(10)
@@ -18,7 +18,7 @@ public final class ManagementHost: CommandExchange {
     var queue = ManagementQueue()
     private var backlog: [ManagementEvent] = []
 
-    /// A host on `channel`, which nobody else reads.
+    /// A host on `channel`, which no other reader may use.
     public init(channel: any ManagementChannel) {
         self.channel = channel
     }
@@ -135,7 +135,7 @@ extension ManagementHost {
 /// The kernel repeats opcode and index in its answer, and nothing else. As in ``HCICommandQueue`` a command whose
 /// answer has been given up is therefore held back until the late one has come, at most ``grace``.
 public struct ManagementQueue: Sendable {
-    /// Names a command that was handed in.
+    /// Identifies a command in the queue.
     public struct Ticket: Hashable, Sendable {
         let number: UInt64
     }
@@ -206,7 +206,7 @@ public struct ManagementQueue: Sendable {
         }
     }
 
-    /// The first command whose time is over, if any. To be called until it returns `nil`.
+    /// The first command whose deadline has passed. Call it until it returns `nil`.
     public mutating func expire(at now: HCIInstant) -> (ticket: Ticket, outcome: Outcome)? {
         if let entry = underWay, entry.deadline <= now {
             abandon(at: now)

@@ -63,7 +63,7 @@ public struct RemoveAdvertisementMonitor: ManagementCommand {
     public static let opcode: UInt16 = 0x0053
     public static let name = "Remove Advertisement Monitor"
 
-    /// The kernel's number of the monitor; 0 stands for all monitors of all programs.
+    /// The kernel's number of the monitor; 0 for all monitors of all programs.
     public private(set) var monitor: UInt16 = 0
 
     /// - Throws: ``HCIParameterError`` for 0, which would remove the monitors of other programs.

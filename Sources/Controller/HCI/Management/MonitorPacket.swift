@@ -61,7 +61,7 @@ public struct MonitorPacket: Hashable, Sendable {
         case other(opcode: MonitorOpcode, octets: [UInt8])
     }
 
-    /// What a socket is for.
+    /// The purpose of a socket.
     public enum SocketKind: Hashable, Sendable {
         case raw
         case user
@@ -178,7 +178,7 @@ public struct MonitoredSockets: Sendable {
     /// The socket with that cookie; `nil` when it is not known (any more).
     public subscript(cookie: UInt32) -> Socket? { sockets[cookie] }
 
-    /// The programs that can ask the kernel's management to scan or to advertise, such as bluetoothd, sorted.
+    /// The programs with a management socket, which can scan or advertise, such as bluetoothd, sorted by name.
     public var managers: [String] { Set(sockets.values.filter { $0.kind == .management }.map(\.program)).sorted() }
 
     /// The programs that can send HCI commands of their own to hci`index`, sorted.

@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// A parameter byte whose values have names, and which is kept whatever it is.
+/// A parameter byte whose values have names. Reserved values are kept.
 public protocol HCINamedOctet: RawRepresentable, Hashable, Sendable, CustomStringConvertible where RawValue == UInt8 {
     init(rawValue: UInt8)
     /// The value in words; `nil` if the specification reserves it.

@@ -12,7 +12,7 @@ public struct AirPDU: Hashable, Sendable {
     public var start: HCIInstant
     /// 37, 38 or 39.
     public var channel: Int
-    /// What it allows others to do, and whether it is a legacy PDU.
+    /// The properties of the PDU, including whether it is a legacy PDU.
     public var properties: AdvertisingEventProperties
     /// SCAN_RSP, the answer to an active scanner, instead of the advertisement itself.
     public var isScanResponse: Bool
@@ -22,7 +22,7 @@ public struct AirPDU: Hashable, Sendable {
     public var target: DeviceIdentity?
     /// AdvData or ScanRspData.
     public var data: [UInt8]
-    /// What the antenna emits, in dBm.
+    /// The radiated power in dBm.
     public var power: RadioPower
     /// The power that the PDU itself announces (extended PDUs only).
     public var announcedPower: RadioPower?
@@ -74,7 +74,7 @@ public struct DeviceIdentity: Hashable, Sendable {
 
 /// A received PDU as its scanner reports it.
 extension AirPDU {
-    /// What an extended report carries at most: 255 bytes less the 26 of subevent, number and fixed fields.
+    /// The data limit of an extended report in bytes: 255 less the 26 of subevent, number and fixed fields.
     private static let fragmentLimit = 229
 
     /// LE Advertising Report (Core Specification 5.4, Vol 4 Part E 7.7.65.2).

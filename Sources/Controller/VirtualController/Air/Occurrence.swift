@@ -85,7 +85,7 @@ struct OccurrenceHeap {
         }
     }
 
-    /// Takes out the soonest, unless it lies after `deadline`.
+    /// Removes the earliest occurrence, unless it is after `deadline`.
     mutating func removeFirst(until deadline: HCIInstant) -> (instant: HCIInstant, occurrence: Occurrence)? {
         guard let first = entries.first, first.instant <= deadline else { return nil }
         entries.swapAt(0, entries.count - 1)

@@ -12,7 +12,7 @@ public import HCI
 /// Not modelled: a radio that cannot do two things at once (the sets of one controller, its scanner, and its scan
 /// responses don't wait for each other), and collisions of scan requests and responses.
 public final class VirtualAir {
-    /// What the air is like.
+    /// The properties of the air.
     public struct Parameters: Hashable, Sendable {
         /// One seed gives one sequence of random delays.
         public var seed: UInt64 = 1
@@ -24,7 +24,9 @@ public final class VirtualAir {
         /// Packets of two controllers that overlap on one channel destroy each other.
         public var packetsCollide = false
 
-        /// The same `seed` gives the same random delays; `pathLoss`, in dB, is the same between all antennas.
+        /// - Parameters:
+        ///   - seed: Equal seeds give equal random delays.
+        ///   - pathLoss: In dB, equal between all antennas.
         public init(seed: UInt64 = 1, pathLoss: Int = 50) {
             self.seed = seed
             self.pathLoss = pathLoss
@@ -46,7 +48,7 @@ public final class VirtualAir {
     private var heap = OccurrenceHeap()
     private var cleaningSize = 1024
 
-    /// An empty air whose clock stands at `now`.
+    /// An air without controllers, whose clock shows `now`.
     public init(_ parameters: Parameters = Parameters(), now: HCIInstant = HCIInstant(nanoseconds: 0)) {
         self.parameters = parameters
         self.now = now

@@ -84,14 +84,17 @@ package struct Section: Sendable {
     package var definitions: [JSONValue.Member] { keys.flatMap(\.definitions) }
 
     /// The text of the schema file (JSON Schema, draft 2020-12) of a file that consists of this section.
-    package func schemaFile(title: String) -> String {
-        guard case .object(let members) = schema else { return "" }
+    package func schemaFile(title: String) -> String { schemaDocument(title: title).pretty }
+
+    /// The contents of the schema file.
+    package func schemaDocument(title: String) -> JSONValue {
+        guard case .object(let members) = schema else { return .null }
         var names: Set<String> = []
         let definitions = definitions.filter { names.insert($0.key).inserted }
         let header: [JSONValue.Member] = [
             .init("$schema", "https://json-schema.org/draft/2020-12/schema"), .init("title", .string(title)),
         ]
-        return JSONValue.object(header + members + [.init("$defs", .object(definitions))]).pretty
+        return .object(header + members + [.init("$defs", .object(definitions))])
     }
 }
 

@@ -40,11 +40,15 @@ package struct ValueType<Value: Sendable>: Sendable {
     }
 
     /// The type of what `convert` makes of the value; `convert` returns `nil` after reporting a problem.
+    ///
+    /// - Parameter json: Turns a default into JSON; omitted for types without defaults.
     package func map<Converted>(
+        json: @escaping @Sendable (Converted) -> JSONValue? = { _ in nil },
         _ convert: @escaping @Sendable (inout ConfigurationDecoder, JSONNode, Value) -> Converted?
     ) -> ValueType<Converted> {
         let read = read
-        return ValueType<Converted>(schema: .object(schema), definitions: definitions, range: range) { decoder, node in
+        return ValueType<Converted>(schema: .object(schema), definitions: definitions, range: range, json: json) {
+            decoder, node in
             read(&decoder, node).flatMap { convert(&decoder, node, $0) }
         }
     }

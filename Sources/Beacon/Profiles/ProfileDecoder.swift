@@ -1,0 +1,355 @@
+internal import BeaconFrames
+package import BluetoothTypes
+public import Configuration
+
+extension BeaconProfile {
+    /// Reads a profile file.
+    ///
+    /// - Parameter expectedName: The name of the file; `nil` if it has none. If the profile has another name, a warning
+    ///   says so, because state, status and units are named after the profile.
+    /// - Returns: the profile, `nil` if the file has an error, and every problem in the order of the file.
+    public static func decode(
+        _ octets: [UInt8], expectedName: String? = nil
+    ) -> (profile: BeaconProfile?, problems: [FileProblem]) {
+        let (profile, problems) = ConfigurationDecoder.decode(octets) { decoder, node in
+            let profile = decoder.profile(node)
+            if let expectedName, let name = profile?.name, name != expectedName, let place = node["name"] {
+                decoder.warning(
+                    "the profile's name is \(ProblemText.quoted(name)) and the file's is "
+                        + "\(ProblemText.quoted(expectedName)): status, state and logs use the profile's name; give "
+                        + "both the same name", at: place)
+            }
+            return profile
+        }
+        return (profile, problems)
+    }
+
+    /// Reads a profile from a part of a JSON tree.
+    ///
+    /// - Returns: the profile, `nil` if it has an error, and every problem in the order of the file.
+    public static func decode(_ root: JSONNode) -> (profile: BeaconProfile?, problems: [FileProblem]) {
+        var decoder = ConfigurationDecoder()
+        let profile = decoder.profile(root)
+        let hasErrors = decoder.problems.contains(where: \.isError)
+        return (hasErrors ? nil : profile, decoder.problems.sorted { $0.position < $1.position })
+    }
+}
+
+/// The values of a profile that its advertisements inherit.
+private struct ProfileSettings {
+    let root: JSONNode
+    let radioPower: RadioPower?
+    /// The valid part of the calibration.
+    let calibration: PowerCalibration?
+    let pdu: AdvertisingPDU
+}
+
+extension ConfigurationDecoder {
+    fileprivate mutating func profile(_ node: JSONNode) -> BeaconProfile? {
+        guard expect(.beaconProfile, node), let root = open(ProfileFormat.section, node) else { return nil }
+        let schema = read(FileHeader.schema, in: root)
+        _ = read(FileHeader.version, in: root)
+        let name = read(ProfileFormat.name, in: root)
+        // A profile is printed with the adapter as the file has it.
+        let adapter = read(ProfileFormat.adapter, in: root).flatMap { _ in root["adapter"]?.string }
+        let address = read(ProfileFormat.address, in: root)
+        let radioPower = read(ProfileFormat.radioPower, in: root)
+        let channels = read(ProfileFormat.channels, in: root)
+        let calibration = read(ProfileFormat.calibration, in: root)
+        let scanResponse = root["scanResponse"].flatMap { self.scanResponse($0) }
+        let pdu = read(ProfileFormat.pdu, in: root)
+        let eidEpoch = read(ProfileFormat.eidEpoch, in: root)
+        let settings = ProfileSettings(
+            root: root, radioPower: radioPower, calibration: calibration,
+            pdu: pdu ?? (root["scanResponse"] == nil ? .nonconnectable : .scannable))
+        let nodes = read(ProfileFormat.advertisements, in: root) ?? []
+        let advertisements = nodes.map { advertisement($0, settings) }
+        checkTogether(advertisements, settings)
+        guard let name, let address, let channels else { return nil }
+        return BeaconProfile(
+            schema: schema, name: name, adapter: adapter, address: address, radioPower: radioPower,
+            calibration: calibration, channels: channels, pdu: pdu, eidEpoch: eidEpoch,
+            advertisements: advertisements.compactMap { $0 }, scanResponse: scanResponse)
+    }
+
+    /// The name of an adapter, such as `hci0`.
+    package mutating func adapter(_ node: JSONNode?) -> AdapterName? {
+        node.flatMap { ValueType<AdapterName>.adapter.read(&self, $0) }
+    }
+
+    /// An advertising interval in milliseconds, as microseconds.
+    package mutating func interval(_ node: JSONNode?) -> Int? {
+        node.flatMap { ValueType<Int>.interval.read(&self, $0) }
+    }
+
+    private mutating func scanResponse(_ node: JSONNode) -> BeaconProfile.ScanResponse? {
+        guard let object = open(ScanResponseKeys.section, node) else { return nil }
+        let localName = read(ScanResponseKeys.localName, in: object)
+        let structures = read(ScanResponseKeys.structures, in: object)
+        if let index = structures?.firstIndex(where: { $0.type == .flags }) {
+            error(
+                "a scan response may not contain flags, only the advertisement",
+                at: object["structures"]?[index] ?? object)
+        }
+        guard object["localName"] == nil || localName != nil, object["structures"] == nil || structures != nil else {
+            return nil
+        }
+        let response = BeaconProfile.ScanResponse(localName: localName, structures: structures ?? [])
+        do throws(AdvertisingDataError) {
+            _ = try response.data()
+            return response
+        } catch {
+            let index = error.structure - (localName == nil ? 0 : 1)
+            let place = index < 0 ? object["localName"] : object["structures"]?[index]
+            self.error(error.description, at: place ?? object)
+            return nil
+        }
+    }
+}
+
+// MARK: Advertisements
+
+extension ConfigurationDecoder {
+    /// An element of `advertisements`; `nil` if it has a problem.
+    private mutating func advertisement(_ node: JSONNode, _ settings: ProfileSettings) -> ProfileAdvertisement? {
+        guard case .object = node.value else {
+            wrongKind(node, expected: "an object")
+            return nil
+        }
+        guard let kind = word(required("type", in: node, "the frame to send"), of: FrameKind.self),
+            let object = open(AdvertisementFormat.section(of: kind), node)
+        else { return nil }
+        let content = content(object, kind)
+        let requested = read(AdvertisementFormat.interval, in: object)
+        let radioPower = read(AdvertisementFormat.radioPower, in: object)
+        let channels = read(AdvertisementFormat.channels, in: object)
+        let pdu = read(AdvertisementFormat.pdu, in: object)
+        let address = read(AdvertisementFormat.address, in: object)
+        let measuredPower = measuredPower(object, kind)
+        if measuredPower == .calibrated {
+            checkCalibration(object, kind, radioPower: radioPower ?? settings.radioPower, settings)
+        }
+        guard let content, let requested, let interval = AdvertisingInterval(microseconds: requested) else {
+            return nil
+        }
+        checkInterval(interval, pdu: pdu ?? settings.pdu, at: object["intervalMs"] ?? object)
+        return ProfileAdvertisement(
+            content: content, interval: interval, requestedMicroseconds: requested,
+            measuredPower: measuredPower ?? .none, radioPower: radioPower, address: address, channels: channels,
+            pdu: pdu)
+    }
+
+    private mutating func content(_ object: JSONNode, _ kind: FrameKind) -> Advertisement.Content? {
+        switch kind {
+        case .iBeacon:
+            let uuid = read(IBeaconKeys.uuid, in: object)
+            let (major, minor) = (read(IBeaconKeys.major, in: object), read(IBeaconKeys.minor, in: object))
+            let flags = read(IBeaconKeys.flags, in: object)
+            guard let uuid, let major, let minor, let flags else { return nil }
+            return .iBeacon(uuid: uuid, major: major, minor: minor, flags: flags)
+        case .altBeacon:
+            let (company, id) = (read(AltBeaconKeys.companyID, in: object), read(AltBeaconKeys.id, in: object))
+            let (reserved, flags) = (read(AltBeaconKeys.reserved, in: object), read(IBeaconKeys.flags, in: object))
+            guard let company, let id, let reserved, let flags else { return nil }
+            return .altBeacon(companyID: company, beaconID: id, reserved: reserved, flags: flags)
+        case .eddystoneUID:
+            let namespace = read(EddystoneKeys.namespace, in: object)
+            let instance = read(EddystoneKeys.instance, in: object)
+            guard let namespace, let instance else { return nil }
+            return .eddystoneUID(namespace: namespace, instance: instance)
+        case .eddystoneURL: return read(EddystoneKeys.url, in: object).map { .eddystoneURL($0) }
+        case .eddystoneTLM: return telemetry(object)
+        case .eddystoneEID: return rotatingKey(object).map { .eddystoneEID($0) }
+        case .btHome: return btHome(object)
+        case .raw: return raw(object)
+        }
+    }
+
+    private mutating func telemetry(_ object: JSONNode) -> Advertisement.Content? {
+        let battery = read(TelemetryKeys.battery, in: object) ?? nil
+        let temperature = read(TelemetryKeys.temperature, in: object) ?? nil
+        let source = Advertisement.TelemetrySource(
+            battery: battery.map { .sensor($0) } ?? .unknown,
+            temperature: temperature.map { .sensor($0) } ?? .unknown)
+        guard let isEncrypted = read(TelemetryKeys.encrypted, in: object) else { return nil }
+        guard isEncrypted else { return .eddystoneTLM(source, encryption: nil) }
+        return rotatingKey(object).map { .eddystoneTLM(source, encryption: $0) }
+    }
+
+    private mutating func rotatingKey(_ object: JSONNode) -> Advertisement.RotatingKey? {
+        let file = read(EddystoneKeys.identityKeyFile, in: object)
+        let exponent = read(EddystoneKeys.rotationExponent, in: object)
+        guard let file, let exponent else { return nil }
+        return .init(identityKeyFile: file, rotationExponent: UInt8(truncatingIfNeeded: exponent))
+    }
+
+    private mutating func btHome(_ object: JSONNode) -> Advertisement.Content? {
+        var source = Advertisement.BTHomeSource()
+        source.hasPacketID = true
+        source.temperature = read(BTHomeKeys.temperature, in: object) ?? nil
+        source.battery = read(BTHomeKeys.battery, in: object) ?? nil
+        source.voltage = read(BTHomeKeys.voltage, in: object) ?? nil
+        source.countsAdvertisements = read(BTHomeKeys.advertisements, in: object) ?? true
+        source.countsUptime = read(BTHomeKeys.uptime, in: object) ?? false
+        source.keyFile = read(BTHomeKeys.encryptionKeyFile, in: object)
+        source.isEncrypted = object["encryptionKeyFile"] != nil
+        if source.isEncrypted, source.keyFile == nil { return nil }
+        let content = Advertisement.Content.btHome(source)
+        do throws(PayloadError) {
+            _ = try content.payload(measuredPower: .none, content.sampleValues(0))
+        } catch {
+            self.error("with all values \(error); omit a value, such as \"advertisements\": false", at: object)
+            return nil
+        }
+        guard source.hasValues else {
+            self.error("there is no value to send: remove a key that is null or false", at: object)
+            return nil
+        }
+        return content
+    }
+
+    private mutating func raw(_ object: JSONNode) -> Advertisement.Content? {
+        guard let structures = read(StructureFormat.requiredStructures, in: object) else { return nil }
+        do throws(AdvertisingDataError) {
+            return .raw(try AdvertisingData(structures))
+        } catch {
+            self.error(error.description, at: object["structures"]?[error.structure] ?? object)
+            return nil
+        }
+    }
+
+    private mutating func measuredPower(
+        _ object: JSONNode, _ kind: FrameKind
+    ) -> ProfileAdvertisement.MeasuredPower? {
+        guard let keys = MeasuredPowerKeys.of(kind) else { return ProfileAdvertisement.MeasuredPower.none }
+        if object[keys.sent.name] != nil { return read(keys.sent, in: object) }
+        if object[keys.atOneMeter.name] != nil { return read(keys.atOneMeter, in: object) }
+        return .calibrated
+    }
+}
+
+// MARK: Checks that no schema can state
+
+extension ConfigurationDecoder {
+    /// Checks that the calibration gives the advertisement its measured power.
+    private mutating func checkCalibration(
+        _ object: JSONNode, _ kind: FrameKind, radioPower: RadioPower?, _ settings: ProfileSettings
+    ) {
+        guard let node = settings.root["calibration"] else {
+            let key = kind.isEddystone ? "measuredPower1mDbm" : "measuredPowerDbm"
+            error(
+                "the measured power is missing: measure the mean signal strength of this beacon at 1 m, and give it "
+                    + "here as \"\(key)\" or for all advertisements in \"calibration\"; "
+                    + "\"measuredPowerDbm\": \"typical\" sends an unmeasured "
+                    + "\(BeaconProfile.typicalMeasuredPower)", at: object)
+            return
+        }
+        guard let calibration = settings.calibration else { return }
+        if kind.isEddystone { checkEddystoneSum(calibration, at: node) }
+        guard let radioPower else { return }
+        do throws(MeasuredPowerError) {
+            _ = try calibration.measuredPower(for: radioPower)
+        } catch {
+            guard case .outsideCalibration = error else { return }
+            let place = object["radioPowerDbm"] ?? settings.root["radioPowerDbm"] ?? object
+            // The default may still help if the controller does not report its power.
+            if calibration.fallback == nil {
+                self.error(error.description, at: place)
+            } else {
+                warning(error.description, at: place)
+            }
+        }
+    }
+
+    /// Eddystone sends 41 dB more than the calibration says, and at most 20 dBm.
+    private mutating func checkEddystoneSum(_ calibration: PowerCalibration, at node: JSONNode) {
+        let limit = MeasuredPowerAtZeroMeters.range.upperBound - MeasuredPowerAtZeroMeters.stepToOneMeter
+        guard !isFull, let members = node.members else { return }
+        for member in members {
+            guard let dBm = member.value.integer, dBm > limit, dBm <= 0 else { continue }
+            // An earlier advertisement has reported this member and the following ones.
+            if problems.contains(where: { $0.path == member.value.path }) { return }
+            error("\(dBm) dBm at 1 m is more than Eddystone can send, \(limit) dBm", at: member.value)
+        }
+    }
+
+    /// Warns of intervals that some controllers refuse.
+    private mutating func checkInterval(_ interval: AdvertisingInterval, pdu: AdvertisingPDU, at node: JSONNode) {
+        if pdu != .connectable, interval < .nonconnectableMinimumBefore5 {
+            warning(
+                "\(interval) is refused by controllers before Bluetooth 5.0, where \(pdu.rawValue) advertising "
+                    + "needs \(AdvertisingInterval.nonconnectableMinimumBefore5) or more", at: node)
+        }
+        if interval > AdvertisingInterval.legacyRange.upperBound {
+            warning(
+                "\(interval) is refused by controllers without extended advertising, whose longest interval is "
+                    + "\(AdvertisingInterval.legacyRange.upperBound)", at: node)
+        }
+    }
+
+    /// Checks what concerns several parts of a profile.
+    private mutating func checkTogether(_ advertisements: [ProfileAdvertisement?], _ settings: ProfileSettings) {
+        let root = settings.root
+        if let scanResponse = root["scanResponse"] {
+            for (index, advertisement) in advertisements.enumerated() where advertisement?.kind == .eddystoneEID {
+                error(
+                    "a scan response may not be combined with the EID of advertisements[\(index)], because its "
+                        + "constant data would identify the beacon; remove the scan response or the EID",
+                    at: scanResponse)
+            }
+            let isAsked = advertisements.contains { $0 == nil || $0?.pdu ?? settings.pdu != .nonconnectable }
+            if !isAsked, !advertisements.isEmpty {
+                error(
+                    "the scan response is never sent, because all advertisements are nonconnectable; make \"pdu\" "
+                        + "scannable or remove the scan response", at: root["pdu"] ?? scanResponse)
+            }
+        }
+        if let epoch = root["eidEpoch"], !advertisements.contains(where: { $0 == nil || $0?.rotatingKey != nil }) {
+            warning("this has no effect, because there is no EID and no encrypted telemetry", at: epoch)
+        }
+        if let node = root["calibration"], node["default"] == nil,
+            advertisements.contains(where: { $0?.measuredPower == .calibrated })
+        {
+            warning(
+                "there is no \"default\" for controllers that do not report their radio power; with such a "
+                    + "controller, this profile cannot start", at: node)
+        }
+        for (index, advertisement) in advertisements.enumerated() {
+            guard case .btHome(let source) = advertisement?.content, source.isEncrypted,
+                let object = root["advertisements"]?[index], let address = object["address"] ?? root["address"],
+                address.string == "public"
+            else { continue }
+            error(
+                "encrypted BTHome needs the device address before the start, when a public address is not known yet: "
+                    + "use random-static or a static random address", at: address)
+        }
+        checkKeys(advertisements, in: root)
+    }
+
+    /// Advertisements with one identity key change together, and those of an EID are sent from its address.
+    private mutating func checkKeys(_ advertisements: [ProfileAdvertisement?], in root: JSONNode) {
+        var exponents: [String?: (index: Int, exponent: UInt8)] = [:]
+        let keysOfEIDs = Set(
+            advertisements.compactMap { $0?.kind == .eddystoneEID ? $0?.rotatingKey?.identityKeyFile : nil })
+        for (index, advertisement) in advertisements.enumerated() {
+            guard let advertisement, let key = advertisement.rotatingKey, let file = key.identityKeyFile,
+                let object = root["advertisements"]?[index]
+            else { continue }
+            if let first = exponents[file] {
+                if first.exponent != key.rotationExponent {
+                    error(
+                        "advertisements[\(first.index)] uses this identity key with the rotation exponent "
+                            + "\(first.exponent); all advertisements with one key need the same exponent",
+                        at: object["rotationExponent"] ?? object)
+                }
+            } else {
+                exponents[file] = (index, key.rotationExponent)
+            }
+            if advertisement.kind == .eddystoneTLM, let address = object["address"], keysOfEIDs.contains(file) {
+                error(
+                    "this telemetry is sent from the address of its EID, which changes with the id: remove the address",
+                    at: address)
+            }
+        }
+    }
+}

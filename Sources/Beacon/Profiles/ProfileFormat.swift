@@ -1,0 +1,358 @@
+internal import BeaconFrames
+internal import BluetoothTypes
+package import Configuration
+
+/// The JSON Schema (draft 2020-12) of a beacon profile.
+///
+/// A schema cannot state whether the structures fit into 31 bytes, how long a compressed URL is, and whether the
+/// calibration covers the radio power. `BeaconProfile.decode` checks this.
+public enum BeaconSchema {
+    /// The text of `profiles/schema/beacon.schema.json`, which `pharos profile schema` prints.
+    public static var text: String { json.pretty }
+
+    package static var json: JSONValue { ProfileFormat.section.schemaDocument(title: "Pharos beacon profile") }
+}
+
+/// The declaration of a beacon profile: its keys, their types and defaults.
+enum ProfileFormat {
+    static let name = Key(
+        "name", .name, "Name of this beacon, also of its files and units, such as \"lobby-north\".", isRequired: true)
+    static let adapter = Key(
+        "adapter", .adapter,
+        """
+        The Bluetooth adapter: hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual. \
+        Default: the first adapter.
+        """)
+    static let address = Key(
+        "address", .profileAddress,
+        """
+        Device address: that of the controller (public), one derived from the machine and the profile name \
+        (random-static), or a static random address, whose first byte is C0...FF.
+        """, default: .randomStatic)
+    static let radioPower = Key(
+        "radioPowerDbm", .radioPower,
+        """
+        Transmit power that is requested from the controller. The granted power is reported. By default the power is \
+        not changed.
+        """)
+    static let channels = Key("channels", .channels, "Advertising channels.", default: .all)
+    static let pdu = Key(
+        "pdu", .pdu,
+        """
+        What other devices may do: only listen (nonconnectable), also ask for the scan response (scannable), or also \
+        connect (connectable). Default: scannable with a scan response, otherwise nonconnectable.
+        """)
+    static let calibration = Key(
+        "calibration", .calibration,
+        """
+        Signal strength at 1 m in dBm for each radio power in dBm. Between two powers it is interpolated. "default" is \
+        for controllers that do not report their power, and "receiver" names the device that measured.
+        """)
+    static let eidEpoch = Key(
+        "eidEpoch", .time,
+        "Time at which the counter of the ephemeral ids was 65280, in RFC 3339, such as 2026-03-01T12:00:00Z.")
+    static let advertisements = Key(
+        "advertisements", .list("advertisements", 1...Int.max, of: AdvertisementFormat.type),
+        "The advertisements, each with its own interval.", isRequired: true)
+    static let scanResponse = Key(
+        "scanResponse", .section(ScanResponseKeys.section),
+        "Data for scanners that ask for it, at most 31 bytes. Not allowed together with an EID.")
+
+    static let section = Section(
+        "What one Linux machine sends as a Bluetooth beacon.",
+        [
+            FileHeader.schema, FileHeader.version, name, adapter, address, radioPower, channels, pdu, calibration,
+            eidEpoch, advertisements, scanResponse,
+        ],
+        hint: { key in
+            if let hint = commonHint(key) { return hint }
+            let isOfAdvertisement = FrameKind.allCases.contains { AdvertisementFormat.keys(of: $0).contains(key) }
+            return key != "type" && isOfAdvertisement ? "it belongs in one of the advertisements" : nil
+        })
+
+    /// All keys of a profile, in the order in which they are printed.
+    static let keys = section.keys.map(\.name)
+
+    /// Advice about keys of other programs.
+    static func commonHint(_ key: String) -> String? {
+        switch key.lowercased().filter({ $0 != "-" && $0 != "_" }) {
+        case "txpower", "txpowerdbm", "power", "powerdbm":
+            "\"radioPowerDbm\" is the power of the transmitter, \"measuredPowerDbm\" the number in the frame"
+        case "rssi", "rssi1m", "rssiat1m": "the signal strength at 1 m is \"measuredPower1mDbm\""
+        default: nil
+        }
+    }
+}
+
+/// The keys of the scan response.
+enum ScanResponseKeys {
+    static let localName = Key(
+        "localName",
+        ValueType<String>(schema: ["type": "string", "minLength": 1, "maxLength": 29]) { $0.nonemptyText($1) },
+        "Name that phones show, at most 29 bytes of UTF-8.")
+    static let structures = StructureFormat.structures
+    static let section = Section(
+        "A scan response.", [localName, structures],
+        rules: [
+            .oneOrMore(
+                of: ["localName", "structures"],
+                otherwise: "the scan response is empty: give it a \"localName\" or \"structures\"")
+        ])
+}
+
+/// The declaration of an advertisement: for each kind of frame the keys that it may have.
+enum AdvertisementFormat {
+    static let interval = Key(
+        "intervalMs", .interval,
+        """
+        Advertising interval, rounded to the nearest multiple of 0.625 ms. The controller adds a random delay of up to \
+        10 ms, 5 ms on average. Not every controller supports less than 100 ms or more than 10240 ms.
+        """, isRequired: true)
+    static let radioPower = Key(
+        "radioPowerDbm", .radioPower, "Transmit power of this advertisement. Default: as in the profile.")
+    static let channels = Key(
+        "channels", .channels, "Channels of this advertisement. Default: as in the profile.")
+    static let pdu = Key(
+        "pdu", .pdu,
+        "What other devices may do: nonconnectable, scannable or connectable. Default: as in the profile.")
+    static let address = Key(
+        "address", .profileAddress, "Device address of this advertisement. Default: as in the profile.")
+
+    /// An advertisement, whose `type` selects the section. The caller reads it.
+    static let type = ValueType<JSONNode>.choice(
+        "advertisement", "Type of the frame.",
+        of: FrameKind.allCases.map { (type: $0.rawValue, section: section(of: $0)) }
+    ) { $1 }
+
+    /// The names of the keys of `kind`, in the order in which they are printed.
+    static func keys(of kind: FrameKind) -> [String] { section(of: kind).keys.map(\.name) }
+
+    static func section(of kind: FrameKind) -> Section {
+        sections[kind] ?? Section("", [])
+    }
+
+    private static let sections: [FrameKind: Section] = Dictionary(
+        uniqueKeysWithValues: FrameKind.allCases.map { ($0, declaration(of: $0)) })
+
+    private static func declaration(of kind: FrameKind) -> Section {
+        let type = Key("type", .constant(kind.rawValue), "The type of this advertisement.", isRequired: true)
+        let power = MeasuredPowerKeys.of(kind)
+        var (description, own, rules) = content(of: kind)
+        if power != nil {
+            rules.append(
+                .notBoth(
+                    "measuredPowerDbm", "measuredPower1mDbm",
+                    otherwise: "\"measuredPowerDbm\" is there already; only one of the two may be"))
+        }
+        let measuredPower: [any DeclaredKey] = power.map { [$0.sent, $0.atOneMeter] } ?? []
+        // The address of an EID changes with the id.
+        let address: [any DeclaredKey] = kind == .eddystoneEID ? [] : [address]
+        return Section(
+            description, [type] + own + measuredPower + [interval, radioPower, channels, pdu] + address, rules: rules,
+            hint: { hint($0, in: kind) })
+    }
+
+    private static func content(
+        of kind: FrameKind
+    ) -> (description: String, keys: [any DeclaredKey], rules: [Rule]) {
+        switch kind {
+        case .iBeacon:
+            let keys: [any DeclaredKey] = [IBeaconKeys.uuid, IBeaconKeys.major, IBeaconKeys.minor, IBeaconKeys.flags]
+            return ("Apple's iBeacon: a UUID with two numbers.", keys, [])
+        case .altBeacon:
+            let keys: [any DeclaredKey] = [
+                AltBeaconKeys.companyID, AltBeaconKeys.id, AltBeaconKeys.reserved, IBeaconKeys.flags,
+            ]
+            return ("AltBeacon: an open form of iBeacon under any company's identifier.", keys, [])
+        case .eddystoneUID:
+            let keys: [any DeclaredKey] = [EddystoneKeys.namespace, EddystoneKeys.instance]
+            return ("Eddystone-UID: a namespace with an instance.", keys, [])
+        case .eddystoneURL:
+            let keys: [any DeclaredKey] = [EddystoneKeys.url]
+            return ("Eddystone-URL: a web address of at most 17 bytes after compression.", keys, [])
+        case .eddystoneTLM:
+            return (
+                "Eddystone-TLM: battery, temperature and counters of the beacon.", TelemetryKeys.all,
+                TelemetryKeys.rules
+            )
+        case .eddystoneEID:
+            let keys: [any DeclaredKey] = [EddystoneKeys.identityKeyFile, EddystoneKeys.rotationExponent]
+            return ("Eddystone-EID: an id that changes, and that only holders of the key can resolve.", keys, [])
+        case .btHome:
+            return (
+                "BTHome v2: values of the machine that Home Assistant reads without configuration.", BTHomeKeys.all, []
+            )
+        case .raw:
+            let keys: [any DeclaredKey] = [StructureFormat.requiredStructures]
+            return ("AD structures as given, at most 31 bytes.", keys, [])
+        }
+    }
+
+    private static func hint(_ key: String, in kind: FrameKind) -> String? {
+        if let hint = ProfileFormat.commonHint(key) { return hint }
+        if kind == .eddystoneEID, key == "address" { return "an EID has its own address, which changes with the id" }
+        if key.hasPrefix("measuredPower") {
+            switch kind {
+            case .btHome: return "BTHome has no measured power"
+            case .eddystoneTLM: return "telemetry has no measured power"
+            case .raw: return "the bytes of raw structures contain it"
+            default: break
+            }
+        }
+        if key == "eidEpoch" { return "it belongs to the profile itself, since all ids are made from one counter" }
+        let others = FrameKind.allCases.filter { keys(of: $0).contains(key) }
+        if others.isEmpty { return ProfileFormat.keys.contains(key) ? "it belongs to the profile itself" : nil }
+        return "it belongs to \(others.map(\.rawValue).joined(separator: ", ")), not to \(kind.rawValue)"
+    }
+}
+
+/// The two keys for the measured power of a frame; a frame has at most one of them.
+struct MeasuredPowerKeys: Sendable {
+    let sent: Key<ProfileAdvertisement.MeasuredPower>
+    let atOneMeter: Key<ProfileAdvertisement.MeasuredPower>
+
+    /// `nil` for frames without a measured power.
+    static func of(_ kind: FrameKind) -> MeasuredPowerKeys? {
+        switch kind {
+        case .iBeacon, .altBeacon: manufacturerFrames
+        case .eddystoneUID, .eddystoneURL, .eddystoneEID: eddystoneFrames
+        case .eddystoneTLM, .btHome, .raw: nil
+        }
+    }
+
+    private static let manufacturerFrames = MeasuredPowerKeys(
+        sent: Key("measuredPowerDbm", .sentAtOneMeter, meaning(distance: "1 m")),
+        atOneMeter: Key(
+            "measuredPower1mDbm", .atOneMeter(upTo: 0), "Signal strength that a receiver measures at 1 m."))
+
+    private static let eddystoneFrames = MeasuredPowerKeys(
+        sent: Key("measuredPowerDbm", .sentAtZeroMeters, meaning(distance: "0 m")),
+        atOneMeter: Key(
+            "measuredPower1mDbm",
+            .atOneMeter(upTo: MeasuredPowerAtZeroMeters.range.upperBound - MeasuredPowerAtZeroMeters.stepToOneMeter),
+            """
+            Signal strength that a receiver measures at 1 m. The packet carries \
+            \(MeasuredPowerAtZeroMeters.stepToOneMeter) dB more, the value for 0 m.
+            """))
+
+    private static func meaning(distance: String) -> String {
+        """
+        Byte in the packet from which receivers estimate the distance: the signal strength at \(distance), in dBm. \
+        "typical" sends \(BeaconProfile.typicalMeasuredPower), which was not measured.
+        """
+    }
+}
+
+/// The keys of an iBeacon.
+enum IBeaconKeys {
+    static let uuid = Key(
+        "uuid", ValueType<[UInt8]>.octets(16).map { _, _, bytes in FixedOctets<16>(bytes) },
+        "Proximity UUID, 16 bytes, usually equal for all beacons of one owner.", isRequired: true)
+    static let major = Key<UInt16>("major", .number, "Major number: a group of beacons.", isRequired: true)
+    static let minor = Key<UInt16>("minor", .number, "Minor number: one beacon of the group.", isRequired: true)
+    static let flags = Key<ADFlags?>(
+        "flags", .flags, "Flags byte; null omits the structure.", default: ADFlags.beacon)
+}
+
+/// The keys of an AltBeacon, without its flags.
+enum AltBeaconKeys {
+    static let companyID = Key(
+        "companyId", ValueType<UInt16>.companyID,
+        "Company identifier that the Bluetooth SIG assigned, such as \"0x0118\".",
+        isRequired: true)
+    static let id = Key(
+        "id", ValueType<[UInt8]>.octets(20).map { _, _, bytes in FixedOctets<20>(bytes) },
+        "Beacon id, 20 bytes; the first 16 are the owner's.", isRequired: true)
+    static let reserved = Key<UInt8>("reserved", .number, "Byte that the manufacturer may use.", default: 0)
+}
+
+/// The keys of Eddystone-UID, -URL and -EID, and of encrypted telemetry.
+enum EddystoneKeys {
+    static let namespace = Key(
+        "namespace", ValueType<[UInt8]>.octets(10).map { _, _, bytes in FixedOctets<10>(bytes) },
+        "Namespace, 10 bytes, equal for all beacons of one owner.", isRequired: true)
+    static let instance = Key(
+        "instance", ValueType<[UInt8]>.octets(6).map { _, _, bytes in FixedOctets<6>(bytes) },
+        "Instance, 6 bytes, different for each beacon.", isRequired: true)
+    static let url = Key(
+        "url", ValueType<CompressedURL>.eddystoneURL,
+        """
+        Web address that starts with http:// or https://, at most 17 bytes of visible ASCII after compression.
+        """, isRequired: true)
+    static let identityKeyFile = Key("identityKeyFile", keyFile, keyFileMeaning, isRequired: true)
+    static let rotationExponent = Key("rotationExponent", exponent, exponentMeaning, isRequired: true)
+
+    // The keys of encrypted telemetry, where they are optional.
+    static let optionalIdentityKeyFile = Key("identityKeyFile", keyFile, keyFileMeaning)
+    static let optionalRotationExponent = Key("rotationExponent", exponent, exponentMeaning)
+
+    private static let keyFile = ValueType<String>.keyFile.defined(as: "keyFile")
+    private static let exponent = ValueType<Int>.integer(0...15).defined(as: "rotationExponent")
+    private static let keyFileMeaning =
+        "File of mode 0600 with the identity key as 32 hexadecimal digits. Not the key itself."
+    private static let exponentMeaning = "K: the id changes every 2^K seconds."
+}
+
+/// The keys of Eddystone-TLM.
+enum TelemetryKeys {
+    static let temperature = Key<String?>(
+        "temperature", .sensor,
+        "Sensor of the temperature, auto for the sensor of the machine, or null for an unknown value.",
+        default: "auto")
+    static let battery = Key<String?>(
+        "battery", .sensor,
+        "Sensor of the battery voltage, auto for the sensor of the machine, or null for an unknown value.",
+        default: "auto")
+    static let encrypted = Key(
+        "encrypted", .boolean, "Encrypt the telemetry, so that only holders of the key can read it.", default: false)
+    static let all: [any DeclaredKey] = [
+        temperature, battery, encrypted, EddystoneKeys.optionalIdentityKeyFile,
+        EddystoneKeys.optionalRotationExponent,
+    ]
+
+    /// Encrypted telemetry needs a key and its exponent; other telemetry must not have them.
+    static let rules = [
+        Rule(
+            schema: [
+                "if": ["properties": ["encrypted": ["const": true]], "required": ["encrypted"]],
+                "then": ["required": ["identityKeyFile", "rotationExponent"]],
+                "else": ["properties": ["identityKeyFile": false, "rotationExponent": false]],
+            ]
+        ) { decoder, object in
+            let isEncrypted = object["encrypted"]?.isTrue == true
+            for key in ["identityKeyFile", "rotationExponent"] {
+                if isEncrypted, object[key] == nil {
+                    decoder.error("the key \"\(key)\" is missing: encrypted telemetry needs it", at: object)
+                } else if !isEncrypted, let node = object[key] {
+                    decoder.error(
+                        "only encrypted telemetry has this key: add \"encrypted\": true or remove the key", at: node)
+                }
+            }
+        }
+    ]
+}
+
+/// The keys of BTHome.
+enum BTHomeKeys {
+    static let temperature = Key<String?>(
+        "temperature", .sensor, "Sensor of the temperature, auto for the sensor of the machine, or null for no value.",
+        default: "auto")
+    static let battery = Key<String?>(
+        "battery", .sensor,
+        "Sensor of the battery's charge, auto for the sensor of the machine, or null for no value.",
+        default: "auto")
+    static let voltage = Key<String?>(
+        "voltage", .sensor,
+        "Sensor of the battery voltage, auto for the sensor of the machine, or null for no value.",
+        default: "auto")
+    static let advertisements = Key(
+        "advertisements", .boolean, "Send the number of advertising events.", default: true)
+    static let uptime = Key("uptime", .boolean, "Send the number of seconds since the start.", default: false)
+    static let encryptionKeyFile = Key(
+        "encryptionKeyFile", ValueType<String>.keyFile.defined(as: "keyFile"),
+        """
+        File of mode 0600 with the encryption key, which Home Assistant asks for, as 32 hexadecimal digits. Not the \
+        key itself.
+        """)
+    static let all: [any DeclaredKey] = [temperature, battery, voltage, advertisements, uptime, encryptionKeyFile]
+}
