@@ -76,7 +76,7 @@ func whatAKindCannotHoldIsRefused(_ id: UInt8, _ text: String) throws {
     #expect(try BTHome(objects) == packet(0x40, "013202" + "6aff" + "3e02000000" + "3e01000000"))
     #expect(try BTHome(objects, isTriggerBased: true).isTriggerBased)
     let error = #expect(throws: BeaconFrameError.self) { try BTHome([BTHomeObject](repeating: objects[0], count: 6)) }
-    #expect(error?.description == "a packet of BTHome has 30 bytes, and 26 are the most")
+    #expect(error?.description == "the BTHome packet has 30 bytes, more than the limit of 26")
     #expect(BTHomeKind(id: 0x3A).flatMap { BTHomeObject($0, text: "2") }?.text == "double_press")
 }
 

@@ -2,7 +2,7 @@ import BeaconFrames
 import BluetoothTypes
 import Testing
 
-private func notes(_ octets: String) -> [OctetNote] { AdvertisingData(octets: octetRow(octets)).explained() }
+private func notes(_ octets: String) -> [ByteNote] { AdvertisingData(octets: octetRow(octets)).explained() }
 
 @Test func everyOctetOfAnIBeaconIsExplained() {
     let notes = publishedFrames[0].data.explained()

@@ -83,7 +83,7 @@ import Testing
         if warns {
             #expect(
                 report.problems[0].text(file: file).hasPrefix(
-                    "hall.json:1:24: warning: name: the profile is called \"lobby\" and the file \"hall\": "))
+                    "hall.json:1:24: warning: name: the profile's name is \"lobby\" and the file's is \"hall\": "))
         }
         #expect(ProfileReport(Array(TestService.profile().utf8), file: file).problems.isEmpty)
     }

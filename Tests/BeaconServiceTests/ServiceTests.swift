@@ -182,7 +182,7 @@ import Testing
         let box = try TestService(at: "etc/hall.json")
         try box.start()
         #expect(
-            box.says("hall.json:1:24: warning: name: the profile is called \"lobby\" and the file \"hall\": "),
+            box.says("hall.json:1:24: warning: name: the profile's name is \"lobby\" and the file's is \"hall\": "),
             "\(box.log)")
         try box.stop()
     }

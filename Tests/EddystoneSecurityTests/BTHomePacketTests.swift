@@ -42,7 +42,7 @@ import Testing
 
     @Test func whatHasNoRoomIsRefused() throws {
         let long = try #require(BTHome(information: 0x40, data: [UInt8](repeating: 7, count: 19)))
-        #expect(throws: EddystoneSecurityError.refused("a packet of BTHome has 27 bytes, and 26 are the most")) {
+        #expect(throws: EddystoneSecurityError.refused("the BTHome packet has 27 bytes, more than the limit of 26")) {
             try #require(key).seal(long, from: #require(address), counter: 1)
         }
     }

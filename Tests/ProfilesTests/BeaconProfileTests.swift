@@ -67,7 +67,8 @@ struct BeaconProfileTests {
         "a mistyped key is answered with the nearest one",
         arguments: [
             ("majr", "did you mean \"major\"?"), ("intervalMS", "did you mean \"intervalMs\"?"),
-            ("interval", "did you mean \"intervalMs\"?"), ("txPower", "\"radioPowerDbm\" is what the radio sends with"),
+            ("interval", "did you mean \"intervalMs\"?"),
+            ("txPower", "\"radioPowerDbm\" is the power of the transmitter"),
             ("namespace", "it belongs to eddystone-uid, not to ibeacon"), ("name", "it belongs to the profile itself"),
             ("zzzzzzzz", "known here: type, uuid, major"), ("channel", "did you mean \"channels\"?"),
         ])

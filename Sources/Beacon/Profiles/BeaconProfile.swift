@@ -89,8 +89,8 @@ extension BeaconProfile {
     /// An EID, and encrypted telemetry with the same identity key, start with the static random address. The sender
     /// changes the address with the id.
     ///
-    /// - Parameter staticAddress: Returns the static random address of this machine for a profile's name: 46 bits of the
-    ///   SHA-256 of the machine id and the name.
+    /// - Parameter staticAddress: Returns the static random address of this machine for a profile's name: 46 bits of
+    ///   the SHA-256 of the machine id and the name.
     /// - Throws: `AdvertisingDataError` for a scan response of more than 31 bytes, which no decoded profile has.
     public func advertisements(
         staticAddress: (_ profileName: String) -> DeviceAddress

@@ -21,8 +21,8 @@ public struct Advertisement: Hashable, Sendable {
     /// The answer to scan requests; empty for none. Never together with an EID.
     public var scanResponse: AdvertisingData
 
-    /// No value is checked here. What a controller or a frame's specification forbids is refused later, by the planning
-    /// of the advertising and by ``payload(_:)``.
+    /// No value is checked here. ``payload(_:)`` refuses what a frame's specification forbids, and the advertising plan
+    /// refuses what the controller does not support.
     public init(
         content: Content, interval: AdvertisingInterval, radioPower: RadioPower? = nil,
         measuredPower: MeasuredPowerRule, address: AddressRule, channels: AdvertisingChannels = .all,
@@ -73,23 +73,23 @@ public struct Advertisement: Hashable, Sendable {
         }
     }
 
-    /// An identity key that stays in its file until it is needed, and how often what it makes turns over.
+    /// An identity key, which stays in its file until it is needed, and its rotation exponent.
     public struct RotatingKey: Hashable, Sendable {
         /// The key's file as the profile names it; `nil` for a key that is passed separately.
         public var identityKeyFile: String?
-        /// K, 0...15: turns over every 2^K seconds.
+        /// K, 0...15: the id or the nonce changes every 2^K seconds.
         public var rotationExponent: UInt8
 
-        /// A key by its file, and K, 0...15. Neither is checked here.
+        /// A key by its file, and K, 0...15. No value is checked here.
         public init(identityKeyFile: String?, rotationExponent: UInt8) {
             self.identityKeyFile = identityKeyFile
             self.rotationExponent = rotationExponent
         }
     }
 
-    /// Which device address the advertisement is sent from.
+    /// The device address of the advertisement.
     public enum AddressRule: Hashable, Sendable {
-        /// The controller's own.
+        /// The controller's public address.
         case `public`
         /// A static random address.
         case staticRandom(DeviceAddress)
@@ -127,7 +127,7 @@ extension Advertisement.Content {
     /// The name of the type in profiles and in `--json`.
     public var typeName: String { kind.rawValue }
 
-    /// The key that the payload is made with; `nil` for payloads in the clear.
+    /// The identity key of the payload; `nil` for payloads that need none.
     public var rotatingKey: Advertisement.RotatingKey? {
         switch self {
         case .eddystoneEID(let key): key
@@ -136,8 +136,8 @@ extension Advertisement.Content {
         }
     }
 
-    /// The file with the key that the payload is made with; `nil` for payloads in the clear, and for a key that is handed
-    /// over next to the advertisement.
+    /// The file with the key of the payload; `nil` for payloads that need no key, and for a key that is passed
+    /// separately.
     public var keyFile: String? {
         if case .btHome(let source) = self { return source.keyFile }
         return rotatingKey?.identityKeyFile
@@ -145,20 +145,20 @@ extension Advertisement.Content {
 }
 
 extension Advertisement {
-    /// The values of a payload that only a running beacon knows.
+    /// The values of a payload that are only known when it is sent.
     public struct LiveValues: Hashable, Sendable {
         /// The power that the controller granted or reported; `nil` if it reports none.
         public var radioPower: RadioPower?
-        /// For Eddystone-TLM in the clear.
+        /// For Eddystone-TLM, not encrypted.
         public var telemetry: EddystoneTLM?
-        /// For Eddystone-TLM with encryption, sealed by EddystoneSecurity.
+        /// For encrypted Eddystone-TLM, made by EddystoneSecurity.
         public var encryptedTelemetry: EddystoneEncryptedTLM?
         /// For Eddystone-EID, made by EddystoneSecurity.
         public var ephemeralID: FixedOctets<8>?
-        /// For BTHome, sealed by EddystoneSecurity where it is encrypted.
+        /// For BTHome. EddystoneSecurity makes encrypted packets.
         public var btHome: BTHome?
 
-        /// Those values that are known; content needs only its own: an EID the ephemeral id, for example.
+        /// The known values. Each kind of content needs only its own: an EID needs the ephemeral id, for example.
         public init(
             radioPower: RadioPower? = nil, telemetry: EddystoneTLM? = nil,
             encryptedTelemetry: EddystoneEncryptedTLM? = nil, ephemeralID: FixedOctets<8>? = nil,
@@ -189,7 +189,7 @@ extension Advertisement.Content {
 
     /// The bytes to send now.
     ///
-    /// - Parameter measuredPower: The signal strength near the beacon, as the frame states it.
+    /// - Parameter measuredPower: The source of the measured power byte.
     /// - Throws: ``PayloadError`` if a live value is missing, the measured power is not known, or the frame may not
     ///   be sent.
     public func payload(
@@ -297,7 +297,7 @@ extension Advertisement.TelemetrySource.Reading {
     }
 }
 
-/// Why an advertisement cannot be encoded.
+/// The reason why an advertisement cannot be encoded.
 public enum PayloadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The caller did not pass a live value that the content needs.
     case missing(String)

@@ -2,24 +2,24 @@ public import BluetoothTypes
 
 /// BTHome v2: service data that Home Assistant reads by itself (bthome.io/format).
 ///
-/// `D2 FC | device information | objects`, each object a number and its bytes. Encrypted, ciphertext takes the place of
-/// the objects, and `counter u32 | MIC[4]` follow it (bthome.io/encryption); it is made and opened by EddystoneSecurity.
-/// All numbers are little-endian. Who sends it is known by the device address alone.
+/// `D2 FC | device information | objects`; an object has a number and a value. In an encrypted packet, the ciphertext
+/// and `counter u32 | MIC[4]` replace the objects (bthome.io/encryption); EddystoneSecurity encrypts and decrypts
+/// packets. All numbers are little-endian. Only the device address identifies the sender.
 public struct BTHome: EncodableFrame {
-    /// The device information: bit 0 for encryption, bit 2 for what is sent only when something happens, bits 5...7 for
-    /// the version of the format, 2.
+    /// The device information: bit 0 for encryption, bit 2 for packets that are only sent when an event happens, bits
+    /// 5...7 for the version of the format, 2.
     public let information: UInt8
     private let storage: FixedOctets<26>
     private let length: UInt8
 
-    /// 0xFCD2, assigned to Allterco Robotics, who give it to BTHome.
+    /// 0xFCD2, assigned to Allterco Robotics for BTHome.
     public static let serviceUUID: UInt16 = 0xFCD2
     /// The number of bytes that a legacy advertisement without Flags holds after the device information.
     public static let limit = 26
     /// Bytes of counter and message integrity check.
     static let trailerLength = 8
 
-    /// Bytes after the device information; `nil` when there are over 26.
+    /// A packet with the bytes after the device information; `nil` if there are more than 26.
     private init?(information: UInt8, _ span: Span<UInt8>) {
         guard span.count <= Self.limit else { return nil }
         var storage = FixedOctets<26>()
@@ -29,27 +29,27 @@ public struct BTHome: EncodableFrame {
         length = UInt8(truncatingIfNeeded: span.count)
     }
 
-    /// Any bytes after a device information; `nil` when there are over 26.
+    /// A packet with any bytes after the device information; `nil` if there are more than 26.
     public init?(information: UInt8, data: [UInt8]) { self.init(information: information, data.span) }
 
     /// The bytes after the device information.
     public var data: [UInt8] { Array(storage.octets.prefix(Int(length))) }
     public var isEncrypted: Bool { information & 1 != 0 }
-    /// Whether it is sent only when an event happens.
+    /// Whether the packet is only sent when an event happens.
     public var isTriggerBased: Bool { information & 4 != 0 }
 }
 
 extension BTHome {
-    /// From service data; `nil` unless the device information says version 2, and what is encrypted has counter and MIC.
+    /// Reads service data; `nil` for another version than 2, and for an encrypted packet without counter and MIC.
     @inline(__always)
     init?(serviceData data: Span<UInt8>) {
         guard data[2] >> 5 == 2, data[2] & 1 == 0 || data.count >= 3 + Self.trailerLength else { return nil }
         self.init(information: data[2], data.extracting(3..<data.count))
     }
 
-    /// A packet in the clear, with its objects in the order of their numbers, which the format demands.
+    /// A packet that is not encrypted. Its objects are sorted by their numbers, which the format requires.
     ///
-    /// - Parameter isTriggerBased: Whether it is sent only when an event happens.
+    /// - Parameter isTriggerBased: Whether the packet is only sent when an event happens.
     /// - Throws: ``BeaconFrameError`` if the objects need over 26 bytes.
     public init(_ objects: [BTHomeObject], isTriggerBased: Bool = false) throws(BeaconFrameError) {
         var octets: [UInt8] = []
@@ -62,17 +62,18 @@ extension BTHome {
         self = packet
     }
 
-    /// Objects, and what encryption adds, of so many bytes are too many.
+    /// The error for a packet of `count` bytes after the device information.
     private static func tooLong(_ count: Int) -> BeaconFrameError {
         .problem(
-            LintProblem(.dataTooLong, at: limit, "a packet of BTHome has \(count) bytes, and \(limit) are the most"))
+            LintProblem(
+                .dataTooLong, at: limit, "the BTHome packet has \(count) bytes, more than the limit of \(limit)"))
     }
 
     /// An encrypted packet.
     ///
     /// - Parameters:
-    ///   - information: Of the packet in the clear; the bit for encryption is set here.
-    ///   - counter: What was encrypted with; no packet of a key and an address has that of another.
+    ///   - information: The device information. The bit for encryption is set here.
+    ///   - counter: The counter of the encryption, different for each packet of a key and an address.
     /// - Throws: ``BeaconFrameError`` if ciphertext, counter and check are over 26 bytes.
     public init(
         information: UInt8, ciphertext: [UInt8], counter: UInt32, mic: FixedOctets<4>
@@ -94,8 +95,7 @@ extension BTHome {
         return (Array(data[..<start]), data.span.uint32LittleEndian(at: start), Array(data[(start + 4)...]))
     }
 
-    /// What a packet in the clear says, up to the first object that is not known or cut off; nothing for an encrypted
-    /// one.
+    /// The objects of a packet, up to the first object that is unknown or truncated; none for an encrypted packet.
     public var objects: [BTHomeObject] {
         guard !isEncrypted else { return [] }
         let data = data
@@ -117,7 +117,7 @@ extension BTHome {
         if let problem = packet.lint().first { throw .problem(problem) }
     }
 
-    /// Type and objects in words.
+    /// The packet in one line.
     var sentence: String {
         guard let sealed else {
             let objects = objects
@@ -128,16 +128,16 @@ extension BTHome {
     }
 }
 
-/// Walks over the objects of a packet.
+/// Reads the objects of a packet.
 struct BTHomeCursor {
     private var offset: Int
     private let end: Int
 
-    /// One object, or what cannot be read as one.
+    /// An object, or bytes that are not a known object.
     struct Element {
         /// The offset of the object's number.
         let offset: Int
-        /// `nil` for a number that is not known; all bytes behind it are then its data.
+        /// `nil` for an unknown number. Then all following bytes are its data.
         let kind: BTHomeKind?
         let data: Range<Int>
         /// Whether bytes are missing.
@@ -170,7 +170,7 @@ struct BTHomeCursor {
 
 /// The rules of bthome.io/format.
 extension PayloadLinter {
-    /// `element` holds a 16-bit UUID at least.
+    /// `element` must contain at least a 16-bit UUID.
     mutating func checkBTHome(_ element: ADElement) {
         guard octets.span.uint16LittleEndian(at: element.data.lowerBound) == BTHome.serviceUUID else { return }
         let data = element.data.dropFirst(2)
@@ -220,7 +220,7 @@ extension PayloadLinter {
 }
 
 /// The bytes of a packet, one by one.
-extension OctetExplainer {
+extension ByteExplainer {
     mutating func explainBTHome() {
         guard let information = peek() else { return }
         note(

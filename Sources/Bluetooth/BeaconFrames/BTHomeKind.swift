@@ -12,20 +12,20 @@ public struct BTHomeKind: Sendable {
     /// The offset of the name in the table.
     private let place: Int
 
-    /// How an object's bytes are read; the letters of the table.
+    /// The format of an object's bytes, with its letter in the table.
     enum Form: UInt8 {
         /// A number, least significant byte first.
         case unsigned = 0x75
         case signed = 0x73
-        /// The same in units of 0.35.
+        /// A number in units of 0.35.
         case thirtyFive = 0x78
         /// 0 or 1.
         case binary = 0x62
-        /// A code for what was pressed.
+        /// A code for the kind of press.
         case button = 0x6B
-        /// A code for the direction, and steps.
+        /// A code for the direction, and the number of steps.
         case dimmer = 0x64
-        /// A length byte, of which the upper three bits are reserved, a code and its arguments.
+        /// A length byte, whose upper three bits are reserved, a code and its arguments.
         case command = 0x63
         /// A length byte and UTF-8.
         case text = 0x74
@@ -54,30 +54,30 @@ public struct BTHomeKind: Sendable {
     /// All objects of the format, in the order of their numbers.
     public static var all: [BTHomeKind] { (0...255).compactMap { BTHomeKind(id: $0) } }
 
-    /// The format's own name, with `_` for spaces; several objects may have one name.
+    /// The name in the format, with `_` for spaces. Several objects may have one name.
     public var name: String { String(decoding: Self.table[place..<nameEnd], as: UTF8.self) }
-    /// Of the value; empty if it has none.
+    /// The unit of the value; empty if it has none.
     public var unit: String {
         String(decoding: Self.table[nameEnd..<Self.end(of: place, 0x3B)].dropFirst(), as: UTF8.self)
     }
-    /// Whether the value is a number, in that unit.
+    /// Whether the value is a number.
     public var isNumber: Bool { form == .unsigned || form == .signed || form == .thirtyFive }
     /// Whether the value is true or false.
     public var isBinary: Bool { form == .binary }
 
     var isSigned: Bool { form == .signed || form == .thirtyFive }
-    /// The number on the air is in units of so many 10^-``decimals``.
+    /// The step of the number on the air, in units of 10^-``decimals``.
     var step: Int { form == .thirtyFive ? 35 : 1 }
     private var nameEnd: Int { min(Self.end(of: place, 0x20), Self.end(of: place, 0x3B)) }
 
-    /// Where the byte stands for the first time behind `start`.
+    /// The offset of the first such byte after `start`.
     private static func end(of start: Int, _ octet: UInt8) -> Int {
         var end = start
         while end < table.count, table[end] != octet { end += 1 }
         return end
     }
 
-    /// Number in hexadecimal, form, bytes, decimals, name and unit of each: as text, because that takes the least room.
+    /// The number in hexadecimal, form, size, decimals, name and unit of each kind, as compact text.
     private static let table: [UInt8] = Array(
         """
         00u10 packet_id;01u10 battery %;02s22 temperature °C;03u22 humidity %;04u32 pressure hPa;
@@ -104,25 +104,25 @@ extension BTHomeKind: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-/// One object as it is sent: its kind, and the bytes of its value.
+/// An object: its kind and the bytes of its value.
 public struct BTHomeObject: Hashable, Sendable {
     public let kind: BTHomeKind
-    /// Without the object's number and the length byte that some have.
+    /// The value, without the object's number and length byte.
     public let octets: [UInt8]
 
-    /// As received.
+    /// A received object.
     init(_ kind: BTHomeKind, octets: [UInt8]) {
         self.kind = kind
         self.octets = octets
     }
 
-    /// From the number on the air; only its lowest bytes are taken.
+    /// An object with this number on the air, of which the lowest bytes are sent.
     init(_ kind: BTHomeKind, raw: Int) {
         self.init(kind, octets: (0..<kind.size).map { UInt8(truncatingIfNeeded: raw >> (8 * $0)) })
     }
 
-    /// An object as people write it: a number in the kind's unit, rounded to its step; a text; for dimmers, commands,
-    /// raw data and versions hexadecimal digits of the bytes. `nil` for what the kind cannot hold.
+    /// Reads the text of a value: a number in the kind's unit, rounded to its step; a text; or, for dimmers, commands,
+    /// raw data and versions, hexadecimal digits. `nil` for a value that the kind cannot hold.
     public init?(_ kind: BTHomeKind, text: String) {
         if kind.isNumber || kind.isBinary || kind.form == .button {
             guard let value = Double(text), let raw = kind.raw(value) else { return nil }
@@ -145,7 +145,7 @@ public struct BTHomeObject: Hashable, Sendable {
 }
 
 extension BTHomeKind {
-    /// The nearest number on the air; `nil` for one that it cannot hold.
+    /// The nearest number on the air; `nil` if it is out of range.
     fileprivate func raw(_ value: Double) -> Int? {
         let scaled = value * Double((0..<decimals).reduce(1) { power, _ in power * 10 }) / Double(step)
         guard scaled > -1e10, scaled < 1e10 else { return nil }
@@ -157,8 +157,8 @@ extension BTHomeKind {
 }
 
 extension BTHomeObject: CustomStringConvertible {
-    /// What it says, without its unit: the digits of a number, `true` or `false`, a text, the name of an event, a version,
-    /// or bytes in hexadecimal.
+    /// The value without its unit: a number, `true` or `false`, a text, the name of an event, a version, or hexadecimal
+    /// digits.
     public var text: String {
         switch kind.form {
         case .unsigned, .signed, .thirtyFive: Self.decimal(number * kind.step, places: kind.decimals)
@@ -181,10 +181,10 @@ extension BTHomeObject: CustomStringConvertible {
     /// Name, value and unit: `temperature 25.06 °C`.
     public var description: String { kind.name + " " + valueText }
 
-    /// Value and unit; a received text as no terminal obeys it.
+    /// The value and its unit. Received texts are written without control characters.
     var valueText: String {
         let unit = kind.unit
-        return OctetExplainer.harmless(text) + (unit.isEmpty ? "" : " " + unit)
+        return ByteExplainer.harmless(text) + (unit.isEmpty ? "" : " " + unit)
     }
 
     private var number: Int {
@@ -198,7 +198,7 @@ extension BTHomeObject: CustomStringConvertible {
         return Int(code) < names.count ? String(names[Int(code)]) : others[code] ?? Hexadecimal.number(code, width: 2)
     }
 
-    /// Without superfluous digits behind the point.
+    /// The number without trailing zeros after the point.
     private static func decimal(_ value: Int, places: Int) -> String {
         var digits = Array(String(value.magnitude).utf8)
         if places > 0 {

@@ -44,11 +44,11 @@ public struct EddystoneUID: EncodableFrame {
 }
 
 extension EddystoneUID {
-    /// Bytes of the frame; old senders leave the two reserved ones at its end out.
+    /// The size of the frame in bytes. Old senders omit the two reserved bytes at its end.
     static let frameLength = 20
     static let frameLengthWithoutReserved = 18
 
-    /// From a frame, its type byte included; the reserved bytes may be missing and hold anything.
+    /// Reads a frame with its type byte. The reserved bytes may be missing or have any value.
     @inline(__always)
     init?(frame: Span<UInt8>) {
         guard frame.count == Self.frameLength || frame.count == Self.frameLengthWithoutReserved,
@@ -69,10 +69,10 @@ extension EddystoneUID {
 }
 
 extension EddystoneUID {
-    /// The namespace that a version 4 UUID gives: its bytes 5...10 are left out, so that only random bits are lost.
+    /// The namespace from a version 4 UUID, without its bytes 5...10.
     ///
     /// `8b0ca750-e7a7-4e14-bd99-095477cb3e77` gives `8b0ca750095477cb3e77` (github google/eddystone,
-    /// eddystone-uid/README.md). A namespace from a domain name is made by EddystoneSecurity.
+    /// eddystone-uid/README.md). EddystoneSecurity makes a namespace from a domain name.
     ///
     /// - Throws: ``NamespaceError`` for a UUID of another version, whose remaining bytes would not be unique.
     public static func namespace(fromUUID uuid: FixedOctets<16>) throws(NamespaceError) -> FixedOctets<10> {
@@ -84,23 +84,23 @@ extension EddystoneUID {
     }
 }
 
-/// Why no Eddystone-UID namespace can be derived.
+/// The reason why no Eddystone-UID namespace can be derived.
 public enum NamespaceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A UUID of this version, not of version 4.
+    /// A UUID of another version than 4.
     case notRandom(version: UInt8)
-    /// Nothing to hash.
+    /// An empty domain name.
     case emptyDomain
-    /// A character that no domain name has, with the number of characters before it.
+    /// A character that domain names may not have, with its offset in characters.
     case notADomain(Character, offset: Int)
 
     public var description: String {
         switch self {
         case .notRandom(let version):
-            "a namespace can be taken from a random (version 4) UUID only, and this one says version \(version)"
+            "a namespace needs a random (version 4) UUID, and this UUID has version \(version)"
         case .emptyDomain:
             "the domain name is empty"
         case .notADomain(let character, let offset):
-            "\"\(character)\" at character \(offset + 1) is not part of a domain name; give example.org, not a URL"
+            "\"\(character)\" at character \(offset + 1) is not allowed in a domain name; give example.org, not a URL"
         }
     }
 }
@@ -122,7 +122,7 @@ public struct EddystoneEID: EncodableFrame {
 extension EddystoneEID {
     static let frameLength = 10
 
-    /// From a frame, its type byte included.
+    /// Reads a frame with its type byte.
     @inline(__always)
     init?(frame: Span<UInt8>) {
         guard frame.count == Self.frameLength, let id = FixedOctets<8>(frame, at: 2) else {

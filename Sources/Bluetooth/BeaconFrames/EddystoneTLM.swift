@@ -2,18 +2,18 @@ public import BluetoothTypes
 
 /// Eddystone-TLM, unencrypted: `20 00 | battery mV u16 | temperature s8.8 | ADV_CNT u32 | SEC_CNT u32`, big-endian.
 ///
-/// Carries no identity: it is sent from the same device address as the frame it belongs to.
+/// It has no identity, so it is sent from the device address of the frame that it belongs to.
 public struct EddystoneTLM: EncodableFrame {
-    /// Millivolts; `nil`, sent as 0, if unknown.
+    /// The battery voltage in millivolts; `nil`, sent as 0, if unknown.
     public var batteryMillivolts: UInt16?
-    /// `nil`, sent as 8000, if unknown.
+    /// The temperature; `nil`, sent as 0x8000, if unknown.
     public var temperature: FixedPointTemperature?
     /// Advertising events of every frame type since power-on.
     public var advertisements: UInt32
     /// Time since power-on, in 0.1 s.
     public var uptimeDeciseconds: UInt32
 
-    /// A frame with any of these values; `nil` says on the air that the value is not known.
+    /// A frame with these values.
     public init(
         batteryMillivolts: UInt16?, temperature: FixedPointTemperature?, advertisements: UInt32,
         uptimeDeciseconds: UInt32
@@ -27,17 +27,17 @@ public struct EddystoneTLM: EncodableFrame {
 
 extension EddystoneTLM {
     static let frameLength = 14
-    /// Bytes from the battery to SEC_CNT: what the encrypted form encrypts.
+    /// The number of bytes from the battery to SEC_CNT, which the encrypted form encrypts.
     public static let telemetryLength = 12
 
-    /// From a frame, its type byte included; `nil` unless the version is 00.
+    /// Reads a frame with its type byte; `nil` for another version than 00.
     @inline(__always)
     init?(frame: Span<UInt8>) {
         guard frame.count == Self.frameLength, frame[1] == 0x00 else { return nil }
         self.init(telemetryIn: frame, at: 2)
     }
 
-    /// The twelve bytes from the battery to SEC_CNT.
+    /// Reads the twelve bytes from the battery to SEC_CNT.
     public init(telemetry octets: FixedOctets<12>) {
         self.init(telemetryIn: octets.octets.span, at: 0)
     }
@@ -66,7 +66,7 @@ extension EddystoneTLM {
     public var adStructures: [ADStructure] { Eddystone.structures([0x20, 0x00] + telemetry.octets) }
     public func validate() {}
 
-    /// Seconds since power-on, as people read it.
+    /// The time since power-on in seconds.
     public var uptimeSeconds: Double { Double(uptimeDeciseconds) / 10 }
 }
 
@@ -80,7 +80,7 @@ extension FixedOctets<12> {
     }
 }
 
-/// Eddystone-TLM, encrypted: `20 01 | ciphertext[12] | salt[2] | MIC[2]`. Made and opened by EddystoneSecurity.
+/// Eddystone-TLM, encrypted: `20 01 | ciphertext[12] | salt[2] | MIC[2]`. EddystoneSecurity encrypts and decrypts it.
 public struct EddystoneEncryptedTLM: EncodableFrame {
     /// The twelve bytes of ``EddystoneTLM/telemetry``, encrypted with AES-128-EAX.
     public var encrypted: FixedOctets<12>
@@ -89,7 +89,7 @@ public struct EddystoneEncryptedTLM: EncodableFrame {
     /// Message integrity check: the first two bytes of the EAX tag.
     public var mic: UInt16
 
-    /// A frame of these bytes. Whether they belong together is known to the holder of the identity key alone.
+    /// A frame with these values. The MIC can only be checked with the identity key.
     public init(encrypted: FixedOctets<12>, salt: UInt16, mic: UInt16) {
         self.encrypted = encrypted
         self.salt = salt
@@ -100,7 +100,7 @@ public struct EddystoneEncryptedTLM: EncodableFrame {
 extension EddystoneEncryptedTLM {
     static let frameLength = 18
 
-    /// From a frame, its type byte included; `nil` unless the version is 01.
+    /// Reads a frame with its type byte; `nil` for another version than 01.
     @inline(__always)
     init?(frame: Span<UInt8>) {
         guard frame.count == Self.frameLength, frame[1] == 0x01,
@@ -137,7 +137,7 @@ public struct FixedPointTemperature: RawRepresentable, Hashable, Sendable {
 extension FixedPointTemperature {
     /// The nearest multiple of 1/256 °C.
     ///
-    /// -128 °C, whose exact value means "unknown" on the air, becomes -127.996 °C; 127.996 °C is the warmest.
+    /// -128 °C, whose exact value means "unknown" on the air, becomes -127.996 °C. The largest value is 127.996 °C.
     ///
     /// - Throws: ``TemperatureOutOfRange`` for anything that does not round into -128...127.996 °C, for infinities and
     ///   for not-a-number.
@@ -166,7 +166,7 @@ extension FixedPointTemperature: CustomStringConvertible {
     }
 }
 
-/// A temperature that 8.8 fixed point cannot hold.
+/// An error about a temperature that 8.8 fixed point cannot hold.
 public struct TemperatureOutOfRange: Error, Equatable, Sendable, CustomStringConvertible {
     /// The refused temperature in degrees Celsius, which may be not-a-number.
     public let celsius: Double

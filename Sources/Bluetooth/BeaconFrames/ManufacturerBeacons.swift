@@ -7,7 +7,7 @@ public import BluetoothTypes
 public struct IBeacon: EncodableFrame {
     /// The UUID on the air, most significant byte first.
     private var proximity: FixedOctets<16>
-    /// Big-endian on the air; groups the beacons of one UUID, such as a building.
+    /// Big-endian on the air; a group of the beacons with one UUID, such as those of a building.
     public var major: UInt16
     /// Big-endian on the air; the number of one beacon in the group of `major`.
     public var minor: UInt16
@@ -16,7 +16,7 @@ public struct IBeacon: EncodableFrame {
     /// A frame with any of these values. A measured power that may not be sent is refused by
     /// ``advertisingData(flags:)``.
     ///
-    /// - Parameter uuid: Of any width: see ``uuid``.
+    /// - Parameter uuid: A UUID of any width: see ``uuid``.
     public init(uuid: BluetoothUUID, major: UInt16, minor: UInt16, measuredPower: MeasuredPowerAtOneMeter) {
         self.init(proximity: uuid.expanded, major: major, minor: minor, measuredPower: measuredPower)
     }
@@ -29,8 +29,8 @@ public struct IBeacon: EncodableFrame {
         self.measuredPower = measuredPower
     }
 
-    /// The proximity UUID, which the beacons of one organisation or application share. It is always sent, and read
-    /// here, with 128 bits; what is set may be shorter.
+    /// The proximity UUID of all beacons of an organisation or application. It always has 128 bits; a shorter UUID that
+    /// is set here is expanded.
     public var uuid: BluetoothUUID {
         get { .uuid128(proximity) }
         set { proximity = newValue.expanded }
@@ -40,10 +40,10 @@ public struct IBeacon: EncodableFrame {
 extension IBeacon {
     /// Apple's company identifier.
     public static let companyID: UInt16 = 0x004C
-    /// Bytes of manufacturer data: company, type, length, UUID, major, minor and power.
+    /// The size of the manufacturer data in bytes: company, type, length, UUID, major, minor and power.
     static let manufacturerDataLength = 25
 
-    /// From manufacturer data; `nil` unless it is exactly an iBeacon's.
+    /// Reads manufacturer data; `nil` unless it is exactly that of an iBeacon.
     @inline(__always)
     init?(manufacturerData data: Span<UInt8>) {
         guard data.count == Self.manufacturerDataLength, data.uint32BigEndian(at: 0) == 0x4C00_0215,
@@ -92,10 +92,10 @@ public struct AltBeacon: EncodableFrame {
 }
 
 extension AltBeacon {
-    /// Bytes of manufacturer data: company, code, id, power and the reserved byte.
+    /// The size of the manufacturer data in bytes: company, code, id, power and the reserved byte.
     static let manufacturerDataLength = 26
 
-    /// From manufacturer data; `nil` unless it is exactly an AltBeacon's.
+    /// Reads manufacturer data; `nil` unless it is exactly that of an AltBeacon.
     @inline(__always)
     init?(manufacturerData data: Span<UInt8>) {
         guard data.count == Self.manufacturerDataLength, data.uint16BigEndian(at: 2) == 0xBEAC,

@@ -73,8 +73,9 @@ extension PowerCalibration {
     /// The measured power at 1 m for a radio power: the point itself, or between two points linear and rounded to the
     /// nearest dBm (half up).
     ///
-    /// - Parameter radioPower: What the controller granted or reported; `nil` (or no preference) where that is not
-    ///   known, which takes the fallback. A calibration that is nothing but a fallback gives it for every radio power.
+    /// - Parameter radioPower: The power that the controller granted or reported; `nil` or no preference if it is not
+    ///   known. Then the result is the fallback. A calibration without points returns the fallback for every radio
+    ///   power.
     /// - Throws: ``MeasuredPowerError`` outside the points, or if the fallback is needed and missing.
     public func measuredPower(for radioPower: RadioPower?) throws(MeasuredPowerError) -> MeasuredPowerAtOneMeter {
         guard let radioPower, radioPower != .noPreference, let first = points.first, let last = points.last else {
@@ -106,7 +107,7 @@ extension PowerCalibration {
     }
 }
 
-/// Why an advertisement has no measured power to send.
+/// The reason why an advertisement has no measured power.
 public enum MeasuredPowerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The frame needs a measured power, and none is given.
     case notGiven

@@ -21,18 +21,18 @@ public struct ADStructure: Hashable, Sendable {
     /// Complete Local Name: the name in UTF-8 (Core Specification Supplement, Part A 1.2).
     public static func completeLocalName(_ name: String) -> Self { Self(.completeLocalName, Array(name.utf8)) }
 
-    /// TX Power Level: what the transmitter emits, in dBm, as one signed byte (Core Specification Supplement,
+    /// TX Power Level: the transmit power in dBm as one signed byte (Core Specification Supplement,
     /// Part A 1.5).
     public static func txPowerLevel(_ power: RadioPower) -> Self { Self(.txPowerLevel, [power.octet]) }
 
-    /// Service Data - 16-bit UUID: the UUID, least significant byte first, and what its owner defines behind it
+    /// Service Data - 16-bit UUID: the UUID, least significant byte first, and the data of its owner
     /// (Core Specification Supplement, Part A 1.11).
     public static func serviceData(_ uuid: UInt16, _ data: [UInt8]) -> Self {
         Self(.serviceData16, BluetoothUUID.uuid16(uuid).littleEndian + data)
     }
 
-    /// Manufacturer Specific Data: the company identifier, least significant byte first, and what the company defines
-    /// behind it (Core Specification Supplement, Part A 1.4).
+    /// Manufacturer Specific Data: the company identifier, least significant byte first, and the data of the
+    /// company (Core Specification Supplement, Part A 1.4).
     public static func manufacturerData(_ company: UInt16, _ data: [UInt8]) -> Self {
         var octets: [UInt8] = []
         octets.append(littleEndian: company)
@@ -48,7 +48,7 @@ public struct ADElement: Hashable, Sendable {
     /// Offsets of the data, after length and type.
     public let data: Range<Int>
 
-    /// An element at offsets that the caller vouches for: they are not checked against any span.
+    /// An element at offsets that are not checked.
     @inlinable
     public init(type: ADType, offset: Int, data: Range<Int>) {
         self.type = type
@@ -57,10 +57,10 @@ public struct ADElement: Hashable, Sendable {
     }
 }
 
-/// Walks over the AD structures of a span without allocating.
+/// Reads the AD structures of a span without allocating.
 ///
-/// Ends at the first zero length byte (early termination) or at a structure that runs past the end; ``offset`` then
-/// tells where, and ``isTruncated`` which of the two it was.
+/// It ends at the first zero length byte (early termination) or at a structure that extends beyond the end. Then
+/// ``offset`` is the place, and ``isTruncated`` is true in the second case.
 public struct ADStructureCursor: Sendable {
     @usableFromInline internal var position: Int
     @usableFromInline internal var ranOver = false
@@ -73,7 +73,7 @@ public struct ADStructureCursor: Sendable {
         end = range.upperBound
     }
 
-    /// The next structure's length byte, or where reading stopped.
+    /// The offset of the next structure's length byte, or the offset at which reading stopped.
     @inlinable public var offset: Int { position }
     /// Whether the last structure claims more bytes than are left.
     @inlinable public var isTruncated: Bool { ranOver }
@@ -103,7 +103,7 @@ public struct ADStructureCursor: Sendable {
 public struct ADType: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
 
-    /// Any byte: types that have no name here are kept as their number.
+    /// Any byte. Types without a name here are kept.
     @inlinable
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
@@ -111,7 +111,7 @@ public struct ADType: RawRepresentable, Hashable, Sendable {
 
     /// One byte of ``ADFlags``.
     public static let flags = Self(rawValue: 0x01)
-    /// Some of the 16-bit service UUIDs that the device has, each least significant byte first.
+    /// Some of the device's 16-bit service UUIDs, each least significant byte first.
     public static let incomplete16BitUUIDs = Self(rawValue: 0x02)
     /// All 16-bit service UUIDs.
     public static let complete16BitUUIDs = Self(rawValue: 0x03)
@@ -131,7 +131,7 @@ public struct ADType: RawRepresentable, Hashable, Sendable {
     public static let txPowerLevel = Self(rawValue: 0x0A)
     /// A 16-bit UUID and its data.
     public static let serviceData16 = Self(rawValue: 0x16)
-    /// Two bytes: what kind of device it looks like.
+    /// Two bytes: the category of the device.
     public static let appearance = Self(rawValue: 0x19)
     /// A 32-bit UUID and its data.
     public static let serviceData32 = Self(rawValue: 0x20)
@@ -142,7 +142,7 @@ public struct ADType: RawRepresentable, Hashable, Sendable {
     /// A company identifier, least significant byte first, and the company's data.
     public static let manufacturerData = Self(rawValue: 0xFF)
 
-    /// The name for machines, such as `flags`; `nil` for types that Pharos does not name.
+    /// The name in profiles and JSON, such as `flags`; `nil` for types without one.
     public var key: String? { Self.names[rawValue]?.key }
 
     /// The name for people, such as `Flags`; the number for types without one.
@@ -177,7 +177,7 @@ public struct ADFlags: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// LE Limited Discoverable Mode: discoverable for a while. Not together with ``generalDiscoverable``.
+    /// LE Limited Discoverable Mode: discoverable for a limited time. Not together with ``generalDiscoverable``.
     public static let limitedDiscoverable = Self(rawValue: 0x01)
     /// LE General Discoverable Mode.
     public static let generalDiscoverable = Self(rawValue: 0x02)
@@ -188,6 +188,6 @@ public struct ADFlags: OptionSet, Hashable, Sendable {
     /// LE and BR/EDR at the same time, by the host.
     public static let simultaneousHost = Self(rawValue: 0x10)
 
-    /// 0x06, what vendors' beacons carry and what Eddystone asks for.
+    /// 0x06, the flags of most beacons, which Eddystone requires.
     public static let beacon: Self = [.generalDiscoverable, .brEdrNotSupported]
 }

@@ -1,11 +1,11 @@
-/// Which controller is meant and by which way it is reached: what `--adapter` and a profile take. Whether it is there is
-/// found out when it is opened.
+/// The name of a controller and the way to it, as in `--adapter` and in profiles. A name does not mean that the
+/// controller exists.
 public enum AdapterName: Hashable, Sendable {
-    /// `hci0`: raw HCI next to the kernel's own stack.
+    /// `hci0`: raw HCI, shared with the kernel's Bluetooth stack.
     case raw(index: UInt16)
-    /// `hci0:user`: the user channel, which takes the adapter away from the kernel's stack.
+    /// `hci0:user`: the user channel, which removes the adapter from the kernel's Bluetooth stack.
     case user(index: UInt16)
-    /// `hci0:mgmt`: through the kernel's advertising manager, next to bluetoothd. No way for HCI commands.
+    /// `hci0:mgmt`: the kernel's advertising manager, shared with bluetoothd. It cannot send HCI commands.
     case managed(index: UInt16)
     /// `tcp:HOST:PORT`: H4 over TCP.
     case tcp(host: String, port: UInt16)
@@ -16,7 +16,7 @@ public enum AdapterName: Hashable, Sendable {
     /// `virtual`: a controller in software inside this process.
     case virtual
 
-    /// The bit rate of `serial:` names that give none.
+    /// The bit rate of `serial:` names without a rate.
     public static let defaultSerialRate = 115_200
 
     /// The bit rates that Linux supports, in bit/s, in ascending order.
@@ -24,9 +24,9 @@ public enum AdapterName: Hashable, Sendable {
         9600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600, 1_000_000, 2_000_000, 3_000_000, 4_000_000,
     ]
 
-    /// Reads a name as people write it: numbers in decimal digits without leading zeros, no control characters.
+    /// Reads a name. Numbers are decimal without leading zeros; control characters are not allowed.
     ///
-    /// - Throws: ``AdapterNameError``, which names the forms that there are.
+    /// - Throws: ``AdapterNameError``, which lists the valid forms.
     public init(_ text: String) throws(AdapterNameError) {
         if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
             throw AdapterNameError(text, .unknown)
@@ -101,7 +101,7 @@ extension AdapterName {
     }
 }
 
-/// A text that names no adapter, with the forms that do.
+/// An error about a text that is not the name of an adapter.
 public struct AdapterNameError: Error, Hashable, Sendable, CustomStringConvertible {
     enum Reason: Hashable, Sendable {
         case unknown
@@ -111,7 +111,7 @@ public struct AdapterNameError: Error, Hashable, Sendable, CustomStringConvertib
         case serialRate
     }
 
-    /// The text that was refused.
+    /// The refused text.
     public let text: String
     let reason: Reason
 
@@ -139,8 +139,8 @@ public struct AdapterNameError: Error, Hashable, Sendable, CustomStringConvertib
 }
 
 extension FixedWidthInteger {
-    /// A number written with nothing but the digits 0...9, the first of several no zero; `nil` for anything else (signs
-    /// too) or too large.
+    /// A number of decimal digits without a leading zero or a sign; `nil` for other texts and for numbers that are too
+    /// large.
     fileprivate init?(decimalDigits text: Substring) {
         guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             text.utf8.count == 1 || text.utf8.first != UInt8(ascii: "0")

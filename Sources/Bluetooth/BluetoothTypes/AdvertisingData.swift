@@ -1,9 +1,8 @@
-/// The bytes of AdvData, ScanRspData or extended advertising data: a row of AD structures.
+/// The bytes of AdvData, ScanRspData or extended advertising data: a sequence of AD structures.
 ///
-/// Holding bytes, whatever they are, is always possible (what was received is kept as it was received); making them
-/// from structures is strict.
+/// Received bytes are kept even if they are invalid. Encoding structures is strict.
 public struct AdvertisingData: Hashable, Sendable {
-    /// Length bytes, AD types and data, as they stand in the PDU.
+    /// Length bytes, AD types and data, as in the PDU.
     public let octets: [UInt8]
 
     /// The number of bytes that a legacy PDU holds.
@@ -18,7 +17,7 @@ public struct AdvertisingData: Hashable, Sendable {
 
     /// Encodes `structures` in their order.
     ///
-    /// - Throws: ``AdvertisingDataError`` naming the structure that is too much for `limit`.
+    /// - Throws: ``AdvertisingDataError`` with the structure that exceeds `limit`.
     public init(
         _ structures: [ADStructure], limit: Int = AdvertisingData.legacyLimit
     ) throws(AdvertisingDataError) {
@@ -67,11 +66,11 @@ extension AdvertisingData: CustomStringConvertible {
     public var description: String { Hexadecimal.text(octets) }
 }
 
-/// Why AD structures do not fit into advertising data.
+/// The reason why AD structures do not fit into advertising data.
 public struct AdvertisingDataError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The limit that is exceeded.
     public enum Reason: Hashable, Sendable {
-        /// All structures together, the limit, and the type of the first one over it.
+        /// More bytes than the limit, with the type of the first structure that exceeds it.
         case tooLong(octets: Int, limit: Int, type: ADType)
         /// More data than a length byte can count.
         case structureTooLong(octets: Int)

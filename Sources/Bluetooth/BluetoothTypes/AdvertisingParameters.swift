@@ -1,8 +1,8 @@
 /// Advertising_Interval: the time between the starts of two advertising events, without the random advDelay of
 /// 0...10 ms that the link layer adds to each.
 ///
-/// Stored as the controller's own integer, in units of 0.625 ms, so that what is compared and sent is never rounded
-/// twice. Core Specification 5.4, Vol 6 Part B 4.4.2.2.1 and Vol 4 Part E 7.8.5, 7.8.53.
+/// The value is the integer that controllers use, in units of 0.625 ms, so it is rounded only once. Core Specification
+/// 5.4, Vol 6 Part B 4.4.2.2.1 and Vol 4 Part E 7.8.5, 7.8.53.
 public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Sendable {
     /// Units of 0.625 ms.
     public let rawValue: UInt32
@@ -16,8 +16,8 @@ public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Senda
     public static let legacyRange = AdvertisingInterval(rawValue: 0x0020)...AdvertisingInterval(rawValue: 0x4000)
     /// The range of the extended commands: 20 ms...10,485.759375 s.
     public static let extendedRange = AdvertisingInterval(rawValue: 0x20)...AdvertisingInterval(rawValue: 0xFF_FFFF)
-    /// Before Core 5.0 the shortest interval of a non-connectable or scannable advertiser, and so the shortest that every
-    /// controller takes: 100 ms, which is also Apple's interval for iBeacons.
+    /// The shortest interval of non-connectable and scannable advertising before Core 5.0, which every controller
+    /// accepts: 100 ms. Apple requires this interval for iBeacons.
     public static let nonconnectableMinimumBefore5 = AdvertisingInterval(rawValue: 0x00A0)
 
     /// The nearest multiple of 0.625 ms, half a unit rounded up; `nil` when negative or over 24 bits of units.
@@ -26,7 +26,7 @@ public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Senda
         self.init(rawValue: UInt32((2 * microseconds + 625) / 1250))
     }
 
-    /// The exact length.
+    /// The exact length in microseconds.
     public var microseconds: Int { Int(rawValue) * 625 }
 
     /// The mean of advDelay, which the link layer chooses for each event, uniform over 0...10 ms, in microseconds
@@ -44,10 +44,11 @@ extension AdvertisingInterval: CustomStringConvertible {
     public var description: String { "\(DecimalText.thousandths(microseconds)) ms" }
 }
 
-/// LE_Scan_Interval and LE_Scan_Window, which share their unit: how often a scanner changes its channel, and how long
-/// it listens after each change.
+/// LE_Scan_Interval or LE_Scan_Window: how often a scanner changes its channel, or how long it listens after each
+/// change.
 ///
-/// Stored as the controller's own integer, in units of 0.625 ms. Core Specification 5.4, Vol 4 Part E 7.8.10, 7.8.64.
+/// The value is the integer that controllers use, in units of 0.625 ms. Core Specification 5.4, Vol 4 Part E 7.8.10,
+/// 7.8.64.
 public struct ScanInterval: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Units of 0.625 ms.
     public let rawValue: UInt16
@@ -68,7 +69,7 @@ public struct ScanInterval: RawRepresentable, Hashable, Comparable, Sendable, Cu
         self.init(rawValue: UInt16((2 * microseconds + 625) / 1250))
     }
 
-    /// The exact length.
+    /// The exact length in microseconds.
     public var microseconds: Int { Int(rawValue) * 625 }
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -83,7 +84,7 @@ public struct ScanInterval: RawRepresentable, Hashable, Comparable, Sendable, Cu
 public struct AdvertisingChannels: OptionSet, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 
-    /// Any bits: bit 0 is channel 37, 1 is 38 and 2 is 39. A controller takes at least one of them, and no other bit.
+    /// Any bits: bit 0 is channel 37, 1 is 38 and 2 is 39. Controllers accept one to three of these bits, and no other.
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
@@ -91,10 +92,10 @@ public struct AdvertisingChannels: OptionSet, Hashable, Sendable, CustomStringCo
     public static let channel37 = Self(rawValue: 1)
     public static let channel38 = Self(rawValue: 2)
     public static let channel39 = Self(rawValue: 4)
-    /// The default of controllers.
+    /// All three channels.
     public static let all: Self = [.channel37, .channel38, .channel39]
 
-    /// From channel numbers; `nil` when empty or when one is not 37, 38 or 39.
+    /// Channels by their numbers; `nil` if there is none, or if a number is not 37, 38 or 39.
     public init?(numbers: some Sequence<Int>) {
         var mask: UInt8 = 0
         for number in numbers {
@@ -168,7 +169,7 @@ public struct RequestedInterval: Hashable, Sendable {
     }
 }
 
-/// Why a text is no advertising interval.
+/// The reason why a text is not an advertising interval.
 public enum IntervalTextError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Not a number of milliseconds or seconds.
     case notation

@@ -1,4 +1,4 @@
-/// A 16-, 32- or 128-bit UUID, kept in the width in which it was given.
+/// A 16-, 32- or 128-bit UUID in its original width.
 ///
 /// Text is written most significant byte first; AD structures carry it least significant byte first
 /// (Core Specification Supplement, Part A 1.1), iBeacon most significant first.
@@ -27,7 +27,7 @@ public enum BluetoothUUID: Hashable, Sendable {
         }
     }
 
-    /// The UUID with 128 bits: shorter ones stand in the first four bytes of the Bluetooth Base UUID,
+    /// The UUID with 128 bits: a shorter UUID is the first four bytes of the Bluetooth Base UUID,
     /// 00000000-0000-1000-8000-00805F9B34FB (Core Specification 5.4, Vol 3 Part B 2.5.1).
     public var expanded: FixedOctets<16> {
         let short: UInt32
@@ -44,7 +44,7 @@ public enum BluetoothUUID: Hashable, Sendable {
         return result
     }
 
-    /// As in AD structures, least significant byte first.
+    /// The bytes as in AD structures, least significant byte first.
     public var littleEndian: [UInt8] {
         var result: [UInt8] = []
         switch self {

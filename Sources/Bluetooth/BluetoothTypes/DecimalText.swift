@@ -30,7 +30,8 @@ public enum DecimalText {
         octets.append(UInt8(ascii: "0") + UInt8(value % 10))
     }
 
-    /// Reads a decimal number as thousandths, rounded half up; `nil` for other texts and for numbers that are too large.
+    /// Reads a decimal number as thousandths, rounded half up; `nil` for other texts and for numbers that are too
+    /// large.
     public static func thousandths(_ text: some StringProtocol) -> Int? {
         var digits = text[...]
         let negative = digits.first == "-"

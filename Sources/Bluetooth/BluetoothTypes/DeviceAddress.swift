@@ -5,12 +5,12 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
     /// Most significant byte first, as printed.
     public let octets: FixedOctets<6>
 
-    /// The address that is written with these bytes, most significant byte first.
+    /// An address with these bytes, most significant byte first.
     public init(_ octets: FixedOctets<6>) {
         self.octets = octets
     }
 
-    /// From HCI, least significant byte first; `nil` when fewer than six bytes are left.
+    /// Reads an address in HCI, least significant byte first; `nil` if there are fewer than six bytes.
     public init?(littleEndian span: Span<UInt8>, at offset: Int) {
         guard let wire = FixedOctets<6>(span, at: offset) else { return nil }
         octets = wire.reversed
@@ -25,12 +25,13 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
     /// The six bytes for HCI, least significant first.
     public var littleEndian: [UInt8] { octets.reversed.octets }
 
-    /// The kind of a random address, which its two most significant bits state (Core Specification 5.4, Vol 6 Part B 1.3.2).
+    /// The kind of a random address, stated by its two most significant bits (Core Specification 5.4, Vol 6 Part B
+    /// 1.3.2).
     public enum RandomKind: Sendable {
         case nonResolvablePrivate
         case resolvablePrivate
         case reserved
-        /// `11`: stays the same for as long as the device is powered.
+        /// `11`: does not change while the device is powered.
         case staticDevice
     }
 
@@ -44,7 +45,7 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
         }
     }
 
-    /// Whether it may be used as a static random address: top bits 11, the other 46 neither all 0 nor all 1.
+    /// Whether this is a valid static random address: the two top bits are 11, and the other 46 are not all 0 or all 1.
     public var isValidStaticRandom: Bool {
         guard randomKind == .staticDevice else { return false }
         let last = octets[5]
@@ -52,7 +53,7 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
         return !(octets[0] == 0xC0 && last == 0) && !(octets[0] == 0xFF && last == 0xFF)
     }
 
-    /// A static random address from any six bytes: the two top bits are set, and the two forbidden patterns avoided.
+    /// A static random address from any six bytes. The two top bits are set, and the two reserved patterns are avoided.
     public static func staticRandom(from octets: FixedOctets<6>) -> DeviceAddress {
         var octets = octets
         octets[0] |= 0xC0

@@ -1,11 +1,11 @@
-/// Bytes as people write them.
+/// Bytes as hexadecimal text.
 ///
 /// Reading accepts either case and single spaces, colons, dashes or line ends between bytes (`02 01 06`,
 /// `02:01:06`, `020106`); writing gives lower case without separators.
 public enum Hexadecimal {
-    /// The bytes that `text` spells.
+    /// The bytes of a hexadecimal text.
     ///
-    /// - Throws: ``HexadecimalError`` with the offset, in characters, of the first thing that is no byte.
+    /// - Throws: ``HexadecimalError`` with the offset, in characters, of the first part that is not a byte.
     @inlinable
     public static func octets(_ text: some StringProtocol) throws(HexadecimalError) -> [UInt8] {
         try octets(in: String(text))
@@ -38,7 +38,7 @@ public enum Hexadecimal {
         return result
     }
 
-    /// The same for texts of ASCII without faults, which are almost all that there are: no characters have to be made.
+    /// Reads valid ASCII texts, which are almost all texts, without making characters.
     private static func plainOctets(_ text: String.UTF8View) -> [UInt8]? {
         var result: [UInt8] = []
         result.reserveCapacity(text.count / 2)
@@ -109,16 +109,16 @@ public enum Hexadecimal {
     }
 }
 
-/// Why a text is not the hexadecimal bytes that were asked for. Its offset counts characters.
+/// An error in a hexadecimal text. Its offset counts characters.
 public typealias HexadecimalError = PositionedError<HexadecimalFault>
 
 /// The reason why a text is not hexadecimal bytes.
 public enum HexadecimalFault: PositionedReason {
     /// A character that is neither a digit nor a separator.
     case notADigit(Character)
-    /// One digit of a byte without the other: the number of digits is odd.
+    /// An odd number of digits.
     case halfOctet
-    /// Well-formed, but not as many bytes as the field has.
+    /// A valid text with more or fewer bytes than the field has.
     case wrongLength(expected: Int, found: Int)
 
     /// One sentence, with the character's number counted from 1.
@@ -133,7 +133,7 @@ public enum HexadecimalFault: PositionedReason {
         }
     }
 
-    /// In ASCII: what a file or an argument holds does not reach a terminal as it is.
+    /// The character in ASCII, so that no control character reaches a terminal.
     private static func escaped(_ character: Character) -> String {
         character.unicodeScalars.map { $0.escaped(asASCII: true) }.joined()
     }
@@ -141,17 +141,17 @@ public enum HexadecimalFault: PositionedReason {
 
 /// A reason for an error at an offset in bytes or in a text.
 public protocol PositionedReason: Hashable, Sendable {
-    /// The sentence about it: what is wrong, and where.
+    /// A sentence with the reason and the place.
     ///
     /// - Parameter offset: As in ``PositionedError/offset``.
     func sentence(at offset: Int) -> String
 }
 
-/// A reason and the place where it was found: the error of everything that reads bytes or text from front to back.
+/// An error of a reader of bytes or text: a reason and an offset.
 ///
-/// Each reader has one of its own, such as ``HexadecimalError``, which says what its offset counts.
+/// Each reader has its own error, such as ``HexadecimalError``, whose documentation says what the offset counts.
 public struct PositionedError<Fault: PositionedReason>: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The reasons of this error.
+    /// The type of the reason.
     public typealias Reason = Fault
 
     /// The reason.
@@ -159,7 +159,7 @@ public struct PositionedError<Fault: PositionedReason>: Error, Hashable, Sendabl
     /// The offset of the fault, from 0.
     public let offset: Int
 
-    /// An error behind `offset` bytes or characters.
+    /// An error after `offset` bytes or characters.
     public init(_ reason: Reason, at offset: Int) {
         self.reason = reason
         self.offset = offset

@@ -1,16 +1,16 @@
-/// Cuts a stream of text into lines, and reads the bytes that each of them spells.
+/// Cuts a stream of text into lines, and reads each line as hexadecimal bytes.
 ///
-/// However the stream is split into pieces, the same lines come out. Empty lines are counted and passed over.
+/// The result does not depend on how the stream is split into pieces. Empty lines are counted and skipped.
 public struct HexadecimalLines: Sendable {
     /// A line that is not empty.
     public struct Line: Sendable {
-        /// From 1.
+        /// The number of the line, from 1.
         public let number: Int
         /// The bytes, or the reason why the line is not valid.
         public let octets: Result<[UInt8], Fault>
     }
 
-    /// Why a line spells no bytes.
+    /// The reason why a line is not valid.
     public enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case spelling(HexadecimalError)
         case tooLong(limit: Int)
@@ -25,11 +25,11 @@ public struct HexadecimalLines: Sendable {
         }
     }
 
-    /// Of a line, in bytes of text. The longest advertising data has 1650 bytes.
+    /// The largest length of a line, in bytes of text. The longest advertising data has 1650 bytes.
     public static let limit = 1 << 16
 
     private var buffer: [UInt8] = []
-    /// Where the next line starts, and up to where no line end has been found.
+    /// The start of the next line, and the end of the bytes that contain no line end.
     private var start = 0
     private var searched = 0
     private var number = 0
@@ -37,10 +37,10 @@ public struct HexadecimalLines: Sendable {
     /// Whether the line was already reported as too long.
     private var skipsLine = false
 
-    /// No text yet.
+    /// A reader without text.
     public init() {}
 
-    /// The next piece of the text, of any length.
+    /// Appends a piece of the text, of any length.
     public mutating func push(_ piece: [UInt8]) {
         buffer.removeFirst(start)
         searched -= start
@@ -48,10 +48,10 @@ public struct HexadecimalLines: Sendable {
         buffer += piece
     }
 
-    /// Nothing more will be pushed.
+    /// Marks the end of the text.
     public mutating func finish() { isFinished = true }
 
-    /// The next line that is not empty; `nil` when more text is needed, or there is none.
+    /// The next line that is not empty; `nil` if more text is needed, or at the end.
     public mutating func next() -> Line? {
         while let text = nextText() {
             number += 1
@@ -98,12 +98,12 @@ public struct HexadecimalLines: Sendable {
         return buffer[start...]
     }
 
-    /// Whether the first bytes of a file may be those of a text: none of them is zero.
+    /// Whether the first bytes of a file can be text: none of them is zero.
     public static func looksLikeText(_ octets: [UInt8]) -> Bool {
         !octets.contains(0)
     }
 
-    /// The bytes that `text` spells; each group of digits may have `0x` before it.
+    /// The bytes of a hexadecimal text. Each group of digits may have `0x` before it.
     public static func octets(_ text: some Collection<UInt8>) throws(Fault) -> [UInt8] {
         var spelled = Array(text)
         var isStart = true

@@ -36,7 +36,7 @@ extension Span<UInt8> {
         UInt64(uint32LittleEndian(at: offset + 4)) << 32 | UInt64(uint32LittleEndian(at: offset))
     }
 
-    /// The bytes of `range` in an array of their own.
+    /// A copy of the bytes of `range`.
     public func array(_ range: Range<Int>) -> [UInt8] {
         // One copy, because every packet passes here; the range is checked, and the pointer does not leave.
         unsafe extracting(range).withUnsafeBufferPointer { octets in unsafe Array(octets) }
@@ -64,18 +64,18 @@ extension [UInt8] {
 
 /// Exactly `count` bytes, stored in place.
 ///
-/// Identities (a UUID, an Eddystone namespace, a beacon id) have a fixed size by specification; keeping the size in
-/// the type means that no length can be wrong later, and that decoding a frame allocates nothing.
+/// The specifications fix the size of identities such as a UUID, an Eddystone namespace or a beacon id. With the size
+/// in the type, no length can be wrong, and decoding a frame allocates nothing.
 public struct FixedOctets<let count: Int>: Sendable {
     @usableFromInline internal var storage: InlineArray<count, UInt8>
 
-    /// `count` bytes of the same value.
+    /// `count` equal bytes.
     @inlinable
     public init(repeating octet: UInt8 = 0) {
         storage = InlineArray(repeating: octet)
     }
 
-    /// Takes over `octets`, or is `nil` when there are not exactly `count` of them.
+    /// The bytes of `octets`; `nil` unless there are exactly `count`.
     @inlinable
     public init?(_ octets: some Collection<UInt8>) {
         guard octets.count == count else { return nil }
@@ -87,9 +87,9 @@ public struct FixedOctets<let count: Int>: Sendable {
         }
     }
 
-    /// Copies `count` bytes of `span` from `offset` on, or is `nil` when fewer are there.
+    /// Copies `count` bytes of `span` from `offset` on; `nil` if there are fewer.
     ///
-    /// One bounds check and one copy, because every received frame passes here.
+    /// It makes one bounds check and one copy, because it is called for every received frame.
     @inlinable
     public init?(_ span: Span<UInt8>, at offset: Int) {
         guard offset >= 0, span.count - offset >= count else { return nil }
@@ -114,10 +114,10 @@ public struct FixedOctets<let count: Int>: Sendable {
         set { storage[index] = newValue }
     }
 
-    /// The bytes in an array, first one first.
+    /// The bytes in an array.
     public var octets: [UInt8] { storage.span.array(0..<count) }
 
-    /// The bytes in the opposite order, for fields that travel least significant byte first.
+    /// The bytes in reverse order, for fields that are sent least significant byte first.
     public var reversed: Self {
         var result = Self()
         for index in 0..<count { result[index] = storage[count - 1 - index] }
@@ -137,7 +137,7 @@ extension FixedOctets: Hashable {
 }
 
 extension FixedOctets: Comparable {
-    /// Compares byte by byte, as numbers written most significant byte first.
+    /// Compares the values as numbers whose most significant byte is the first.
     public static func < (left: Self, right: Self) -> Bool {
         for index in 0..<count where left.storage[index] != right.storage[index] {
             return left.storage[index] < right.storage[index]

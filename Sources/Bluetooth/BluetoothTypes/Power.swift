@@ -1,4 +1,4 @@
-/// TX_Power: what the transmitter emits, in dBm.
+/// TX_Power: the transmit power in dBm.
 ///
 /// Not to be confused with ``MeasuredPowerAtOneMeter``: the radio power sets the transmitter, the measured power is a
 /// number in the packet that receivers use to estimate distance. Core Specification 5.4, Vol 4 Part E 7.8.53.

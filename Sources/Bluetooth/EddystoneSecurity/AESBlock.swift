@@ -4,7 +4,8 @@ internal import CryptoExtras
 
 /// Single blocks of AES-128, and OMAC for EAX.
 ///
-/// swift-crypto has AES blocks and CMAC but no EAX; Eddystone needs it for 12 bytes only, which is less than a block.
+/// swift-crypto has AES blocks and CMAC, but not EAX. Eddystone needs EAX for 12 bytes only, which is less than a
+/// block.
 struct AESBlock {
     private let key: SymmetricKey
 
@@ -12,11 +13,11 @@ struct AESBlock {
         self.key = key
     }
 
-    /// One block in electronic codebook mode.
+    /// Encrypts one block in electronic codebook mode.
     func encrypt(_ block: FixedOctets<16>) throws(EddystoneSecurityError) -> FixedOctets<16> {
         var result = block
         do {
-            // Without an array: a listener tries a thousand keys for an address that it has not seen before.
+            // Without an array, because a listener tries all its keys for each new address.
             try unsafe withUnsafeMutableBytes(of: &result) { octets in
                 var octets = unsafe octets
                 try unsafe AES.permute(&octets, key: key)
@@ -27,7 +28,7 @@ struct AESBlock {
         return result
     }
 
-    /// OMAC of `message` with the tweak that keeps EAX's three uses of it apart: a block that ends in `tweak`.
+    /// The OMAC of `message` after a block that ends in `tweak`. EAX uses three different tweaks.
     func omac(_ tweak: UInt8, _ message: [UInt8]) throws(EddystoneSecurityError) -> FixedOctets<16> {
         var block = FixedOctets<16>()
         block[15] = tweak
@@ -61,7 +62,7 @@ struct EAX {
         return result
     }
 
-    /// The whole tag over `ciphertext`. The header is empty, but its OMAC is not zero and enters all the same.
+    /// The complete tag of `ciphertext`. The header is empty, but its OMAC is not zero and is part of the tag.
     func tag(_ ciphertext: FixedOctets<12>, nonce: [UInt8]) throws(EddystoneSecurityError) -> FixedOctets<16> {
         let nonceMAC = try block.omac(0, nonce)
         let headerMAC = try block.omac(1, [])
@@ -74,7 +75,7 @@ struct EAX {
 
 /// An error of a key or of the cryptography library.
 public enum EddystoneSecurityError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The shared secret is all zero: the other side's public key is one of the few that must not be used.
+    /// The shared secret is all zero: the public key of the other side is invalid.
     case weakPublicKey
     /// The cryptography library refused an operation that cannot fail with the sizes used here.
     case refused(String)

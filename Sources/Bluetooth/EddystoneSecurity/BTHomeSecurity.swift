@@ -1,16 +1,16 @@
 public import BeaconFrames
 public import BluetoothTypes
 
-/// Encrypted packets of BTHome v2: AES-128-CCM with a MIC of four bytes (bthome.io/encryption, RFC 3610). The key is what
-/// Home Assistant asks for as the encryption key.
+/// Encrypted packets of BTHome v2: AES-128-CCM with a MIC of four bytes (bthome.io/encryption, RFC 3610). Home
+/// Assistant calls the key the encryption key.
 extension IdentityKey {
     /// Encrypts a packet.
     ///
     /// - Parameters:
     ///   - packet: The packet, not encrypted.
     ///   - address: The device address of the sender, which is part of the nonce.
-    ///   - counter: A number that must not be used twice with this key and address, and that grows: receivers refuse
-    ///     smaller ones.
+    ///   - counter: A number that must not be used twice with this key and address. It must increase, because receivers
+    ///     refuse smaller numbers.
     /// - Throws: ``EddystoneSecurityError/refused(_:)`` if there is no room for counter and MIC, eight bytes.
     public func seal(
         _ packet: BTHome, from address: DeviceAddress, counter: UInt32
@@ -25,8 +25,8 @@ extension IdentityKey {
         }
     }
 
-    /// Decrypts a received packet; `nil` if it is in the clear, or its message integrity check does not hold, because
-    /// key or address are others or because the packet was altered.
+    /// Decrypts a received packet; `nil` if it is not encrypted, or if its message integrity check fails, because the
+    /// key or the address is wrong or the packet was changed.
     public func open(_ packet: BTHome, from address: DeviceAddress) throws(EddystoneSecurityError) -> BTHome? {
         guard let sealed = packet.sealed else { return nil }
         let ccm = CCM(AESBlock(key: symmetricKey), Self.nonce(address, packet.information, sealed.counter))
@@ -65,7 +65,7 @@ private struct CCM {
         return result
     }
 
-    /// The check of a message in the clear.
+    /// The tag of a message that is not encrypted.
     func tag(_ message: [UInt8]) throws(EddystoneSecurityError) -> FixedOctets<4> {
         // Flags of the first block: no associated data, (4 - 2) / 2 for the tag, 2 - 1 for the length.
         var state = try encrypted(0x09, message.count)

@@ -10,14 +10,14 @@ public enum Fingerprint {
     }
 }
 
-/// The SHA-256 of bytes that come piece by piece.
+/// The SHA-256 of bytes that arrive in pieces.
 public struct RunningDigest: Sendable {
     private var hash = SHA256()
 
-    /// Of nothing yet.
+    /// A digest of no bytes.
     public init() {}
 
-    /// Takes the next bytes.
+    /// Adds the next bytes.
     public mutating func take(_ octets: [UInt8]) { hash.update(data: octets) }
 
     /// The digest of all bytes so far, in hexadecimal.
@@ -25,10 +25,10 @@ public struct RunningDigest: Sendable {
 }
 
 extension DeviceAddress {
-    /// A box's own static random address: 46 bits of SHA-256 of its machine id and a name, so that it stays the same
-    /// over restarts and no two names share one.
+    /// The static random address of a machine for a name: 46 bits of the SHA-256 of its machine id and the name. It
+    /// does not change after a restart, and two names have different addresses.
     ///
-    /// The machine id itself is confidential (machine-id(5)); a hash of it may be shown to everybody.
+    /// The machine id itself is confidential (machine-id(5)); a hash of it may be published.
     public static func staticRandom(machineID: String, name: String) -> DeviceAddress {
         let digest = SHA256.hash(data: Array((machineID + "\n" + name).utf8))
         var octets = FixedOctets<6>()
@@ -38,13 +38,13 @@ extension DeviceAddress {
 }
 
 extension EddystoneUID {
-    /// The namespace that a domain name gives: the first 10 bytes of its SHA-1 (github google/eddystone,
+    /// The namespace from a domain name: the first 10 bytes of its SHA-1 (github google/eddystone,
     /// eddystone-uid/README.md).
     ///
-    /// The name is hashed as it is given; in capitals it gives another namespace.
+    /// The name is hashed unchanged, so upper case letters result in another namespace.
     ///
-    /// - Throws: ``NamespaceError`` for an empty name and for characters that no domain name has, such as those of a
-    ///   URL. Names beyond ASCII are given in their `xn--` form.
+    /// - Parameter domain: A domain name in ASCII; other names must be in their `xn--` form.
+    /// - Throws: ``NamespaceError`` for an empty name and for characters that are not allowed in domain names.
     public static func namespace(fromDomain domain: String) throws(NamespaceError) -> FixedOctets<10> {
         guard !domain.isEmpty else { throw .emptyDomain }
         for (offset, character) in domain.enumerated() where !isAllowed(character) {

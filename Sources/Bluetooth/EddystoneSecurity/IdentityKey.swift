@@ -4,17 +4,17 @@ internal import Crypto
 internal import CryptoExtras
 internal import Glibc
 
-/// The 16 bytes from which an Eddystone beacon makes its ephemeral ids and encrypts its telemetry.
+/// The 16-byte key for the ephemeral ids and the encrypted telemetry of an Eddystone beacon.
 ///
-/// It never shows itself: its description, its reflection and the errors of this module hold no byte of it.
+/// Its description, its reflection and the errors of this module contain no byte of the key.
 ///
-/// All copies of a key share one place in memory, which is overwritten when the last of them goes. That is as far as
-/// Swift allows: what ``octets`` has handed out, the text that a key was read from (see ``SecretOctets``) and what the
-/// compiler keeps on the stack or in registers meanwhile are not overwritten.
+/// All copies of a key share one buffer, which is overwritten when the last copy is released. Not overwritten are the
+/// bytes that ``octets`` returns, the text from which a key was read (see ``SecretOctets``), and temporary copies of
+/// the compiler on the stack or in registers.
 public struct IdentityKey: Sendable {
     private let storage: Storage
 
-    /// A copy of the key itself, for the file that keeps it. Hand it to nothing that prints.
+    /// A copy of the key for its file. Do not pass it to code that prints.
     public var octets: FixedOctets<16> { storage.octets }
 
     /// A key with these bytes.
@@ -24,7 +24,7 @@ public struct IdentityKey: Sendable {
 
     /// Reads 32 hexadecimal digits, with or without separators.
     ///
-    /// - Throws: ``IdentityKeyTextError``, which does not repeat what it read.
+    /// - Throws: ``IdentityKeyTextError``, which does not contain the text.
     public init(hexadecimal text: some StringProtocol) throws(IdentityKeyTextError) {
         do throws(HexadecimalError) {
             self.init(try FixedOctets<16>(hexadecimal: text))
@@ -33,17 +33,17 @@ public struct IdentityKey: Sendable {
         }
     }
 
-    /// Reads the contents of a key file, 32 hexadecimal digits in UTF-8, and overwrites them, whether or not they are a
+    /// Reads the contents of a key file, 32 hexadecimal digits in UTF-8, and overwrites them even if they are not a
     /// key.
     ///
-    /// - Parameter text: Emptied. Copies of it are not reached: let there be none.
-    /// - Throws: ``IdentityKeyTextError``, which does not repeat what it read.
+    /// - Parameter text: Overwritten and emptied. Copies of it are not overwritten.
+    /// - Throws: ``IdentityKeyTextError``, which does not contain the text.
     public init(wiping text: inout [UInt8]) throws(IdentityKeyTextError) {
         defer { SecretOctets.wipe(&text) }
         var key = FixedOctets<16>()
         var count = 0
         for octet in text {
-            // Between bytes only, as everywhere.
+            // Separators are only allowed between bytes.
             if count % 2 == 0, Self.separators.contains(octet) { continue }
             guard count < 32, let digit = Self.digit(octet) else { throw IdentityKeyTextError() }
             key[count / 2] = key[count / 2] << 4 | digit
@@ -64,11 +64,11 @@ public struct IdentityKey: Sendable {
         }
     }
 
-    /// The key as the cryptography library takes it, without a copy that stays.
+    /// The key for the cryptography library.
     var symmetricKey: SymmetricKey { storage.symmetricKey }
 
     @safe private final class Storage: @unchecked Sendable {
-        /// Never written to between `init` and `deinit`.
+        /// Never changed between `init` and `deinit`.
         private let buffer: UnsafeMutableRawBufferPointer
 
         init(_ octets: FixedOctets<16>) {
@@ -97,33 +97,33 @@ extension IdentityKey: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
-/// A text that is no identity key.
+/// An error about a text that is not an identity key.
 public struct IdentityKeyTextError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The one error that there is: it says how a key is written, and nothing of what was read.
+    /// The error states the format of a key, and contains nothing of the text.
     public init() {}
 
     public var description: String { "an identity key has 16 bytes: 32 hexadecimal digits" }
 }
 
-/// Overwriting of secrets that are needed no longer.
+/// Overwrites secrets that are no longer needed.
 public enum SecretOctets {
-    /// Overwrites an array's bytes with zeros and empties it. Copies of the array are not reached: let there be none.
+    /// Overwrites an array's bytes with zeros and empties it. Copies of the array are not overwritten.
     public static func wipe(_ octets: inout [UInt8]) {
         unsafe octets.withUnsafeMutableBytes { unsafe wipe($0) }
         octets = []
     }
 
-    /// The same for memory; not taken away by the compiler as a write that nobody reads (explicit_bzero(3)).
+    /// Overwrites memory with zeros. The compiler does not optimise this away (explicit_bzero(3)).
     static func wipe(_ memory: UnsafeMutableRawBufferPointer) {
         guard let start = memory.baseAddress else { return }
         unsafe explicit_bzero(start, memory.count)
     }
 }
 
-/// How beacon and resolver come to the same identity key without sending it: X25519, then HKDF-SHA256 with both public
+/// Key agreement of beacon and resolver, without sending the identity key: X25519, then HKDF-SHA256 with both public
 /// keys as salt (github google/eddystone, eddystone-eid/eid-computation.md).
 extension IdentityKey {
-    /// On the beacon: from its private key and the resolver's public one.
+    /// The identity key on the beacon, from its private key and the resolver's public key.
     ///
     /// - Throws: ``EddystoneSecurityError/weakPublicKey`` if the shared secret would be all zero.
     public init(
@@ -135,7 +135,7 @@ extension IdentityKey {
             salt: resolverPublicKey.octets + beaconPublicKey.octets)
     }
 
-    /// On the resolver: from its private key and the beacon's public one.
+    /// The identity key on the resolver, from its private key and the beacon's public key.
     ///
     /// - Throws: ``EddystoneSecurityError/weakPublicKey`` if the shared secret would be all zero.
     public init(
@@ -167,7 +167,7 @@ extension IdentityKey {
             let publicKey = try Curve25519.KeyAgreement.PublicKey(rawRepresentation: publicKey.octets)
             secret = try privateKey.sharedSecretFromKeyAgreement(with: publicKey)
         } catch {
-            // With 32 bytes on both sides, the only secret that the library refuses is the one of zeros.
+            // With 32 bytes on both sides, the library only refuses a secret of zeros.
             throw .weakPublicKey
         }
         let isZero = unsafe secret.withUnsafeBytes { octets in unsafe octets.allSatisfy { $0 == 0 } }
@@ -180,7 +180,7 @@ extension IdentityKey {
     }
 }
 
-/// K: an ephemeral id, and the nonce of encrypted telemetry, turn over every 2^K seconds. 0...15.
+/// K, 0...15: an ephemeral id and the nonce of encrypted telemetry change every 2^K seconds.
 public struct RotationExponent: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
 
@@ -201,20 +201,20 @@ public struct RotationExponent: RawRepresentable, Hashable, Sendable {
         self = exponent
     }
 
-    /// Seconds between two turn-overs.
+    /// The time between two changes, 2^K seconds.
     public var periodSeconds: UInt32 { 1 << UInt32(rawValue) }
 
-    /// `seconds` with its lowest K bits cleared: the instant of the last turn-over.
+    /// `seconds` with its lowest K bits cleared: the time of the last change.
     public func quantized(_ seconds: UInt32) -> UInt32 { seconds & ~(periodSeconds - 1) }
 }
 
 /// Ephemeral ids: github google/eddystone, eddystone-eid/eid-computation.md.
 extension IdentityKey {
-    /// The beacon's counter when it is switched on for the first time, in seconds: shortly before the temporary key
-    /// turns over, so that a test of a new beacon sees it happen.
+    /// The counter of a new beacon, in seconds. The temporary key changes soon after it, so a test of a new beacon
+    /// covers this change.
     public static let firstCounter: UInt32 = 65280
 
-    /// TK: AES of 11 zeros, FF, two zeros and the upper half of the counter. Turns over every 65536 s.
+    /// TK: AES of 11 zeros, FF, two zeros and the upper half of the counter. It changes every 65536 s.
     ///
     /// - Parameter seconds: t, the beacon's own counter.
     private func temporaryKey(at seconds: UInt32) throws(EddystoneSecurityError) -> FixedOctets<16> {
@@ -228,7 +228,7 @@ extension IdentityKey {
     /// The id that is sent at `seconds`: the first 8 bytes of AES with the temporary key.
     ///
     /// - Parameters:
-    ///   - seconds: t, the beacon's own counter, which goes on over restarts.
+    ///   - seconds: t, the beacon's own counter, which continues after a restart.
     ///   - exponent: K; the id stays the same for 2^K seconds.
     public func ephemeralID(
         at seconds: UInt32, exponent: RotationExponent
@@ -246,18 +246,17 @@ extension IdentityKey {
     }
 }
 
-/// Finding out whose an ephemeral id is, which takes trying the keys of all beacons that it may come from.
+/// Resolving an ephemeral id, which requires trying the keys of all possible beacons.
 extension IdentityKey {
-    /// The counter at which this key's beacon turned over to `id`, if it did so in some time.
+    /// The counter at which the beacon of this key changed to `id`.
     ///
-    /// Made to be asked of a million keys: the temporary key is computed once, not once an id, and no id is made whole.
+    /// It computes the temporary key once for all ids of its 65536 s, because a resolver calls it for many keys.
     ///
     /// - Parameters:
     ///   - id: The received id.
-    ///   - seconds: When it may have been sent, by the beacon's own counter; an id that was being sent at either end
-    ///     counts.
+    ///   - seconds: The possible times of sending, by the beacon's own counter. The ids at both ends are included.
     ///   - exponent: K; the id stays the same for 2^K seconds.
-    /// - Returns: t with its lowest K bits cleared; `nil` if the id is none of this key's in that time.
+    /// - Returns: t with its lowest K bits cleared; `nil` if the key has no such id in this time.
     public func turnOver(
         to id: FixedOctets<8>, in seconds: ClosedRange<UInt32>, exponent: RotationExponent
     ) throws(EddystoneSecurityError) -> UInt32? {
@@ -269,7 +268,7 @@ extension IdentityKey {
         let ownKey = symmetricKey
         while true {
             if upperHalf != counter >> 16 {
-                // What `temporaryKey(at:)` does, in arrays: a generic copy costs more than AES itself.
+                // As in `temporaryKey(at:)`, but with arrays: a generic copy costs more than AES itself.
                 Self.fill(&block, 0xFF, counter >> 16)
                 do { try AES.permute(&block, key: ownKey) } catch { throw .refused("AES block") }
                 temporaryKey = SymmetricKey(data: block)
@@ -286,7 +285,7 @@ extension IdentityKey {
         }
     }
 
-    /// Eleven zeros, one byte, and a number.
+    /// Fills a block with eleven zeros, one byte, and a number.
     private static func fill(_ block: inout [UInt8], _ octet: UInt8, _ number: UInt32) {
         for index in 0..<11 { block[index] = 0 }
         block[11] = octet
@@ -308,7 +307,7 @@ extension IdentityKey {
     ///   - telemetry: The telemetry to send.
     ///   - seconds: t, the beacon's own counter.
     ///   - exponent: K of the beacon's ephemeral ids.
-    ///   - salt: A number that must not be used twice with this key while an ephemeral id lasts: see ``SaltCounter``.
+    ///   - salt: A number that must not be used twice with this key during an ephemeral id: see ``SaltCounter``.
     public func seal(
         _ telemetry: EddystoneTLM, at seconds: UInt32, exponent: RotationExponent, salt: UInt16
     ) throws(EddystoneSecurityError) -> EddystoneEncryptedTLM {
@@ -319,8 +318,8 @@ extension IdentityKey {
         return EddystoneEncryptedTLM(encrypted: encrypted, salt: salt, mic: Self.mic(tag))
     }
 
-    /// Decrypts a received frame; `nil` where its message integrity check does not hold, because key, time or exponent
-    /// are others or because the frame was altered.
+    /// Decrypts a received frame; `nil` if its message integrity check fails, because the key, the time or the exponent
+    /// is wrong or the frame was changed.
     ///
     /// - Parameters:
     ///   - frame: The received frame.
@@ -347,21 +346,21 @@ extension IdentityKey {
     private static func mic(_ tag: FixedOctets<16>) -> UInt16 { UInt16(tag[0]) << 8 | UInt16(tag[1]) }
 }
 
-/// The key from which a phone or watch derives its resolvable private addresses (IRK). With it a receiver recognises the
-/// device again after each change of address.
+/// The key from which a phone or watch derives its resolvable private addresses (IRK). With it, a receiver recognises
+/// the device after each change of its address.
 ///
-/// Like an ``IdentityKey`` it never shows itself, and is overwritten when its last copy goes.
+/// Like an ``IdentityKey``, it is never printed, and it is overwritten when its last copy is released.
 public struct IdentityResolvingKey: Sendable {
     /// The cipher, which is set up once for all addresses.
     private let block: AESBlock
 
-    /// The 16 bytes as 32 hexadecimal digits, most significant first, were read as an ``IdentityKey``.
+    /// A key whose 16 bytes, most significant first, were read as an ``IdentityKey``.
     public init(_ key: IdentityKey) {
         block = AESBlock(key: key.symmetricKey)
     }
 
-    /// Whether `address` was made with this key: its lower half is `ah` of its upper half (Core Specification 5.4, Vol 6
-    /// Part B 1.3.2.3 and Vol 3 Part H 2.2.2). One address in 16,777,216 that was not made with it passes too.
+    /// Whether `address` was made with this key: its lower half is `ah` of its upper half (Core Specification 5.4, Vol
+    /// 6 Part B 1.3.2.3 and Vol 3 Part H 2.2.2). One of 16,777,216 other addresses also matches by chance.
     public func resolves(_ address: DeviceAddress) -> Bool {
         guard address.randomKind == .resolvablePrivate else { return false }
         var part = FixedOctets<16>()

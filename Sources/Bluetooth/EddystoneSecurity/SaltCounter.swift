@@ -1,12 +1,11 @@
-/// Salts for the encrypted telemetry of one identity key, none of which is used twice.
+/// Salts for the encrypted telemetry of one identity key. No salt is used twice in a window.
 ///
-/// The nonce of encrypted telemetry is the start of the window that an ephemeral id lasts (2^K seconds) and a salt of 16
-/// bits (github google/eddystone, eddystone-tlm/tlm-encrypted.md). Two frames with one nonce and different telemetry
-/// show whoever hears both the difference of the two. Random salts meet again after some 300 frames; these are counted,
-/// in each window from another random start, so that a salt does not tell which frames of two windows come from one
-/// beacon.
+/// The nonce of encrypted telemetry consists of the start of the window of an ephemeral id (2^K seconds) and a salt of
+/// 16 bits (github google/eddystone, eddystone-tlm/tlm-encrypted.md). Two frames with one nonce would reveal the
+/// difference of their telemetry. Random salts repeat after about 300 frames, so these salts are counted. Each window
+/// starts at another random salt, so salts do not reveal which frames of two windows come from one beacon.
 ///
-/// All advertisements with one key share one counter: their nonces are made of the same windows.
+/// All advertisements with one key share one counter, because their nonces have the same windows.
 public struct SaltCounter: Hashable, Sendable {
     private struct Window: Hashable, Sendable {
         /// t with its lowest K bits cleared, in seconds.
@@ -16,7 +15,7 @@ public struct SaltCounter: Hashable, Sendable {
         var used: Int
     }
 
-    /// Those that a clock which is put right may come back to, the latest at the end.
+    /// The last windows, the latest at the end: a corrected clock may return to an earlier window.
     private var windows: [Window] = []
     private static let remembered = 8
 
@@ -29,8 +28,9 @@ public struct SaltCounter: Hashable, Sendable {
     ///   - seconds: t, the beacon's own counter, as for `seal(_:at:exponent:salt:)`.
     ///   - exponent: K of the beacon's ephemeral ids.
     ///   - first: The first salt of a new window; `nil` for a random salt.
-    ///   - randomness: For the first salt of each window.
-    /// - Returns: `nil` when all 65,536 have been used in this window: nothing may be encrypted before the next one.
+    ///   - randomness: The source of the first salt of each window.
+    /// - Returns: `nil` if all 65,536 salts of this window are used. Then nothing may be encrypted before the next
+    ///   window.
     public mutating func next(
         at seconds: UInt32, exponent: RotationExponent, first: UInt16? = nil,
         using randomness: inout some RandomNumberGenerator

@@ -102,9 +102,9 @@ struct AdvertisingContent {
     var isPartial = false
 }
 
-/// LE Meta events that only controllers need to know, and what faults make of answers.
+/// LE Meta events that only controllers send, and answers that faults have changed.
 enum ControllerEvents {
-    /// Command Complete for opcode 0: nothing is answered, only the number of commands told (Core Specification 5.4,
+    /// Command Complete for opcode 0, which only reports the number of accepted commands (Core Specification 5.4,
     /// Vol 4 Part E 7.7.14).
     static let creditsReturned = HCIEvent.commandComplete(
         CommandComplete(credits: 1, opcode: .noOperation, returnOctets: []))
@@ -117,23 +117,23 @@ enum ControllerEvents {
         meta([0x13, handle, scanner.type.rawValue] + scanner.address.littleEndian)
     }
 
-    /// LE Connection Complete (7.7.65.1) with which directed advertising of high duty cycle ends when nobody came.
+    /// LE Connection Complete (7.7.65.1) that ends high duty cycle directed advertising without a connection.
     static let directedAdvertisingTimeout = meta(
         [0x01, HCIStatus.advertisingTimeout.rawValue] + [UInt8](repeating: 0, count: 17))
 
     private static func meta(_ parameters: [UInt8]) -> HCIEvent { .unknown(code: 0x3E, parameters: parameters) }
 
-    /// An answer with its status exchanged; any other packet as it is.
+    /// An answer with another status; other packets are returned unchanged.
     static func with(_ status: HCIStatus, _ packet: HCIPacket) -> HCIPacket {
         setting(packet, complete: 5, status: 2, to: status.rawValue)
     }
 
-    /// An answer that takes no further command; any other packet as it is.
+    /// An answer that accepts no further command; other packets are returned unchanged.
     static func withoutCredits(_ packet: HCIPacket) -> HCIPacket {
         setting(packet, complete: 2, status: 3, to: 0)
     }
 
-    /// Sets one byte of an answer: at the one place in Command Complete, at the other in Command Status.
+    /// Sets the byte at `complete` in Command Complete, or at `status` in Command Status.
     private static func setting(_ packet: HCIPacket, complete: Int, status: Int, to octet: UInt8) -> HCIPacket {
         guard packet.kind == .event, let code = packet.octets.first else { return packet }
         let place = code == 0x0E ? complete : code == 0x0F ? status : packet.octets.count

@@ -36,8 +36,8 @@ struct Scanner {
     /// `nil` without filter.
     var duplicates: DuplicateMemory?
 
-    /// Whether a packet lies wholly inside one scan window, on that interval's channel, and is of a kind that this scan
-    /// knows.
+    /// Whether a packet is completely inside one scan window, on that interval's channel, and of a kind that this scan
+    /// reports.
     func receives(_ pdu: AirPDU) -> Bool {
         guard isListening, pdu.start >= start, isExtended || pdu.isLegacy, let way = listening(for: pdu) else {
             return false

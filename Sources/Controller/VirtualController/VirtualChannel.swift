@@ -1,17 +1,17 @@
 public import BluetoothTypes
 public import HCI
 
-/// A host's way to a virtual controller under a clock that is moved by hand: waiting for a packet lets the air's time
-/// pass until there is one, so that seconds of advertising take no time at all.
+/// A host's channel to a virtual controller. Waiting for a packet advances the clock of the air to the next packet, so
+/// seconds of advertising take no real time.
 ///
-/// Several channels may share one air; a wait on one of them advances the time of all. When the channel is released, its
-/// controller leaves the air.
+/// Several channels may share one air; a wait on one channel advances the time of all. When the channel is released,
+/// its controller leaves the air.
 public final class VirtualChannel: HCIChannel {
     public let air: VirtualAir
     public let controller: VirtualController
     private let arrived: PacketQueue
 
-    /// Attaches a controller of its own to `air`.
+    /// Attaches a new controller to `air`.
     public init(
         _ model: VirtualControllerModel, on air: VirtualAir = VirtualAir(), address: DeviceAddress? = nil
     ) {
@@ -34,8 +34,8 @@ public final class VirtualChannel: HCIChannel {
         controller.receive(packet)
     }
 
-    /// Lets time pass until there is a packet for this host, or until `deadline`. Waiting for ever, when nothing is ever
-    /// going to happen, ends at once and moves no clock.
+    /// Advances the air until there is a packet for this host, or to `deadline`. If the deadline is in the distant
+    /// future and no event is planned, it returns at once and does not move the clock.
     ///
     /// - Throws: `HCIChannelError.gone(_:)` once the controller has left the air and all its packets are received.
     public func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {

@@ -1,21 +1,21 @@
 public import BluetoothTypes
 public import HCI
 
-/// A controller in software: takes a host's packets, follows the rules of the Core Specification, and sends and receives
-/// advertisements on its ``VirtualAir``.
+/// A controller in software. It receives packets from a host, follows the rules of the Core Specification, and sends
+/// and receives advertisements on its ``VirtualAir``.
 ///
-/// Connections are not modelled. Like its air it belongs to one owner.
+/// Connections are not modelled. Only the thread that owns the air may use it.
 public final class VirtualController: Identifiable {
-    /// Tells the controllers of one air apart.
+    /// Identifies a controller on its air.
     public struct ID: RawRepresentable, Hashable, Sendable {
         public let rawValue: Int
-        /// Given by ``VirtualAir`` in the order of attachment.
+        /// ``VirtualAir`` numbers its controllers in the order of attachment.
         public init(rawValue: Int) { self.rawValue = rawValue }
     }
 
     public let id: ID
     public let model: VirtualControllerModel
-    /// The public device address; all zero when it has none.
+    /// The public device address; all zero if the controller has none.
     public let address: DeviceAddress
     /// Called for each packet from the host before it is processed.
     public var commandHook: ((HCIPacket) -> VirtualFault)?

@@ -29,7 +29,7 @@ public enum BTSnoopFormat {
         }
     }
 
-    /// The link of a file that starts with `octets`, of which there are ``headerLength``.
+    /// The link of a file whose header is in `octets` (``headerLength`` bytes).
     static func link(_ octets: Span<UInt8>, at start: Int) throws(CaptureError.Reason) -> CaptureLink {
         let version = octets.uint32BigEndian(at: start + 8)
         guard version == Self.version else { throw .unknownVersion(version, .btsnoop) }

@@ -26,7 +26,7 @@ struct CaptureFrame {
     }
 }
 
-/// Where a packet lies in a capture, and what is known of it; nothing is copied or allocated.
+/// The kind, the time and the offsets of a packet in a capture. It allocates nothing.
 public struct CaptureElement: Hashable, Sendable {
     /// The contents of a captured packet.
     public enum Kind: Hashable, Sendable {
@@ -65,8 +65,7 @@ public struct CaptureElement: Hashable, Sendable {
     }
 }
 
-/// Finds one packet after the other in a capture whose bytes somebody else keeps: what ``CaptureCursor`` and
-/// ``CaptureReader`` have in common.
+/// Finds the packets of a capture in bytes that the caller keeps. ``CaptureCursor`` and ``CaptureReader`` use it.
 struct CaptureFraming: Sendable {
     private enum Format: Sendable {
         case unknown
@@ -89,8 +88,8 @@ struct CaptureFraming: Sendable {
         case packet(CaptureElement, length: Int)
     }
 
-    /// Tells what stands at `start`, where the bytes from ``offset`` on begin, and goes on behind it unless more are
-    /// needed.
+    /// Reads the record at `start`, where the bytes from ``offset`` on begin, and advances past it unless more bytes
+    /// are needed.
     mutating func step(_ octets: Span<UInt8>, at start: Int) throws(CaptureError) -> Step {
         do throws(CaptureError.Reason) {
             let link: CaptureLink?

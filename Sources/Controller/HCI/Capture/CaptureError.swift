@@ -9,7 +9,7 @@ public enum CaptureFormat: String, Hashable, Sendable, CaseIterable {
     /// The number of bytes that identify a format.
     public static let magicLength = 8
 
-    /// Whether `octets`, the first ones of a stream, may go on to be those of a capture.
+    /// Whether a stream that starts with `octets` can be a capture.
     public static func canStart(with octets: [UInt8]) -> Bool {
         let magics: [[UInt8]] = [
             BTSnoopFormat.magic, [0xA1, 0xB2, 0xC3, 0xD4], [0xD4, 0xC3, 0xB2, 0xA1], [0xA1, 0xB2, 0x3C, 0x4D],
@@ -18,7 +18,7 @@ public enum CaptureFormat: String, Hashable, Sendable, CaseIterable {
         return magics.contains { zip($0, octets).allSatisfy(==) }
     }
 
-    /// The format of a file that starts with `octets`, of which ``magicLength`` are enough; `nil` for none of them.
+    /// The format of a file that starts with `octets` (at least ``magicLength`` bytes); `nil` for other files.
     public init?(startingWith octets: Span<UInt8>) {
         guard octets.count >= Self.magicLength else { return nil }
         let magic = octets.uint32BigEndian(at: 0)

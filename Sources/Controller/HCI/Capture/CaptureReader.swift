@@ -86,7 +86,7 @@ public struct CaptureReader: Sendable {
         try next { element, octets in CaptureRecord(element, in: octets) }
     }
 
-    /// What `body` makes of the next packet, which it sees where it lies, without a copy; `nil` as of ``next()``.
+    /// The result of `body` for the next packet, which is not copied; `nil` when ``next()`` would return `nil`.
     ///
     /// - Parameter body: Receives the packet's offsets and the bytes that contain it.
     /// - Throws: as ``next()`` does.

@@ -43,8 +43,8 @@ struct PCAPFormat: Hashable, Sendable {
         self.countsNanoseconds = countsNanoseconds
     }
 
-    /// The link of a file that starts with `octets`, of which there are ``headerLength``. The upper half of the number
-    /// tells of checksums, which Bluetooth's links do not have.
+    /// The link of a file whose header is in `octets` (``headerLength`` bytes). The upper half of the number describes
+    /// checksums, which Bluetooth's links do not have.
     func link(_ octets: Span<UInt8>, at start: Int) throws(CaptureError.Reason) -> CaptureLink {
         let version = order.uint16(octets, at: start + 4)
         guard version == 2 else { throw .unknownVersion(UInt32(version), .pcap) }
@@ -72,8 +72,8 @@ struct PCAPFormat: Hashable, Sendable {
     }
 }
 
-/// The pcapng file format (draft-ietf-opsawg-pcapng): blocks of a type, a length, a body, and the length again. What is
-/// kept from one block for the next ones is the bytes' order and the interfaces of the section.
+/// The pcapng file format (draft-ietf-opsawg-pcapng): blocks of a type, a length, a body, and the length again. The
+/// byte order and the interfaces of a section apply to its following blocks.
 struct PCAPNGFormat: Sendable {
     /// The type of a section's first block; it reads the same in both orders.
     static let sectionHeader: UInt32 = 0x0A0D_0D0A
@@ -186,8 +186,8 @@ struct PCAPNGFormat: Sendable {
         return interfaces[number]
     }
 
-    /// Where the value of the first option `code` lies, if it has `length` bytes. Options: code 2, length 2, that many
-    /// bytes, padded to four. A list that breaks off has no more of them.
+    /// The offset of the value of the first option `code`; `nil` if there is none with `length` bytes. An option has a
+    /// code (2 bytes), a length (2 bytes), and a value that is padded to a multiple of four bytes.
     private func option(_ code: UInt16, ofLength length: Int, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
         var offset = range.lowerBound
         while range.upperBound - offset >= 4 {

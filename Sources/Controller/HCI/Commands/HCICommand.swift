@@ -46,8 +46,8 @@ extension HCIReturnParameters {
     /// The bytes after the status byte.
     public var octets: [UInt8] { encoded }
 
-    /// Reads the bytes from `offset` on; `nil` if too few are left. Further bytes are ignored, because later versions of
-    /// the specification append fields.
+    /// Reads the bytes from `offset` on; `nil` if too few are left. Further bytes are ignored, because later versions
+    /// of the specification append fields.
     public init?(octets: Span<UInt8>, at offset: Int) {
         self.init(decoding: octets, at: offset, allowsMore: true)
     }

@@ -1,7 +1,7 @@
 public import BluetoothTypes
 
-// Commands of controller makers that set the radio's power. Numbers from 0xFC00 on have another meaning for every maker:
-// they are sent only to a controller whose maker is known.
+// Vendor commands that set the transmit power. Opcodes from 0xFC00 on have another meaning for every manufacturer, so
+// they are sent only to a controller whose manufacturer is known.
 
 /// Set_Transmit_Power of Broadcom, Cypress and Infineon chips. Effective until the next reset.
 ///
@@ -137,8 +137,8 @@ public struct ZephyrTxPowerLevel: HCIReturnParameters {
     }
 }
 
-// How a Zephyr controller identifies itself (zephyr/bluetooth/hci_vs.h). Both commands are safe to send to any controller
-// whose maker is the Linux Foundation or Nordic.
+// The commands that identify a Zephyr controller (zephyr/bluetooth/hci_vs.h). Any controller whose manufacturer is the
+// Linux Foundation or Nordic can receive them.
 
 /// Read Version Information: only a controller that has Zephyr's vendor commands answers it with status 0.
 public struct ZephyrReadVersionInformation: HCIParameterlessCommand {

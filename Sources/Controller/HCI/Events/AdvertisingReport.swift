@@ -267,8 +267,8 @@ public struct AdvertisingReportCursor: Sendable {
     /// The next report, or `nil` after the last report.
     ///
     /// - Parameter octets: The span that was passed to the initialiser.
-    /// - Throws: ``HCIEventError`` if the report extends beyond the end of the event, or if bytes follow the last report.
-    ///   Further calls return `nil`.
+    /// - Throws: ``HCIEventError`` if the report extends beyond the end of the event, or if bytes follow the last
+    ///   report. Further calls return `nil`.
     public mutating func next(in octets: Span<UInt8>) throws(HCIEventError) -> AdvertisingReportElement? {
         guard remaining > 0 else {
             guard offset < end else { return nil }

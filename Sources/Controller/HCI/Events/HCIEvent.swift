@@ -184,7 +184,8 @@ public struct CommandComplete: Hashable, Sendable {
     public let credits: UInt8
     /// The completed command; ``HCIOpcode/noOperation`` if the event only reports the credits.
     public let opcode: HCIOpcode
-    /// The status byte and the return parameters. Some controllers omit the return parameters if the status is an error.
+    /// The status byte and the return parameters. Some controllers omit the return parameters if the status is an
+    /// error.
     public let returnOctets: [UInt8]
 
     /// An event with the status byte and the return parameters in `returnOctets`.

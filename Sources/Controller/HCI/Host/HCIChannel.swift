@@ -1,10 +1,10 @@
 import BluetoothTypes
 
-/// A way to a controller and back, as the layers above see it: no descriptor, no thread.
+/// A channel to a controller, for packets in both directions.
 ///
-/// Real ones wait in the kernel; the one of a virtual controller under a hand-moved clock moves that clock instead.
+/// Real channels wait in the kernel. The channel of a virtual controller advances its clock instead.
 public protocol HCIChannel: AnyObject {
-    /// Now, on the channel's own monotonic clock.
+    /// The current time of the channel's monotonic clock.
     var now: HCIInstant { get }
 
     /// Hands one packet to the controller.

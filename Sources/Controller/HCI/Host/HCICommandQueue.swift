@@ -15,8 +15,7 @@ protocol CommandQueue {
 extension HCICommandQueue: CommandQueue {}
 extension ManagementQueue: CommandQueue {}
 
-/// What drives a ``CommandQueue`` over a channel: the exchange of commands and answers that a host of a controller and
-/// one of the kernel's management have in common.
+/// A host that drives a ``CommandQueue`` over a channel: ``HCIHost`` and ``ManagementHost``.
 protocol CommandExchange: AnyObject {
     associatedtype Queue: CommandQueue
     associatedtype Failure: Error
@@ -31,8 +30,9 @@ protocol CommandExchange: AnyObject {
 }
 
 extension CommandExchange {
-    /// Sends what the queue gives, and waits until the command of `ticket` has ended; `deadline` is the one that it was
-    /// handed in with. A command that cannot be waited for any more is given up.
+    /// Sends the commands of the queue, and waits until the command of `ticket` has ended.
+    ///
+    /// - Parameter deadline: The deadline of the command.
     func end(of ticket: Queue.Ticket, by deadline: HCIInstant) throws(Failure) -> Queue.Outcome {
         do throws(Failure) {
             var time = now
@@ -58,17 +58,16 @@ extension CommandExchange {
     }
 }
 
-/// Sends commands one at a time and knows which answer belongs to which: flow control as a value, without clock or
-/// channel.
+/// Sends commands one at a time and matches the answers to them: flow control as a value, without clock or channel.
 ///
-/// A controller says with every answer how many commands it takes (Num_HCI_Command_Packets, Core Specification 5.4,
-/// Vol 4 Part E 4.4); at zero the next one waits until an event, perhaps of opcode 0x0000, allows it.
+/// Every answer states how many commands the controller accepts (Num_HCI_Command_Packets, Core Specification 5.4, Vol 4
+/// Part E 4.4). At zero, the next command waits for an event, perhaps with opcode 0x0000, that allows it.
 ///
-/// **Late answers.** HCI does not number commands, so the late answer to a command that was given up looks like the
-/// answer to the next one with the same opcode. Therefore such a command is held back until the late answer has come,
-/// but no longer than ``grace``; for so long, too, the unanswered command keeps its credit. An answer that
-/// is later still, while the same opcode is under way again, cannot be told apart. Reset is not held back: its answer
-/// means the same whichever Reset it belongs to, and it ends the wait for all others.
+/// **Late answers.** HCI does not number commands, so a late answer looks like the answer to the next command with the
+/// same opcode. Therefore a command waits until the late answer to an earlier command with its opcode has arrived, but
+/// no longer than ``grace``. Until then, the unanswered command keeps its credit. An answer that arrives even later is
+/// taken as the answer to the new command. Reset does not wait: its answer applies to every Reset, and ends the wait
+/// for all other commands.
 public struct HCICommandQueue: Sendable {
     /// Identifies a command in the queue.
     public struct Ticket: Hashable, Sendable {

@@ -18,15 +18,15 @@ public final class HCIHost: CommandExchange {
 
     /// The way to the controller and back.
     public let channel: any HCIChannel
-    /// Called with each packet before it is sent, or before it is looked at.
+    /// Called with each packet before it is sent or processed.
     public var observer: Observer?
-    /// No command is waited for longer than until this moment, whatever time it was given. For a program that has to
-    /// end soon.
+    /// The latest instant up to which a command is waited for, whatever its timeout is. For a program that must end
+    /// soon.
     public var latestAnswer = HCIInstant.distantFuture
-    /// Whether the observer is the only one who reads advertising reports: ``nextEvent(until:)`` then tells of each as
-    /// unknown and without its bytes, which saves reading them twice.
+    /// Whether only the observer reads advertising reports. Then ``nextEvent(until:)`` returns them as unknown events
+    /// without bytes, so they are not decoded twice.
     public var leavesReportsToObserver = false
-    /// Events that were dropped because the caller did not fetch them in time.
+    /// The number of events that were dropped because the caller did not fetch them in time.
     public private(set) var droppedEvents = 0
     /// The number of events with a wrong length or layout. They are returned as unknown events.
     public private(set) var malformedEvents = 0

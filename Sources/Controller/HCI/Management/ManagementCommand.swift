@@ -184,10 +184,9 @@ private func named(_ value: UInt32, _ names: [(bit: UInt32, name: String)]) -> S
     return (set.isEmpty ? "none" : set.joined(separator: ", ")) + " (\(Hexadecimal.number(value, width: 8)))"
 }
 
-/// How the kernel's Bluetooth management answers a command; not to be mixed up with ``HCIStatus``, whose numbers mean
-/// other things.
+/// The status of a management command. Its numbers differ from those of ``HCIStatus``.
 ///
-/// BlueZ's doc/mgmt-api.txt, "Error Codes". Every byte is kept, also those that have no name yet.
+/// BlueZ's doc/mgmt-api.txt, "Error Codes". Bytes without a name are kept too.
 public struct ManagementStatus: RawRepresentable, Error, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt8
 

@@ -1,19 +1,20 @@
 public import BluetoothTypes
 
-/// Sends management commands over a channel, waits for their answers, and keeps the events that come meanwhile.
+/// Sends management commands over a channel, waits for their answers, and stores the events that arrive in the
+/// meantime.
 ///
 /// Only the thread that owns the channel may use it.
 public final class ManagementHost: CommandExchange {
     /// The default time limit for an answer: 10 s. Set Powered waits for the controller's whole set-up.
     public static let defaultTimeout = Duration.seconds(10)
-    /// Events that are kept; of more the oldest ones are dropped.
+    /// The largest number of stored events. If more arrive, the oldest are dropped.
     public static let backlogLimit = 1024
 
-    /// The way to the kernel and back.
+    /// The channel to the kernel.
     public let channel: any ManagementChannel
-    /// Sees every message in either direction at the moment of its passing.
+    /// Called for every message in either direction.
     public var observer: ((_ packet: ManagementPacket, _ isFromKernel: Bool) -> Void)?
-    /// No command is waited for longer than until this moment. For a program that has to end soon.
+    /// The latest instant up to which a command is waited for. For a program that must end soon.
     public var latestAnswer = HCIInstant.distantFuture
     var queue = ManagementQueue()
     private var backlog: [ManagementEvent] = []
@@ -23,7 +24,7 @@ public final class ManagementHost: CommandExchange {
         self.channel = channel
     }
 
-    /// Now, on the channel's clock.
+    /// The current time of the channel's clock.
     public var now: HCIInstant { channel.now }
 
     /// Sends `command` for the adapter `index` and waits for what it returns.
@@ -106,8 +107,11 @@ extension ManagementHost {
         try adapters().first { $0.address == address }?.index
     }
 
-    /// Waits for an adapter to be plugged in, or given back by a program that held its user channel: the one with
-    /// `address`, or any. Other events pass by meanwhile. `nil` when `deadline` came first.
+    /// Waits until an adapter appears: it is plugged in, or a program closes its user channel. Other events are
+    /// discarded.
+    ///
+    /// - Parameter address: The address of the adapter; `nil` for any adapter.
+    /// - Returns: the index of the adapter; `nil` if `deadline` passes first.
     public func nextAdapter(
         _ address: DeviceAddress?, until deadline: HCIInstant
     ) throws(ManagementError) -> UInt16? {
@@ -118,7 +122,7 @@ extension ManagementHost {
         return nil
     }
 
-    /// `nil` when the adapter has gone again meanwhile.
+    /// The address of an adapter; `nil` if the adapter has disappeared.
     private func address(of index: UInt16) throws(ManagementError) -> DeviceAddress? {
         do throws(ManagementError) {
             return try execute(ReadControllerInformation(), index: index).address
@@ -129,11 +133,10 @@ extension ManagementHost {
     }
 }
 
-/// Sends management commands one at a time and knows which answer belongs to which, as a value without clock or
-/// socket.
+/// Sends management commands one at a time and matches the answers to them, as a value without clock or socket.
 ///
-/// The kernel repeats opcode and index in its answer, and nothing else. As in ``HCICommandQueue`` a command whose
-/// answer has been given up is therefore held back until the late one has come, at most ``grace``.
+/// An answer only repeats the opcode and the index of its command. After a command without an answer, the next command
+/// with this opcode and index therefore waits for the late answer, at most ``grace``, as in ``HCICommandQueue``.
 public struct ManagementQueue: Sendable {
     /// Identifies a command in the queue.
     public struct Ticket: Hashable, Sendable {

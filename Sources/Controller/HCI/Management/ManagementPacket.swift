@@ -10,7 +10,7 @@ import BluetoothTypes
 ///
 /// BlueZ's doc/mgmt-api.txt, "Packet Structures".
 public struct ManagementPacket: Hashable, Sendable {
-    /// Of a command or of an event: the two are counted apart, and the direction tells which one is meant.
+    /// The code of a command or, if the kernel sent the packet, of an event. Both have their own numbers.
     public var code: UInt16
     /// The N of hciN, or ``noController``.
     public var index: UInt16
@@ -90,7 +90,8 @@ public struct ManagementEvent: Hashable, Sendable {
         /// `monitor`: the first one that matches; 0 for a device that is known already, and if the controller does not
         /// filter by itself.
         case monitoredDeviceFound(monitor: UInt16, ManagementDevice)
-        /// A controller that filters by itself no longer receives a device. `peer`: seven bytes, the address and its type.
+        /// A controller that filters by itself no longer receives a device. `peer`: seven bytes, the address and its
+        /// type.
         case monitoredDeviceLost(monitor: UInt16, peer: [UInt8])
         /// Some other program's instance.
         case advertisingAdded(instance: UInt8)

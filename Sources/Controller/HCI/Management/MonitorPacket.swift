@@ -1,11 +1,11 @@
 public import BluetoothTypes
 
-/// The messages of the kernel's monitor channel: the same numbers in a live socket and in the captures that btmon writes
-/// (struct hci_mon_hdr, the kernel's include/net/bluetooth/hci_mon.h).
+/// The type of a message on the kernel's monitor channel, with equal numbers in a live socket and in the captures of
+/// btmon (struct hci_mon_hdr, the kernel's include/net/bluetooth/hci_mon.h).
 public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt16
 
-    /// Any number; those without a name here are notes of newer kernels.
+    /// Any number. Numbers without a name here come from newer kernels.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }

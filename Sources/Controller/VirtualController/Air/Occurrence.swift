@@ -54,7 +54,7 @@ struct AdvertisingEvent {
     let isLast: Bool
 }
 
-/// What will happen on the air, soonest first; what falls on the same instant keeps the order in which it was planned.
+/// The planned occurrences on the air, earliest first. Occurrences at one instant keep the order of their planning.
 struct OccurrenceHeap {
     private struct Entry {
         let instant: HCIInstant

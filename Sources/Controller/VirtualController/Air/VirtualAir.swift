@@ -3,14 +3,14 @@ public import HCI
 
 /// The air that virtual controllers share: a simulation of discrete events, without descriptor, thread or system clock.
 ///
-/// Time advances only with ``advance(to:)``, and all random numbers come from the seed. So a seed and a sequence of calls
-/// always give the same history. It is not Sendable: its owner must let only one thread use it at a time.
+/// Time advances only with ``advance(to:)``, and all random numbers come from the seed. Therefore equal seeds and equal
+/// calls give equal results. Only one thread may use an air at a time.
 ///
-/// To run it in real time: before each packet of a host, and at each ``nextEvent``, ``advance(to:)`` the instant that the
-/// system clock shows.
+/// To run it in real time, call ``advance(to:)`` with the time of the system clock before each packet of a host and at
+/// each ``nextEvent``.
 ///
-/// Not modelled: a radio that cannot do two things at once (the sets of one controller, its scanner, and its scan
-/// responses don't wait for each other), and collisions of scan requests and responses.
+/// Two things are not modelled: that a radio can do only one thing at a time (the sets of a controller, its scanner and
+/// its scan responses do not wait for each other), and collisions of scan requests and responses.
 public final class VirtualAir {
     /// The properties of the air.
     public struct Parameters: Hashable, Sendable {

@@ -222,7 +222,7 @@ extension VirtualController {
     private func readZephyrCommands(
         _: ZephyrReadSupportedCommands
     ) throws(HCIStatus) -> ZephyrReadSupportedCommands.ReturnParameters {
-        // Bits 0 and 1: the two that tell; 13 and 14: the two of the power.
+        // Bits 0 and 1: Read Version Information and Read Supported Commands; 13 and 14: the two power commands.
         var bitmap = FixedOctets<64>()
         bitmap[0] = 0x03
         bitmap[1] = 0x60

@@ -208,8 +208,8 @@ extension VirtualController {
             octets: octets, isPartial: operation == .firstFragment || operation == .intermediateFragment)
     }
 
-    /// What one advertisement of a set can carry: a connectable extended one has a single AUX_ADV_IND of 255 bytes, of
-    /// which the extended header takes its share (Vol 6 Part B 2.3.4).
+    /// The data limit of a set in bytes. A connectable extended advertisement has a single AUX_ADV_IND of 255 bytes,
+    /// which also contains the extended header (Vol 6 Part B 2.3.4).
     private static func dataLimit(of set: AdvertisingSet) -> Int {
         guard !set.isLegacyPDU, set.properties.contains(.connectable) else { return AdvertisingData.extendedLimit }
         let flagsAndAddressAndDataInfo = 1 + 1 + 6 + 2

@@ -1,7 +1,7 @@
 public import BluetoothTypes
 
 /// The meaning of one byte of a payload.
-public struct OctetNote: Hashable, Sendable, CustomStringConvertible {
+public struct ByteNote: Hashable, Sendable, CustomStringConvertible {
     /// Position in the advertising data, from 0.
     public let offset: Int
     public let octet: UInt8
@@ -23,8 +23,8 @@ public struct OctetNote: Hashable, Sendable, CustomStringConvertible {
 
 extension AdvertisingData {
     /// One note for each byte, in order. Invalid data is explained as far as possible.
-    public func explained() -> [OctetNote] {
-        var explainer = OctetExplainer(octets)
+    public func explained() -> [ByteNote] {
+        var explainer = ByteExplainer(octets)
         explainer.explainStructures()
         return explainer.notes
     }
@@ -34,9 +34,9 @@ extension AdvertisingData {
 ///
 /// The next byte to explain is always the one after the last note, and nothing is written beyond ``end``. So a field
 /// that is cut off simply gets fewer notes, and no bytes can make an explanation lose count.
-struct OctetExplainer {
+struct ByteExplainer {
     private let octets: [UInt8]
-    private(set) var notes: [OctetNote] = []
+    private(set) var notes: [ByteNote] = []
     /// Where the AD structure in work ends.
     private var end = 0
 
@@ -61,7 +61,7 @@ struct OctetExplainer {
     /// Explains the next byte, if there is one.
     mutating func note(_ field: String, _ meaning: String) {
         guard let octet = peek() else { return }
-        notes.append(OctetNote(offset: notes.count, octet: octet, field: field, meaning: meaning))
+        notes.append(ByteNote(offset: notes.count, octet: octet, field: field, meaning: meaning))
     }
 
     /// Explains the next `count` bytes as the parts of one `value`; if fewer are left, the notes say "cut off".
@@ -127,7 +127,7 @@ struct OctetExplainer {
 }
 
 /// The formats of the Core Specification Supplement, Part A.
-extension OctetExplainer {
+extension ByteExplainer {
     mutating func explainData(of type: ADType) {
         switch type {
         case .flags: explainFlags()
@@ -207,7 +207,7 @@ extension OctetExplainer {
 }
 
 /// iBeacon, AltBeacon, and manufacturer data of any other layout.
-extension OctetExplainer {
+extension ByteExplainer {
     mutating func explainManufacturerData() {
         let isApple = peek() == 0x4C && peek(1) == 0x00
         number16("company id", bigEndian: false, AssignedNames.company)
@@ -246,7 +246,7 @@ extension OctetExplainer {
 }
 
 /// The frames of github google/eddystone.
-extension OctetExplainer {
+extension ByteExplainer {
     mutating func explainEddystone() {
         guard let octet = peek() else { return }
         let frame: String
