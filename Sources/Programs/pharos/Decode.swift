@@ -57,10 +57,10 @@ struct Decode: ParsableCommand {
         if lint && !isClean { throw Failure(.failure) }
     }
 
-    /// Takes a capture for what it is, and everything else for text. Returns whether no rule is broken.
+    /// Prints a capture or a text, and returns whether no rule is broken.
     private func decode(_ pieces: InputPieces, _ printer: PayloadPrinter) throws -> Bool {
         var start: [UInt8] = []
-        // A line that was typed is not kept waiting for the next one.
+        // Only a capture needs more than the first piece, so a typed line is decoded at once.
         while start.count < CaptureFormat.magicLength, CaptureFormat.canStart(with: start) {
             let piece = try pieces.next()
             if piece.isEmpty { break }
@@ -89,7 +89,7 @@ struct Decode: ParsableCommand {
     }
 }
 
-/// What `decode` was given.
+/// The input of `decode`.
 enum DecodeInput {
     case payload(AdvertisingData)
     case pieces(InputPieces)
@@ -107,7 +107,7 @@ enum DecodeInput {
             ? .pieces(try InputPieces(only)) : .payload(try Self.payload(only))
     }
 
-    /// Octets come first: a file called c0ffee must be named ./c0ffee.
+    /// Hexadecimal digits are bytes, not a file: a file with the name c0ffee must be written ./c0ffee.
     private static func namesFile(_ argument: String) -> Bool {
         if (try? HexadecimalLines.octets(Array(argument.utf8))) != nil { return false }
         return argument.contains("/") || argument.contains(".") || Files.exists(argument)

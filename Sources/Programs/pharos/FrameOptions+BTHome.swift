@@ -25,7 +25,7 @@ struct EncryptionOptions: ParsableArguments {
         transform: EncryptionOptions.address)
     var deviceAddress: DeviceAddress?
 
-    /// Whether a key is given in either way.
+    /// Whether the command line has a key.
     var hasKey: Bool { encryptionKey != nil || encryptionKeyFile != nil }
 
     func validate() throws {
@@ -37,7 +37,7 @@ struct EncryptionOptions: ParsableArguments {
         }
     }
 
-    /// The key, read from its file where it is in one; `nil` where none is given.
+    /// The key, read from its file if necessary; `nil` if the command line has none.
     func key() throws -> IdentityKey? {
         if let encryptionKeyFile { return try KeyFile.read(encryptionKeyFile, "encryption key") }
         return encryptionKey.map { IdentityKey($0) }
@@ -80,7 +80,7 @@ struct BTHomeOptions: FrameOptions {
         guard parts.count == 2 else { throw Mistake("write NAME=VALUE, such as temperature=21.5") }
         let id = parts[0].hasPrefix("0x") ? UInt8(parts[0].dropFirst(2), radix: 16) : nil
         let kinds = BTHomeKind.all.filter { id == nil ? $0.name == parts[0] : $0.id == id }
-        guard !kinds.isEmpty else { throw Mistake("BTHome knows no \(parts[0])") }
+        guard !kinds.isEmpty else { throw Mistake("BTHome has no object \(parts[0])") }
         for kind in kinds {
             if let object = BTHomeObject(kind, text: parts[1]) { return object }
         }

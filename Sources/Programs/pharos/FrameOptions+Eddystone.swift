@@ -72,7 +72,7 @@ struct URLOptions: FrameOptions {
     func measuredPowerRule() -> MeasuredPowerRule { power.rule }
 }
 
-/// Identity key, rotation and time: what EID and encrypted telemetry are made from.
+/// Identity key, rotation and time of EID and encrypted telemetry.
 struct RotationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -82,7 +82,7 @@ struct RotationOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The identity key itself. Every user of this machine can see it while the command runs: better "
+            "The identity key itself. Every user of this machine can see it while the command runs: prefer "
                 + "--identity-key-file.",
             valueName: "hex"), transform: OptionValue.key)
     var identityKey: FixedOctets<16>?
@@ -99,7 +99,7 @@ struct RotationOptions: ParsableArguments {
         transform: OptionValue.uint32)
     var timeS: UInt32?
 
-    /// Whether a key is given in either way.
+    /// Whether the command line has a key.
     var hasKey: Bool { identityKey != nil || identityKeyFile != nil }
 
     func validate() throws {
@@ -108,7 +108,7 @@ struct RotationOptions: ParsableArguments {
         }
     }
 
-    /// The key, read from its file where it is in one; `nil` where none is given.
+    /// The key, read from its file if necessary; `nil` if the command line has none.
     func key() throws -> IdentityKey? {
         if let identityKeyFile { return try KeyFile.read(identityKeyFile) }
         return identityKey.map { IdentityKey($0) }

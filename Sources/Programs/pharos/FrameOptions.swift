@@ -6,30 +6,30 @@ internal import BluetoothTypes
 internal import CommandSupport
 internal import EddystoneSecurity
 
-/// The options that describe one kind of frame: the same for `encode` and for `advertise`.
+/// The options for one kind of frame, of `encode` and of `advertise`.
 protocol FrameOptions: ParsableArguments {
     /// The subcommand's name, such as `ibeacon`.
     static var frameName: String { get }
-    /// The frame with its article and content, as part of the commands' abstracts.
+    /// The frame in words, for the abstracts of the commands.
     static var title: String { get }
 
-    /// What is to be sent, before a controller is known.
+    /// The content to send.
     func content() throws -> Advertisement.Content
     func measuredPowerRule() throws -> MeasuredPowerRule
-    /// What a payload that changes while it is on the air is made from; the defaults are those of fixed payloads.
+    /// The values of payloads that depend on time; the defaults are those of fixed payloads.
     func liveOptions() throws -> LiveOptions
-    /// Whether the options give all that ``LiveOptions`` needs to make the payload of one moment.
+    /// Checks that the options contain all values for the payload of one moment.
     func validateForEncoding() throws
 }
 
-/// Key, clock and counters that the payload is made from.
+/// The key, the clock and the counters of the payload.
 struct LiveOptions {
     var identityKey: IdentityKey?
     var eidTime: UInt32?
     var salt: UInt16?
     var advertisements: UInt32 = 0
     var uptimeDeciseconds: UInt32 = 0
-    /// For encrypted BTHome: the number of the first packet, and whose packet is encoded.
+    /// For encrypted BTHome: the number of the first packet, and the address of the sender.
     var counter: UInt32?
     var deviceAddress: DeviceAddress?
 }
@@ -40,7 +40,7 @@ extension FrameOptions {
 }
 
 extension MeasuredPowerAtOneMeter {
-    // Of iBeacon and AltBeacon. A group of this one option would cost the parser as much time as all the others of them.
+    // Of iBeacon and AltBeacon.
     fileprivate static let help = ArgumentHelp(
         "Level at 1 m, -127...0 dBm, from which receivers estimate the distance.", valueName: "dBm")
 }
@@ -79,7 +79,7 @@ struct ZeroMeterPowerOptions: ParsableArguments {
 }
 
 extension PayloadSource {
-    /// From what the command line says about the key.
+    /// The source of a payload, with the key and the counters of the command line.
     init(_ advertisement: Advertisement, live: LiveOptions) {
         self.init(
             advertisement, identityKey: live.identityKey, firstSalt: live.salt,
@@ -88,7 +88,7 @@ extension PayloadSource {
 }
 
 extension LiveOptions {
-    /// What telemetry starts to count from.
+    /// The first values of the telemetry counters.
     var counters: TelemetryCounters {
         TelemetryCounters(advertisements: advertisements, uptimeDeciseconds: uptimeDeciseconds)
     }

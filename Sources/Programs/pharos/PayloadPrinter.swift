@@ -7,24 +7,23 @@ internal import LinuxHost
 public import Listener
 
 extension PayloadFormat: ExpressibleByArgument {
-    // What the parser makes of a CaseIterable by itself takes as long as the other options of `encode` together.
     public static var allValueStrings: [String] { allCases.map { $0.rawValue } }
     public static var allValueDescriptions: [String: String] { [:] }
     public var defaultValueDescription: String { rawValue }
 }
 
-/// Prints payloads in the way that was asked for.
+/// Prints payloads as text or JSON.
 struct PayloadPrinter {
     let json: Bool
     let lint: Bool
     let explain: Bool
     let opener: TelemetryOpener?
 
-    /// Returns whether no rule is broken.
+    /// Prints a payload, and returns whether it breaks no rule.
     ///
     /// - Parameters:
-    ///   - facts: what is known of the packet that it came in, for JSON.
-    ///   - sender: who sent that packet, as far as it tells.
+    ///   - facts: Members about the packet with the payload, for JSON.
+    ///   - sender: The sender of the packet, if known.
     func print(
         _ data: AdvertisingData, facts: [(String, JSONValue)] = [], sender: DeviceAddress? = nil, indent: String = ""
     ) -> Bool {
@@ -37,28 +36,28 @@ struct PayloadPrinter {
     }
 }
 
-/// Prints what a capture holds of advertising: reports that were heard, and data that was set.
+/// Prints the advertising data in a capture: data of reports, and data that a host has set.
 struct CapturePrinter {
     private let printer: PayloadPrinter
     private let name: String
 
-    /// - Parameter name: the file's, for errors.
+    /// - Parameter name: The name of the file, for errors.
     init(_ printer: PayloadPrinter, name: String) {
         self.printer = printer
         self.name = name
     }
 
-    /// Returns whether no payload breaks a rule.
+    /// Prints the capture, and returns whether no payload breaks a rule.
     ///
-    /// - Parameter start: what has been read of `pieces` already.
-    /// - Throws: when the capture cannot be followed to its end; what came before has been printed.
+    /// - Parameter start: The part of `pieces` that is already read.
+    /// - Throws: if the capture cannot be read to its end. All payloads before that place are printed.
     func print(_ start: [UInt8], _ pieces: InputPieces) throws -> Bool {
         var tally = CaptureTally()
         var isClean = true
         var reader = CaptureReader()
         var piece = start
         do {
-            // Whoever reads this has perhaps seen enough.
+            // The reader of the output may have closed it.
             while !Terminal.outputIsGone {
                 if piece.isEmpty { reader.finish() } else { reader.push(piece) }
                 while let record = try reader.next(), !Terminal.outputIsGone {
@@ -87,30 +86,30 @@ struct CapturePrinter {
     }
 }
 
-/// Prints what the lines of a text spell, each as soon as it has been read.
+/// Prints the payloads in the lines of a text, each as soon as it is read.
 struct LinePrinter {
     private let printer: PayloadPrinter
     private let name: String
-    /// Bad lines that are told one by one. A file of another kind has nothing but bad lines.
-    private static let toldFaults = 20
+    /// The number of invalid lines that are reported one by one. A file of another kind has only invalid lines.
+    private static let reportedFaultLimit = 20
 
-    /// - Parameter name: the file's, for errors.
+    /// - Parameter name: The name of the file, for errors.
     init(_ printer: PayloadPrinter, name: String) {
         self.printer = printer
         self.name = name
     }
 
-    /// Returns whether no payload breaks a rule.
+    /// Prints the payloads, and returns whether no payload breaks a rule.
     ///
-    /// - Parameter start: what has been read of `pieces` already.
-    /// - Throws: at the end, when a line could not be decoded; those that could have been printed.
+    /// - Parameter start: The part of `pieces` that is already read.
+    /// - Throws: at the end, if a line is invalid. All valid lines are printed.
     func print(_ start: [UInt8], _ pieces: InputPieces) throws -> Bool {
         var lines = HexadecimalLines()
         var isClean = true
         var payloads = 0
         var faults = 0
         var piece = start
-        // Whoever reads this has perhaps seen enough.
+        // The reader of the output may have closed it.
         while !Terminal.outputIsGone {
             if piece.isEmpty { lines.finish() } else { lines.push(piece) }
             while let line = lines.next(), !Terminal.outputIsGone {
@@ -121,19 +120,19 @@ struct LinePrinter {
                     payloads += 1
                 case .failure(let fault):
                     faults += 1
-                    guard faults <= Self.toldFaults else { continue }
+                    guard faults <= Self.reportedFaultLimit else { continue }
                     Terminal.writeError("pharos: \(name):\(line.number): \(fault)\n")
                 }
             }
             if piece.isEmpty { break }
             piece = try pieces.next()
         }
-        if faults > Self.toldFaults {
-            let more = faults - Self.toldFaults
+        if faults > Self.reportedFaultLimit {
+            let more = faults - Self.reportedFaultLimit
             Terminal.writeError(
                 "pharos: \(name): \(more) more \(more == 1 ? "line" : "lines") could not be decoded\n")
         }
-        // Each has been told.
+        // Each fault has been reported.
         if faults > 0 { throw Failure(.dataFormat) }
         guard payloads > 0 || Terminal.outputIsGone else {
             throw Failure(.dataFormat, "\(name): nothing to decode: it is empty")
