@@ -61,7 +61,7 @@ import Testing
         let address = try #require(box.text("lobby.json").split(separator: "\"address\":\"").last).prefix(17)
         box.wall.isTrusted = true
         try box.lookAtTheClock()
-        #expect(box.says("days (314496000 s) ahead of the wall clock, which is known to be right: it is set back"))
+        #expect(box.says("days (314496000 s) ahead of the wall clock, which is synchronised: it is set back"))
         try box.turn()
         #expect(box.status.contains("\"eidClockAheadS\":null"))
         try box.stop()

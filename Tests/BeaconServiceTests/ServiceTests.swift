@@ -31,7 +31,7 @@ import Testing
         // The hash of the profile is in it.
         #expect(box.status != first)
         try box.reload(TestService.profile(name: "hall"))
-        #expect(box.says("its name is hall now, and files are named after it; restart for that"))
+        #expect(box.says("its name is hall now, and the service's files have the old name; restart it"))
         #expect(box.status.contains("\"state\":\"on-air\""))
         try box.stop()
     }
@@ -160,7 +160,7 @@ import Testing
         try box.writeKey()
         try box.folder.file("lobby.json", text: text)
         try box.start()
-        #expect(box.says("this is no state file"))
+        #expect(box.says("this is not a state file"))
         #expect(box.says("on the air:"))
         try box.stop()
         // Now it holds the clock and the address.

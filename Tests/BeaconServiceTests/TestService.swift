@@ -59,12 +59,14 @@ final class TestService {
         let signals = try ServiceSignals(stop: [SIGUSR1], reload: [SIGUSR2])
         let notifier = try ServiceNotifier { _ in nil }
         let job = try ServiceJob(path: folder.place(place), adapter: adapter)
+        let directories = ServiceDirectories(state: folder.path, runtime: folder.path)
         let environment = ServiceEnvironment(
-            job, ServiceDirectories(state: folder.path, runtime: folder.path), notifier: notifier, signals: signals,
-            journal: Journal { [unowned self] _, text in log.append(text) },
+            job, directories, notifier: notifier, signals: signals,
+            log: { [unowned self] _, text in log.append(text) },
             wallClock: { [unowned self] in (wall.unixSeconds * 1_000_000, wall.isTrusted) })
         try environment.begin()
-        let service = Service(environment, notifier: notifier, signals: signals)
+        let service = Service(
+            environment, notifier: notifier, signals: signals, view: ServiceReport(directories))
         (self.environment, self.service) = (environment, service)
         service.begin()
     }
@@ -78,7 +80,7 @@ final class TestService {
     }
 
     /// The machine's clock was set, or a minute has gone.
-    func lookAtTheClock() throws { environment?.lookAtTheClock() }
+    func lookAtTheClock() throws { environment?.compareClocks() }
 
     /// One thing that is due.
     func turn() throws { try service?.turn() }

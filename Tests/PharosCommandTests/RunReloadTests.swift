@@ -36,7 +36,7 @@ import Testing
         try box.start(adapter: nil)
         #expect(box.says("on the air"))
         try box.reload(ServiceTestBox.profile(adapter: "hci0"))
-        #expect(box.says("hci0 needs rights that were given up; restart for that"))
+        #expect(box.says("hci0 needs capabilities that were given up; restart the service"))
         #expect(try box.status().contains("\"state\":\"on-air\""))
     }
 

@@ -12,10 +12,15 @@ public final class AdapterRunner {
     /// state stays the same too.
     public private(set) var changes = 0
 
+    /// The last error of the session, or the last fault that was reported from outside.
+    public private(set) var failure: SessionError?
+    /// The reason why advertising may still be on after the end; `nil` if the controller confirmed that it is off.
+    public private(set) var shutdownFailure: SessionError?
+
     private let environment: any AdapterEnvironment
 
-    /// The longest time for turning off at the end, in microseconds: 0.8 s.
-    private static let shutdownTimeout = 800_000
+    /// The longest time for turning off after a fault, in microseconds: 0.5 s. The error is printed after it.
+    private static let shutdownAfterFault = 500_000
 
     /// Creates a runner. It does nothing before the first ``wake()``.
     public init(_ supervisor: Supervisor, in environment: any AdapterEnvironment) {
@@ -46,6 +51,11 @@ public final class AdapterRunner {
 
     /// Passes an input to the supervisor and carries out its decisions.
     public func handle(_ input: Supervisor.Input) {
+        if case .failed(let cause, let text) = input { failure = .ended(cause, text) }
+        pass(input)
+    }
+
+    private func pass(_ input: Supervisor.Input) {
         changes += 1
         perform(supervisor.handle(input, at: environment.now))
     }
@@ -57,7 +67,7 @@ public final class AdapterRunner {
             try body(session, environment.now)
             logRestart(session, wasRestarting: wasRestarting)
         } catch {
-            handle(input(error))
+            pass(input(error))
             stopIfRequested()
         }
     }
@@ -103,8 +113,7 @@ public final class AdapterRunner {
         case .close:
             environment.session?.silence(since: environment.now)
             environment.close()
-        case .turnOff:
-            try? environment.session?.stop(by: environment.now.advanced(byMicroseconds: Self.shutdownTimeout))
+        case .turnOff: turnOff()
         case .readProfile: return environment.readProfile()
         case .adoptForNextStart: environment.adoptProfile()
         case .adopt: return adopt()
@@ -115,12 +124,21 @@ public final class AdapterRunner {
         return nil
     }
 
+    private func turnOff() {
+        let timeout = supervisor.hasGivenUp ? Self.shutdownAfterFault : supervisor.pacing.shutdown
+        do throws(SessionError) {
+            try environment.session?.stop(by: environment.now.advanced(byMicroseconds: timeout))
+        } catch {
+            shutdownFailure = error
+        }
+    }
+
     private func open() -> Supervisor.Input {
         do throws(AdapterFault) {
             try environment.open()
             return .opened
         } catch {
-            return error.input
+            return supervisor.persistence == .untilFault ? .impossible(error.text) : error.input
         }
     }
 
@@ -168,7 +186,9 @@ public final class AdapterRunner {
 
     /// The meaning of a session's error for the supervisor.
     private func input(_ error: SessionError) -> Supervisor.Input {
-        switch error {
+        failure = error
+        if supervisor.persistence == .untilFault { return error.isInterruption ? .stop : .impossible("\(error)") }
+        return switch error {
         case .impossible(let reason), .payload(let reason): .impossible(reason)
         case .ended(let cause, let reason): .failed(cause, reason)
         case .hardwareError: .failed(.hardwareError, "\(error)")

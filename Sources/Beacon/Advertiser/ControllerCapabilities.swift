@@ -146,7 +146,8 @@ public final class ManagedAdapter {
     public let capabilities: ManagedCapabilities
     /// Whether the adapter was off, and has been powered for this.
     public private(set) var raisedPower = false
-    private var raisedLowEnergy = false
+    /// Whether LE was off, and has been turned on for this.
+    public private(set) var raisedLowEnergy = false
 
     /// Asks the kernel about hci`index`; turns LE on and powers the adapter where they are off.
     ///

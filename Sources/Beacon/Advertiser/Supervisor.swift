@@ -7,6 +7,7 @@ public import HCI
 public struct Supervisor: Sendable {
     public let pacing: SupervisorPacing
     let activity: Activity
+    let persistence: Persistence
     /// How the adapter is called in sentences, and told from another one that a new profile names.
     public private(set) var adapter: String
     /// How often the beacon was brought back, by what had taken it off the air.
@@ -21,6 +22,8 @@ public struct Supervisor: Sendable {
     public private(set) var onAirSince: HCIInstant?
     /// Whether the beacon has ever been on the air.
     public private(set) var hasBeenOnAir = false
+    /// Whether a fault has ended the beacon.
+    private(set) var hasGivenUp = false
 
     private var phase = Phase.closed
     private var episode: Episode?
@@ -68,11 +71,12 @@ public struct Supervisor: Sendable {
 
     /// - Parameter now: the start; the first action comes from ``wake(at:)``.
     public init(
-        adapter: String, activity: Activity = .advertising, pacing: SupervisorPacing = SupervisorPacing(),
-        at now: HCIInstant
+        adapter: String, activity: Activity = .advertising, persistence: Persistence = .unlimited,
+        pacing: SupervisorPacing = SupervisorPacing(), at now: HCIInstant
     ) {
         self.adapter = adapter
         self.activity = activity
+        self.persistence = persistence
         self.pacing = pacing
         nextAttempt = now
         nextTick = now.advanced(byMicroseconds: pacing.verification)
@@ -144,7 +148,7 @@ public struct Supervisor: Sendable {
         case .failed(let cause, let text):
             return fail(cause, text, now)
         case .impossible(let text):
-            return hasBeenOnAir ? fail(.refused, text, now) : giveUp(text)
+            return hasBeenOnAir && persistence == .unlimited ? fail(.refused, text, now) : giveUp(text)
         case .adapterArrived, .rfkillUnblocked, .resumed:
             return retryNow(after: input, now)
         case .reloadRequested, .reloadGood, .reloadBad, .adopted:
@@ -158,8 +162,16 @@ public struct Supervisor: Sendable {
 
     private mutating func giveUp(_ text: String) -> [Action] {
         phase = .off
+        onAirSince = nil
         lastError = text
-        return [.notify(.status("refused: \(text)")), .close, .finish(asWanted: false)]
+        hasGivenUp = true
+        return [.notify(.status("refused: \(text)"))] + (hasBeenOnAir ? [.turnOff] : [])
+            + [.close, .finish(asWanted: false)]
+    }
+
+    /// Whether the adapter stays open after this fault: only the settings of the controller must be sent again.
+    private func leavesAdapterOpen(_ cause: SupervisorCause) -> Bool {
+        cause.leavesAdapterOpen || persistence == .untilFault && cause == .controllerReset
     }
 }
 
@@ -228,14 +240,15 @@ extension Supervisor {
     /// The beacon is off the air, or an attempt to bring it back has failed.
     private mutating func fail(_ cause: SupervisorCause, _ text: String, _ now: HCIInstant) -> [Action] {
         guard affectsSession(cause) else { return [] }
-        var actions: [Action] = phase == .closed || cause.leavesAdapterOpen ? [] : [.close]
+        if persistence == .untilFault, !leavesAdapterOpen(cause) { return giveUp(text) }
+        var actions: [Action] = phase == .closed || leavesAdapterOpen(cause) ? [] : [.close]
         // Verification came in time, and recovery begins in time.
         if case .verifying = phase { actions.append(.notify(.watchdog)) }
         if let since = onAirSince, now.microseconds(since: since) >= pacing.stability { attempt = 0 }
         onAirSince = nil
         let isNews = episode?.cause != cause || lastError != text
         note(cause, text, now)
-        phase = cause.leavesAdapterOpen ? .held : .closed
+        phase = leavesAdapterOpen(cause) ? .held : .closed
         let sincePowerUp = lastPowerUp.map { now.microseconds(since: $0) }
         nextAttempt = pacing.delay(cause, attempt: attempt, sincePowerUp: sincePowerUp)
             .map { now.advanced(byMicroseconds: $0) }
@@ -261,8 +274,8 @@ extension Supervisor {
     private func affectsSession(_ cause: SupervisorCause) -> Bool {
         switch phase {
         case .onAir, .verifying: true
-        case .opening, .starting: !cause.leavesAdapterOpen
-        case .held, .rearming: !cause.leavesAdapterOpen || cause == .suspended
+        case .opening, .starting: !leavesAdapterOpen(cause)
+        case .held, .rearming: !leavesAdapterOpen(cause) || cause == .suspended
         case .closed: [.rfkill, .adapterGone, .adapterMissing].contains(cause) && episode?.cause != cause
         case .off: false
         }

@@ -14,6 +14,14 @@ extension Supervisor {
         }
     }
 
+    /// When the supervisor gives up.
+    public enum Persistence: Hashable, Sendable {
+        /// Never, once the session has been on the air: it waits and tries again.
+        case unlimited
+        /// At the first fault, except where another program changed what was set in the controller: that is set again.
+        case untilFault
+    }
+
     /// What happened. Whoever runs a supervisor tells it each of these once.
     public enum Input: Hashable, Sendable {
         /// The answer to ``Action/open``: the adapter is open.
@@ -211,6 +219,8 @@ public struct SupervisorPacing: Hashable, Sendable {
     public var lostEvent = 30_000_000
     /// An action that takes longer than this hangs: the watchdog is not fed any more.
     public var longestAction = 30_000_000
+    /// The longest time for turning advertising off at the end.
+    public var shutdown = 800_000
 
     /// What of the world outside is heard at once instead of being asked for.
     public var hearsArrivals = true

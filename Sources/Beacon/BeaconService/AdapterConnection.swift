@@ -2,23 +2,25 @@ internal import Advertiser
 internal import BeaconFrames
 internal import BluetoothTypes
 internal import EddystoneSecurity
-internal import HCI
+package import HCI
 internal import HCITransports
 internal import LinuxHost
 
 /// A service's open adapter: a channel for HCI packets, or the kernel's advertising manager.
 final class AdapterConnection {
-    private enum Connection {
+    private enum Form {
         case hci(OpenAdapter, ClosableChannel)
         case managed(index: UInt16, ManagementSocket)
     }
 
     let descriptor: Descriptor
-    /// N of an hciN that was brought up for this.
+    /// The number of an hciN that was powered on for this connection.
     private(set) var raisedIndex: UInt16?
+    /// The address of an adapter whose LE was turned on for this connection.
+    private(set) var raisedLowEnergy: DeviceAddress?
     let isUserChannel: Bool
-    private let connection: Connection
-    private var foreign: ForeignEvents?
+    private let form: Form
+    private let foreign: ForeignEvents?
 
     init(
         _ name: AdapterName, interruption: SignalDescriptor, air: VirtualAirServer?, foreign: ForeignEvents?
@@ -26,96 +28,121 @@ final class AdapterConnection {
         self.foreign = foreign
         if let index = name.kernelIndex { foreign?.follow(index) }
         if case .managed(let index) = name {
-            // Says that it is not there, where it is not.
+            // Throws if there is no such adapter.
             _ = try BlueZAdapter(index: index)
             let socket = try ManagementSocket(name.description, interruption: interruption)
-            connection = .managed(index: index, socket)
+            form = .managed(index: index, socket)
             descriptor = socket.descriptor
             raisedIndex = nil
             isUserChannel = false
         } else {
             let adapter = try OpenAdapter(name, interruption: interruption, air: air)
-            connection = .hci(adapter, ClosableChannel(adapter.channel))
+            form = .hci(adapter, ClosableChannel(adapter.channel))
             descriptor = adapter.descriptor
             raisedIndex = adapter.raisedIndex
             isUserChannel = adapter.isExclusive
         }
     }
 
-    /// Lets go of the adapter, whoever still holds a session on it.
+    /// Closes the adapter, even if a session still refers to it.
     func close() {
-        if case .hci(_, let channel) = connection { channel.close() }
+        if case .hci(_, let channel) = form { channel.close() }
         foreign?.ignore()
     }
 
-    /// What stays the same over all of a service's sessions.
+    /// The inputs of a new session.
     struct SessionInputs {
         let sensors: ServiceSensors
+        /// The ids and counters of an earlier run; `nil` without one.
         let memory: BeaconMemory?
-        /// Sets the clock of ephemeral ids right.
-        let synchronize: (any AdvertisingSession) -> Void
-        /// Tells the operator what will not be as it was asked for.
-        let warn: (String) -> Void
+        /// The wall clock, and whether it is synchronised; `nil` if ids do not depend on it.
+        let wallClock: (unixMicroseconds: Int, isTrusted: Bool)?
+        /// Receives each HCI packet, and whether the controller sent it; `nil` without a capture.
+        let record: ((HCIPacket, Bool) -> Void)?
     }
 
-    /// Puts the job's advertisements on the air. Counts, ids and the clock of `session` go on.
+    /// A session that is on the air.
+    struct Started {
+        let session: any AdvertisingSession
+        /// The result of comparing the new session's clock with the wall clock; `nil` if they were not compared.
+        var correction: EIDClock.Correction?
+    }
+
+    /// Puts the job's advertisements on the air. Counts, ids and the clock of `session` continue.
     func start(
         _ job: ServiceJob, after session: (any AdvertisingSession)?, _ inputs: SessionInputs
-    ) throws(SessionError) -> any AdvertisingSession {
-        switch connection {
+    ) throws(SessionError) -> Started {
+        let started: Started
+        switch form {
         case .hci(let adapter, let channel):
-            let host = HCIHost(channel: channel)
-            host.observer = foreign?.observer
-            let found: ControllerCapabilities
-            do throws(HCICommandError) {
-                found = try ControllerCapabilities.read(from: host, isExclusive: adapter.isExclusive)
-            } catch {
-                throw .command(error, remedy: nil)
-            }
-            let plan = try SendingPlan(job.sources, on: found, isExclusive: adapter.isExclusive)
-            if let running = session as? BeaconSession {
-                try running.rearm(on: host, plan: plan)
-                return watched(running, inputs)
-            }
-            let clock = clock(job, session, inputs, host.now)
-            let first = BeaconSession(
-                host: host, plan: plan, clock: clock, memory: inputs.memory, telemetry: inputs.sensors)
-            inputs.synchronize(first)
-            try first.start()
-            return watched(first, inputs)
+            started = try start(job, after: session, inputs, hciHost(channel, inputs), adapter.isExclusive)
         case .managed(let index, let socket):
             let host = ManagementHost(channel: socket)
-            host.observer = foreign?.managementObserver
-            return try startManaged(job, after: session, inputs, host, index)
+            host.observer = { [foreign] packet, isFromKernel in
+                if !isFromKernel { foreign?.sent(packet) }
+            }
+            started = try startManaged(job, after: session, inputs, host, index)
         }
+        foreign?.watch(started.session.watched)
+        return started
     }
 
-    /// Others are watched from now on, and the operator is told what is not as it was asked for.
-    private func watched(_ session: any AdvertisingSession, _ inputs: SessionInputs) -> any AdvertisingSession {
-        foreign?.watch(session.watched)
-        for warning in session.warnings { inputs.warn(warning) }
-        return session
+    private func hciHost(_ channel: ClosableChannel, _ inputs: SessionInputs) -> HCIHost {
+        let host = HCIHost(channel: channel)
+        let (foreign, record) = (foreign, inputs.record)
+        guard foreign != nil || record != nil else { return host }
+        host.observer = { packet, isFromController, _ in
+            if !isFromController { foreign?.sent(packet) }
+            record?(packet, isFromController)
+        }
+        return host
+    }
+
+    private func start(
+        _ job: ServiceJob, after session: (any AdvertisingSession)?, _ inputs: SessionInputs, _ host: HCIHost,
+        _ isExclusive: Bool
+    ) throws(SessionError) -> Started {
+        let capabilities: ControllerCapabilities
+        do throws(HCICommandError) {
+            capabilities = try ControllerCapabilities.read(from: host, isExclusive: isExclusive)
+        } catch {
+            throw .command(error, remedy: nil)
+        }
+        let plan = try SendingPlan(job.sources, on: capabilities, isExclusive: isExclusive)
+        if let running = session as? BeaconSession {
+            try running.rearm(on: host, plan: plan)
+            return Started(session: running)
+        }
+        let new = BeaconSession(
+            host: host, plan: plan, clock: clock(job, session, inputs, host.now), memory: inputs.memory,
+            countersAtStart: job.counters, telemetry: inputs.sensors)
+        let correction = synchronize(new, inputs)
+        try new.start()
+        return Started(session: new, correction: correction)
     }
 
     private func startManaged(
         _ job: ServiceJob, after session: (any AdvertisingSession)?, _ inputs: SessionInputs, _ host: ManagementHost,
         _ index: UInt16
-    ) throws(SessionError) -> ManagedSession {
+    ) throws(SessionError) -> Started {
         let adapter = try ManagedAdapter(host, index: index)
         if adapter.raisedPower { raisedIndex = index }
-        // Powering an adapter resets it.
+        if adapter.raisedLowEnergy { raisedLowEnergy = adapter.capabilities.address }
+        // Powering an adapter on resets it.
         foreign?.skip()
         let plan = try ManagedPlan(job.sources.map(\.advertisement), on: adapter.capabilities)
-        for warning in plan.warnings { inputs.warn("\(warning)") }
-        var counters = TelemetryCounters()
-        if let old = session as? ManagedSession { counters = old.counters }
-        let first = ManagedSession(
+        let new = ManagedSession(
             host: host, plan: plan, sources: job.sources, clock: clock(job, session, inputs, host.now),
-            memory: session?.memory ?? inputs.memory, countersAtStart: counters, telemetry: inputs.sensors)
-        inputs.synchronize(first)
-        try first.start()
-        foreign?.watch(first.watched)
-        return first
+            memory: session?.memory ?? inputs.memory,
+            countersAtStart: (session as? ManagedSession)?.counters ?? job.counters, telemetry: inputs.sensors)
+        let correction = synchronize(new, inputs)
+        try new.start()
+        return Started(session: new, correction: correction)
+    }
+
+    /// Compares the clocks before the first id is computed.
+    private func synchronize(_ session: any AdvertisingSession, _ inputs: SessionInputs) -> EIDClock.Correction? {
+        inputs.wallClock.map { session.synchronize(unixMicroseconds: $0.unixMicroseconds, isTrusted: $0.isTrusted) }
     }
 
     private func clock(
@@ -125,32 +152,66 @@ final class AdapterConnection {
         return EIDClock(epochUnixSeconds: job.eidEpoch, saved: saved, at: now)
     }
 
-    /// Sends the job's advertisements in the place of those of `session`.
+    /// Replaces the advertisements of `session` with those of the job.
+    ///
+    /// - Throws: The failure. The old advertisements are on the air again, as far as the controller allows it.
     func changeOver(
         to job: ServiceJob, from session: any AdvertisingSession, _ inputs: SessionInputs
-    ) throws(SessionError) -> any AdvertisingSession {
-        if let running = session as? ManagedSession { return try changeOver(to: job, from: running, inputs) }
-        guard case .hci(let adapter, _) = connection, let running = session as? BeaconSession else {
-            throw .ended(.adapterGone, "the adapter is closed")
+    ) throws(SessionError) -> Started {
+        let started: Started
+        switch (form, session) {
+        case (.hci(let adapter, _), let running as BeaconSession):
+            let capabilities = running.plan.capabilities
+            try running.replace(with: SendingPlan(job.sources, on: capabilities, isExclusive: adapter.isExclusive))
+            started = Started(session: running)
+        case (.managed, let running as ManagedSession):
+            started = try changeOver(to: job, from: running, inputs)
+        default: throw .ended(.adapterGone, "the adapter is closed")
         }
-        let capabilities = running.plan.capabilities
-        try running.replace(with: SendingPlan(job.sources, on: capabilities, isExclusive: adapter.isExclusive))
-        return watched(running, inputs)
+        foreign?.watch(started.session.watched)
+        return started
     }
 
     private func changeOver(
         to job: ServiceJob, from session: ManagedSession, _ inputs: SessionInputs
-    ) throws(SessionError) -> ManagedSession {
-        // The kernel gives the freed instances to the new ones; what it refuses leaves the old ones to be added again.
+    ) throws(SessionError) -> Started {
+        // The new advertisements may need the kernel's instances of the old ones.
         try session.stop()
         do throws(SessionError) {
-            return try startManaged(
-                job, after: session, inputs, session.managementHost, session.plan.index)
+            return try startManaged(job, after: session, inputs, session.managementHost, session.plan.index)
         } catch {
             guard !error.isInterruption else { throw error }
             try? session.restart()
             foreign?.watch(session.watched)
             throw error
         }
+    }
+}
+
+/// A channel that can be closed while a session still refers to it: a session that is off the air keeps its counts, but
+/// not its adapter.
+package final class ClosableChannel: HCIChannel {
+    private var channel: (any HCIChannel)?
+
+    /// Passes everything to `channel` until it is closed.
+    package init(_ channel: any HCIChannel) {
+        self.channel = channel
+    }
+
+    /// Closes the channel. From now on every call throws `gone`.
+    package func close() { channel = nil }
+
+    package var now: HCIInstant { HCIInstant(nanoseconds: MonotonicClock.nanoseconds()) }
+
+    package func send(_ packet: HCIPacket) throws(HCIChannelError) {
+        guard let channel else { throw .gone("the adapter was closed") }
+        try channel.send(packet)
+    }
+
+    package var receivedAt: HCIInstant { channel?.receivedAt ?? now }
+
+    package func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
+        guard let channel else { throw .gone("the adapter was closed") }
+        return try channel.receive(until: deadline)
     }
 }

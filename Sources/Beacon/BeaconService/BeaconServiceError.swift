@@ -51,6 +51,7 @@ public enum BeaconServiceError: Error, Sendable {
             case let error as AdapterLockError: .adapterLock(error)
             case let error as InstanceLockError: .instanceLock(error)
             case let error as SystemError: .system(error)
+            case let fault as AdapterFault: .refused(.unavailable, [fault.text])
             default: .refused(.system, ["\(error)"])
             }
     }

@@ -2,29 +2,37 @@ internal import Advertiser
 internal import BeaconFrames
 internal import BluetoothTypes
 internal import Configuration
+internal import EddystoneSecurity
 internal import HCI
 internal import LinuxHost
 internal import VirtualController
 
-/// `--dry-run`: the real sequence against a virtual controller under a hand-moved clock, printed and sent nowhere.
+/// `--dry-run`: prints the commands that a session sends to a virtual controller. Nothing leaves the process.
 struct DryRun {
-    let job: AdvertisingJob
-    /// Whether the adapter that is meant would be ours alone, and so be reset.
-    let isExclusive: Bool
+    let job: ServiceJob
+    let options: ForegroundOptions
+    let output: any AdvertisingOutput
 
     func run() throws {
-        let host = HCIHost(channel: VirtualChannel(job.options.like, on: VirtualAir()))
+        if case .managed(let index) = job.adapter {
+            return try ManagedDryRun(job: job, options: options, output: output, index: index).run()
+        }
+        let host = HCIHost(channel: VirtualChannel(options.like, on: VirtualAir()))
         let record = Record()
         host.observer = { packet, isFromController, _ in
             if !isFromController { record.packets.append(packet) }
         }
-        say("# sent to a controller like \(job.options.like.name) (choose with --like); nothing leaves this machine")
+        say("# sent to a controller like \(options.like.name) (choose with --like); nothing leaves this machine")
         let capabilities: ControllerCapabilities
         let session: BeaconSession
         do {
             defer { print(record) }
             capabilities = try ControllerCapabilities.read(from: host, isExclusive: isExclusive)
-            session = try job.makeSession(host, capabilities, isExclusive: isExclusive)
+            let plan = try SendingPlan(job.sources, on: capabilities, isExclusive: isExclusive)
+            // Without sensors, so that the same options print the same commands.
+            session = BeaconSession(
+                host: host, plan: plan, clock: EIDClock(saved: job.memory?.eidCounter, at: host.now),
+                countersAtStart: job.counters)
             try session.start()
         }
         let rotation = RotationTable(session, job.frames.map(\.interval))
@@ -34,16 +42,24 @@ struct DryRun {
         try session.stop()
     }
 
+    /// Whether the session would have the controller to itself, and so reset it. Without a name, a raw hciN is used.
+    private var isExclusive: Bool {
+        switch job.adapter {
+        case nil, .raw: false
+        default: true
+        }
+    }
+
     /// The packets that were sent and are not printed yet.
     private final class Record {
         var packets: [HCIPacket] = []
     }
 
-    /// Lets time pass until everybody who shares a set has been on the air, and prints how each one gets there.
+    /// Advances the clock until each advertisement of a shared set has been sent, and prints the commands for each.
     private func rotate(_ session: BeaconSession, _ record: Record, _ rotation: RotationTable) throws {
         var waiting = Set(session.advertisements.indices.filter { !session.advertisements[$0].isItsTurn })
         say("# then, by time and in place, so that there is never a gap:")
-        // Everybody's turn comes within one of its periods; rounding may make it one more.
+        // Each advertisement is sent within one of its periods; rounding may make it one more.
         let longest = session.advertisements.reduce(0) { max($0, $1.meanPeriodMicroseconds) }
         let end = session.onAirSince?.advanced(byMicroseconds: 2 * longest) ?? .distantFuture
         while !waiting.isEmpty, let next = session.nextWakeUp, next <= end {
@@ -53,17 +69,17 @@ struct DryRun {
             if arrived.isEmpty { record.packets = [] } else { print(record) }
         }
         record.packets = []
-        job.output.write(job.options.json ? rotation.jsonLines : rotation.text)
+        output.write(options.json ? rotation.jsonLines : rotation.text)
     }
 
     private func say(_ line: String) {
-        if !job.options.json { job.output.write(line + "\n") }
+        if !options.json { output.write(line + "\n") }
     }
 
     private func print(_ record: Record) {
         for packet in record.packets {
             guard let command = HCICommandDescription.describe(packet) else { continue }
-            job.output.write(job.options.json ? Self.jsonLine(packet, command) : Self.lines(packet, command))
+            output.write(options.json ? Self.jsonLine(packet, command) : Self.lines(packet, command))
         }
         record.packets = []
     }
@@ -84,37 +100,39 @@ struct DryRun {
     }
 }
 
-/// `--dry-run` with `hciN:mgmt`: the messages that would go to the kernel, for a controller like the one that is named.
-struct ManagedDryRun {
-    let job: AdvertisingJob
-    /// N of hciN.
+/// `--dry-run` with `hciN:mgmt`: prints the messages that a session sends to the kernel.
+private struct ManagedDryRun {
+    let job: ServiceJob
+    let options: ForegroundOptions
+    let output: any AdvertisingOutput
+    /// The number of hciN.
     let index: UInt16
 
     func run() throws {
-        let model = job.options.like
+        let model = options.like
         let plan = try ManagedPlan(job.frames.map(\.source.advertisement), on: capabilities(model))
-        if job.options.json {
-            for warning in plan.warnings { job.output.warn("warning: \(warning)") }
+        if options.json {
+            for warning in plan.warnings { output.warn("warning: \(warning)") }
         } else {
-            job.output.write(
+            output.write(
                 "# sent to the kernel for a controller like \(model.name) (choose with --like); "
                     + "nothing leaves this machine\n"
             )
-            for warning in plan.warnings { job.output.write("# warning: \(warning)\n") }
+            for warning in plan.warnings { output.write("# warning: \(warning)\n") }
         }
         for (instance, frame) in zip(plan.instances, job.frames) {
             if let parameters = try plan.parameters(instance) { show(parameters.packet(plan.index)) }
             let salt = frame.source.firstSalt ?? UInt16.random(in: 0...UInt16.max)
             let payload = try frame.source.payload(
                 PayloadSource.Moment(
-                    counters: job.counters, eidTime: job.eidTime, salt: salt, packet: frame.source.firstPacket))
+                    counters: job.counters, eidTime: job.memory?.eidCounter ?? IdentityKey.firstCounter, salt: salt, packet: frame.source.firstPacket))
             show(try plan.data(instance, payload))
         }
-        if !job.options.json { job.output.write("# on the air; and to take it off again:\n") }
+        if !options.json { output.write("# on the air; and to take it off again:\n") }
         for instance in plan.instances { show(try plan.removal(instance).packet(plan.index)) }
     }
 
-    /// What today's kernel offers on such a controller, where nobody else advertises.
+    /// The capabilities of a current kernel on such a controller, without advertisements of other programs.
     private func capabilities(_ model: VirtualControllerModel) -> ManagedCapabilities {
         var flags: ManagementAdvertisingFlags = [
             .connectable, .discoverable, .limitedDiscoverable, .addFlags, .useDuration, .useTimeout, .useIntervals,
@@ -127,15 +145,15 @@ struct ManagedDryRun {
             current: settings, hasExtendedForm: true,
             features: ReadAdvertisingFeatures.ReturnParameters(
                 supportedFlags: flags, maximumDataLength: 31, maximumScanResponseLength: 31,
-                // Linux turns five over in software where the controller has no sets.
+                // If the controller has no sets, Linux sends up to five instances in turn.
                 maximumInstances: model.hasExtendedAdvertising ? UInt8(clamping: model.advertisingSets) : 5,
                 instances: []))
     }
 
     private func show(_ packet: ManagementPacket) {
         let (name, fields) = ManagementCommands.describe(packet)
-        if job.options.json {
-            job.output.write(
+        if options.json {
+            output.write(
                 JSONValue.record([
                     ("opcode", .string(Hexadecimal.number(packet.code, width: 4))), ("name", .string(name)),
                     ("hex", .hex(packet.octets)),
@@ -143,8 +161,8 @@ struct ManagedDryRun {
                 ]).line + "\n")
             return
         }
-        job.output.write(Hexadecimal.text(packet.octets, separator: " ") + "\n")
-        job.output.write("    \(name) (\(Hexadecimal.number(packet.code, width: 4)))\n")
-        for field in fields { job.output.write("    \(field.name): \(field.value)\n") }
+        output.write(Hexadecimal.text(packet.octets, separator: " ") + "\n")
+        output.write("    \(name) (\(Hexadecimal.number(packet.code, width: 4)))\n")
+        for field in fields { output.write("    \(field.name): \(field.value)\n") }
     }
 }

@@ -1,34 +1,38 @@
 internal import Advertiser
-internal import BeaconFrames
 public import BluetoothTypes
-internal import EddystoneSecurity
 internal import HCI
 internal import LinuxHost
 
-/// A supervised beacon: one thread that waits for the adapter, for signals, for what the kernel tells, and for the time
-/// of the next thing to do.
+/// Keeps advertisements on the air. One thread waits for the adapter, for signals, for the kernel's messages, and for
+/// the next thing that is due.
+///
+/// ``run(profile:adapter:directories:)`` works for a service manager: it recovers from every fault, and writes status,
+/// metrics and state to files. ``advertise(_:options:output:)`` works for a terminal: it shows what is on the air,
+/// writes no files, and ends at the first fault.
 public final class Service {
     private let environment: ServiceEnvironment
     private let runner: AdapterRunner
     private let signals: ServiceSignals
-    /// What is waited for: the signals, what tells of things beside the adapter, and the adapter's channel, if it is open.
+    private let view: any ServiceView
+    /// Microseconds on the air after which it ends; `nil` for never.
+    private let duration: Int?
+    /// The descriptors of the last wait: the signals, the event sources, and the adapter's channel if it is open.
     private var poll = PollList(reading: [])
-    /// The environment's ``ServiceEnvironment/linkChanges`` when that list was made.
-    private var linkChanges: Int?
+    /// The value of ``ServiceEnvironment/connectionChanges`` when ``poll`` was made.
+    private var connectionChanges: Int?
 
-    /// Signs of life for each period of the watchdog: one may come late, and not bring the service down.
+    /// Watchdog messages in each period of the watchdog: one may be late.
     private static let watchdogDivisor: UInt64 = 3
 
-    /// Keeps a profile on the air until SIGINT, SIGTERM or SIGQUIT comes; SIGHUP reads the profile anew.
+    /// Keeps a profile on the air until SIGINT, SIGTERM or SIGQUIT arrives. SIGHUP reloads the profile.
     ///
-    /// The calling thread must be the only one that was started before: these signals are blocked in it, and in every
-    /// thread that it starts.
+    /// Call it before the process has a second thread: the signals are blocked in this thread and in those it starts.
     ///
     /// - Parameters:
     ///   - path: The profile's file.
-    ///   - adapter: Goes before the profile's own; `nil` on both sides takes the first hciN with LE.
-    ///   - directories: Where the service keeps what it keeps.
-    /// - Throws: why the beacon can never go on the air, whatever happens. The service manager has been told by then.
+    ///   - adapter: Overrides the profile's adapter. Without both, the first hciN with LE is used.
+    ///   - directories: Where status, metrics, locks and state are kept.
+    /// - Throws: The reason why the beacon can never go on the air. The service manager has received it already.
     public static func run(
         profile path: String, adapter: AdapterName?, directories: ServiceDirectories
     ) throws(BeaconServiceError) {
@@ -41,12 +45,12 @@ public final class Service {
             try Privileges.keepOnly(job.neededPrivileges)
             let environment = ServiceEnvironment(job, directories, notifier: manager, signals: signals)
             try environment.begin()
-            try Service(environment, notifier: manager, signals: signals).run()
+            try Service(environment, notifier: manager, signals: signals, view: ServiceReport(directories)).run()
         } catch {
             let reason = BeaconServiceError(error)
             switch reason {
             case .refused, .instanceLock:
-                // What stands here is what `systemctl status` shows of a profile that is refused.
+                // `systemctl status` shows this text for a refused profile.
                 try? notifier?.send(.status("\(reason)"), .stopping)
                 try? notifier?.flush(waitingMilliseconds: ServiceNotifier.lastPatienceMilliseconds)
             default: break
@@ -55,19 +59,53 @@ public final class Service {
         }
     }
 
-    init(_ environment: ServiceEnvironment, notifier: ServiceNotifier, signals: ServiceSignals) {
+    /// Advertises in the foreground until the duration is over, a signal arrives, or a fault ends it.
+    ///
+    /// - Throws: The fault. Nothing is on the air then, and the adapter is in its former state.
+    public static func advertise(
+        _ job: ServiceJob, options: ForegroundOptions = ForegroundOptions(), output: any AdvertisingOutput
+    ) throws(BeaconServiceError) {
+        do {
+            try options.check(job.adapter)
+            if options.dryRun { return try DryRun(job: job, options: options, output: output).run() }
+            let signals = try ServiceSignals(stop: SignalDescriptor.termination, reload: [])
+            let notifier = try ServiceNotifier { _ in nil }
+            let environment = ServiceEnvironment(
+                job, ServiceDirectories(), notifier: notifier, signals: signals,
+                foreground: try Foreground(options, output))
+            let view = ForegroundView(output)
+            let service = Service(
+                environment, notifier: notifier, signals: signals, view: view, persistence: .untilFault,
+                duration: options.duration)
+            try service.run()
+            view.end(environment)
+        } catch {
+            throw BeaconServiceError(error)
+        }
+    }
+
+    init(
+        _ environment: ServiceEnvironment, notifier: ServiceNotifier, signals: ServiceSignals, view: any ServiceView,
+        persistence: Supervisor.Persistence = .unlimited, duration: Int? = nil
+    ) {
         self.environment = environment
         self.signals = signals
+        self.view = view
+        self.duration = duration
         var pacing = SupervisorPacing()
         if let period = notifier.watchdogMicroseconds {
             pacing.verification = Int(clamping: max(1, period / Self.watchdogDivisor))
         }
+        // Nothing but the user waits for a command in the foreground.
+        if persistence == .untilFault { pacing.shutdown = 5_000_000 }
         environment.listen(&pacing)
         runner = AdapterRunner(
-            Supervisor(adapter: environment.job.adapterText, pacing: pacing, at: environment.now), in: environment)
+            Supervisor(
+                adapter: environment.job.adapterText, persistence: persistence, pacing: pacing, at: environment.now),
+            in: environment)
     }
 
-    /// Runs until it is told to end.
+    /// Runs until the end.
     func run() throws(BeaconServiceError) {
         begin()
         while !isOver {
@@ -80,60 +118,95 @@ public final class Service {
 
     func begin() {
         runner.wake()
-        environment.report(runner)
+        update()
     }
 
-    /// Leaves everything in order.
+    /// Restores the adapter.
     ///
-    /// - Throws: why the beacon could never go on the air.
+    /// - Throws: The reason why the beacon could not go on the air, or could not be turned off.
     func finish() throws(BeaconServiceError) {
         environment.finish()
-        guard runner.ended == false else { return }
-        throw environment.permanentFailure ?? .refused(.invalid, runner.supervisor.lastError ?? "")
+        guard runner.ended == true else { throw reason }
+        guard environment.isForeground, let failure = runner.shutdownFailure, !failure.isInterruption else { return }
+        throw .advertising(failure)
     }
 
-    /// Waits for the next thing to happen, and does what it asks for.
+    private var reason: BeaconServiceError {
+        if let failure = environment.openFailure { return failure }
+        if environment.isForeground, let failure = runner.failure { return .advertising(failure) }
+        return .refused(.invalid, runner.supervisor.lastError ?? "")
+    }
+
+    /// Waits for the next event, and handles it.
     func turn() throws(SystemError) {
         let sources = environment.sources
-        if environment.linkChanges != linkChanges {
-            linkChanges = environment.linkChanges
+        let signalCount = signals.descriptors.count
+        if environment.connectionChanges != connectionChanges {
+            connectionChanges = environment.connectionChanges
             poll = PollList(
-                reading: [signals.stop.descriptor, signals.reload.descriptor] + sources.map(\.descriptor)
+                reading: signals.descriptors + sources.map(\.descriptor)
                     + [environment.channelDescriptor].compactMap(\.self))
         }
         let due = runner.nextWakeUp ?? .distantFuture
-        let deadline = min(due, environment.nextWakeUp)
-        environment.tellAgain()
+        environment.flushNotices()
+        let deadline = min(due, environment.nextWakeUp, view.nextUpdate ?? .distantFuture, end ?? .distantFuture)
         try poll.wait(until: deadline.nanoseconds)
-        // Whoever heard the signal first may have been busy with something else.
+        // Another part of the program may have taken the signal while it waited for a command.
         if poll.isReady(0) || signals.isStopTaken, environment.isStopWanted { runner.handle(.stop) }
-        if poll.isReady(1), signals.reload.take() != nil { runner.handle(.reloadRequested) }
-        let channelIsReady = poll.count > 2 + sources.count && poll.isReady(2 + sources.count)
+        if signals.takeReload(poll) { runner.handle(.reloadRequested) }
+        let channelIsReady = poll.count > signalCount + sources.count && poll.isReady(signalCount + sources.count)
         let now = environment.now
         for (position, source) in sources.enumerated()
-        where poll.isReady(2 + position) || source.nextWakeUp.map({ $0 <= now }) == true {
-            for input in source.take() { runner.handle(input) }
+        where poll.isReady(signalCount + position) || source.nextWakeUp.map({ $0 <= now }) == true {
+            for event in source.take() { handle(event) }
         }
-        // Unless it has been closed because of what the kernel told.
-        if channelIsReady, environment.linkChanges == linkChanges { runner.receive() }
+        // An event may have closed the channel.
+        if channelIsReady, environment.connectionChanges == connectionChanges { runner.receive() }
         if due <= now { runner.wake() }
-        environment.report(runner)
+        if let end, end <= now { runner.handle(.stop) }
+        update()
+    }
+
+    private func handle(_ event: ServiceEvent) {
+        switch event {
+        case .input(let input): runner.handle(input)
+        case .clockSet: environment.compareClocks()
+        }
+    }
+
+    /// The end of the duration, once the advertisements are on the air.
+    private var end: HCIInstant? {
+        guard let duration else { return nil }
+        return environment.advertising?.onAirSince?.advanced(byMicroseconds: duration)
+    }
+
+    private func update() {
+        environment.save(isLast: isOver)
+        view.update(runner, environment)
     }
 }
 
-/// Where a service keeps what it keeps.
+/// Shows how a service is: in status files, or on a terminal.
+protocol ServiceView: AnyObject {
+    /// The latest moment for the next ``update(_:_:)``; `nil` if only events matter.
+    var nextUpdate: HCIInstant? { get }
+    /// Is called after each turn.
+    func update(_ runner: AdapterRunner, _ environment: ServiceEnvironment)
+}
+
+/// The directories of a service.
 public struct ServiceDirectories: Hashable, Sendable {
     let state: String
     let runtime: String
     private let metrics: String?
 
     /// - Parameters:
-    ///   - state: What must survive a restart; `nil` for systemd's StateDirectory= or else /var/lib/pharos.
-    ///   - runtime: Status and locks; `nil` for /run/pharos.
-    ///   - metrics: The file for Prometheus; `nil` for NAME.prom beside the status.
+    ///   - state: For the state that survives a restart; `nil` for systemd's StateDirectory=, else /var/lib/pharos.
+    ///   - runtime: For status and locks; `nil` for /run/pharos.
+    ///   - metrics: The file for Prometheus; `nil` for NAME.prom in the runtime directory.
     public init(state: String? = nil, runtime: String? = nil, metrics: String? = nil) {
         self.state = state ?? Terminal.environment("STATE_DIRECTORY") ?? "/var/lib/pharos"
-        self.runtime = runtime ?? "/run/pharos"
+        self.runtime = runtime ?? StatusFile.defaultDirectory
         self.metrics = metrics
     }
 
@@ -142,94 +215,44 @@ public struct ServiceDirectories: Hashable, Sendable {
     func metricsFile(_ name: String) -> String { metrics ?? "\(runtime)/\(name).prom" }
 }
 
-/// The signals of a service: those that end it also end any waiting for a controller, the other waits its turn.
+/// The signals of a service. A stop signal also ends the wait for a controller's answer; a reload signal does not.
 struct ServiceSignals {
     let stop: SignalDescriptor
-    let reload: SignalDescriptor
+    private let reload: SignalDescriptor?
 
+    /// - Parameter reload: Empty for a service that does not reload.
     init(stop: [Int32] = SignalDescriptor.ending, reload: [Int32] = [SignalDescriptor.hangUp]) throws(SystemError) {
         self.stop = try SignalDescriptor(stop)
-        self.reload = try SignalDescriptor(reload)
+        self.reload = reload.isEmpty ? nil : try SignalDescriptor(reload)
     }
 
-    /// Whether somebody has heard the wish to stop. Costs no system call.
+    /// The stop signal comes first.
+    var descriptors: [Descriptor] { [stop.descriptor] + [reload?.descriptor].compactMap(\.self) }
+
+    /// Returns whether a reload was requested.
+    ///
+    /// - Parameter poll: A list that begins with ``descriptors``, after its wait.
+    func takeReload(_ poll: PollList) -> Bool {
+        guard let reload, poll.isReady(1) else { return false }
+        return reload.take() != nil
+    }
+
+    /// Whether a stop signal was taken before. Makes no system call.
     var isStopTaken: Bool { stop.takenAt != nil }
 
-    /// Once it is true it stays so.
+    /// Whether a stop signal has arrived. It never changes back to `false`.
     var isStopWanted: Bool { isStopTaken || stop.take() != nil }
 }
 
-/// Log lines on standard error: for the journal each with its priority in front (sd-daemon(3)), for people with the
-/// program's name.
+/// Writes log lines to standard error: with their priority for the journal (sd-daemon(3)), with the program's name for
+/// people.
 struct Journal {
-    /// systemd sets JOURNAL_STREAM where standard error goes to the journal.
+    /// systemd sets JOURNAL_STREAM if standard error goes to the journal.
     private let isJournal = Terminal.environment("JOURNAL_STREAM") != nil
-    /// Where the lines go instead, for tests.
-    var hear: ((Supervisor.LogPriority, String) -> Void)?
 
     func write(_ priority: Supervisor.LogPriority, _ text: String) {
-        if let hear { return hear(priority, text) }
         for line in text.split(whereSeparator: \.isNewline) {
             Terminal.writeError((isJournal ? "<\(priority.rawValue)>" : "pharos: ") + line + "\n")
         }
-    }
-}
-
-/// What a service has to do: a profile that was read and found good, with its keys, and the adapter that it is for.
-struct ServiceJob {
-    let name: String
-    let path: String
-    /// As on the command line or in the profile; `nil` takes the first hciN with LE.
-    let adapter: AdapterName?
-    let sources: [PayloadSource]
-    /// When the clock of ephemeral ids was 65280, in seconds since 1970.
-    let eidEpoch: Int?
-    /// Tells one version of the profile from another.
-    let hash: String
-    /// What its author should know of the profile, one sentence each.
-    let warnings: [String]
-    private let adapterOption: AdapterName?
-
-    /// - Throws: `refused` with everything that is wrong.
-    init(path: String, adapter: AdapterName?) throws(BeaconServiceError) {
-        self.path = path
-        adapterOption = adapter
-        let profile = try LoadedProfile(path: path, isReadAgain: true)
-        name = profile.name
-        hash = profile.hash
-        warnings = profile.warnings
-        eidEpoch = profile.eidEpochUnixSeconds
-        self.adapter = adapter ?? profile.adapter
-        let problems = profile.advertisements.compactMap(ServiceSensors.problem)
-        guard problems.isEmpty else { throw .refused(.invalid, "\(path): " + problems.joined(separator: "; ")) }
-        sources = try profile.advertisements.map { advertisement throws(BeaconServiceError) in
-            try profile.source(advertisement)
-        }
-    }
-
-    /// The same file, read anew.
-    func reread() throws(BeaconServiceError) -> ServiceJob {
-        try ServiceJob(path: path, adapter: adapterOption)
-    }
-
-    /// How the adapter is called in sentences.
-    var adapterText: String { adapter?.description ?? "a Bluetooth adapter" }
-
-    /// Whether the kernel's Bluetooth is used.
-    var isOnKernelAdapter: Bool { adapter.map { $0.kernelIndex != nil } ?? true }
-
-    /// What this adapter needs, and no more: the others are given up for good.
-    var neededPrivileges: Set<Privileges.Capability> {
-        switch adapter {
-        // The manager needs the first; the monitor channel, which tells what others do, the second.
-        case nil, .raw, .managed: [.netAdmin, .netRaw]
-        case .user: [.netAdmin]
-        case .tcp, .unix, .serial, .virtual: []
-        }
-    }
-
-    /// Whether a reload may take over from `other`: what it needs has not been given up.
-    func needsMore(than other: ServiceJob) -> Bool {
-        !neededPrivileges.isSubset(of: other.neededPrivileges)
     }
 }

@@ -5,78 +5,83 @@ internal import HCITransports
 internal import LinuxHost
 internal import VirtualController
 
-/// The environment of a service: adapters, files, sensors, the service manager and the log.
+/// The environment of a service: the adapter, files, sensors, clocks, the service manager and the log.
 final class ServiceEnvironment {
     private(set) var job: ServiceJob
     let finder = AdapterFinder()
-    private(set) var sensors: ServiceSensors
-    /// What tells of things beside the adapter.
+    let sensors = ServiceSensors()
+    /// Descriptors that report what happens to the adapter or the machine.
     private(set) var sources: [any ServiceEventSource] = []
-    /// Why it will never work, with its exit code.
-    private(set) var permanentFailure: BeaconServiceError?
+    /// The reason why the adapter can never be opened, with its exit code.
+    private(set) var openFailure: BeaconServiceError?
+    /// The advertisements on the air; after an end, the last ones.
+    private(set) var advertising: (any AdvertisingSession)?
+    /// Increases when the adapter is opened or closed: its descriptor is another one then.
+    private(set) var connectionChanges = 0
     private let directories: ServiceDirectories
     private let notifier: ServiceNotifier
     private let signals: ServiceSignals
-    private let journal: Journal
+    private let foreground: Foreground?
+    private let writeLog: (Supervisor.LogPriority, String) -> Void
     private let wallClock: () -> (unixMicroseconds: Int, isTrusted: Bool)
-    private var link: AdapterConnection? { didSet { linkChanges += 1 } }
-    /// Counts how often the adapter was opened and closed: another descriptor each time.
-    private(set) var linkChanges = 0
+    private var connection: AdapterConnection? { didSet { connectionChanges += 1 } }
     private var foreign: ForeignEvents?
-    /// The hciN that have been brought up, to be put down in the end, whatever their numbers are by then.
+    /// The adapters to power down at the end. Their numbers may have changed by then.
     private var raised: Set<DeviceAddress> = []
+    /// The adapters whose LE is turned off at the end.
+    private var raisedLowEnergy: Set<DeviceAddress> = []
     private var lock: AdapterLock?
-    /// Of a user channel, beside which nobody can listen.
+    /// The right to listen, which a user channel needs as well.
     private var listenLock: AdapterLock?
-    /// Nobody else runs under this name.
     private var nameLock: InstanceLock?
-    /// What is on the air, or was last.
-    private(set) var advertising: (any AdvertisingSession)?
     private var air: VirtualAirServer?
-    /// Read at a reload, and not yet in use.
+    /// The profile that was read last, until it is in use.
     private var nextJob: ServiceJob?
     private var lastStatus: Supervisor.Notice?
     private var warned: Set<String> = []
-    private var state: ServiceState
-    private var report: ServiceReport
+    private var state: ServiceState?
     private var clockWatch = EIDClockWatch()
 
-    /// How soon a service manager that was busy is tried again, in microseconds.
+    /// The time until a message is offered to a busy service manager again, in microseconds.
     private static let noticePause = 50_000
 
-    /// What the wall clock shows, and whether somebody says that it is right.
-    static func askWallClock() -> (unixMicroseconds: Int, isTrusted: Bool) {
+    /// Returns the wall clock, and whether it is synchronised.
+    static func readWallClock() -> (unixMicroseconds: Int, isTrusted: Bool) {
         (Int(WallClock.microseconds()), WallClock.synchronization() == .synchronized)
     }
 
+    /// - Parameters:
+    ///   - foreground: `nil` for a service that writes files.
+    ///   - log: Writes a line of the log.
     init(
         _ job: ServiceJob, _ directories: ServiceDirectories, notifier: ServiceNotifier, signals: ServiceSignals,
-        journal: Journal = Journal(),
-        wallClock: @escaping () -> (unixMicroseconds: Int, isTrusted: Bool) = ServiceEnvironment.askWallClock
+        foreground: Foreground? = nil, log: @escaping (Supervisor.LogPriority, String) -> Void = Journal().write,
+        wallClock: @escaping () -> (unixMicroseconds: Int, isTrusted: Bool) = ServiceEnvironment.readWallClock
     ) {
         self.job = job
         self.directories = directories
         self.notifier = notifier
         self.signals = signals
-        self.journal = journal
+        self.foreground = foreground
         self.wallClock = wallClock
-        sensors = ServiceSensors { journal.write(.notice, $0) }
-        state = ServiceState(path: directories.stateFile(job.name), log: journal.write)
-        report = ServiceReport(directories, log: journal.write)
+        writeLog = foreground.map { foreground in { foreground.output.warn($1) } } ?? log
     }
 
-    /// Makes the runtime directory where it is missing, and takes the name in it.
+    /// Makes the runtime directory, takes the instance's name in it, and reads the saved state.
     ///
-    /// - Throws: ``InstanceLockError/held(_:process:)`` where another instance runs under this name. Where no lock can be
-    ///   made that is told, and costs nothing else.
+    /// - Throws: ``InstanceLockError/held(_:process:)`` if another instance of this name runs. If no lock can be made,
+    ///   it logs a warning and goes on.
     func begin() throws(BeaconServiceError) {
-        for warning in job.warnings { log(.warning, warning) }
+        for warning in job.warnings { write(.warning, warning) }
+        var state = ServiceState(path: directories.stateFile(job.name))
+        if let problem = state.load() { write(.warning, problem) }
+        self.state = state
         do throws(SystemError) {
             try Files.makeDirectory(directories.runtime)
         } catch {
-            log(
+            write(
                 .warning,
-                "\(error): `pharos status` shows nothing of this beacon; make the directory, or name another one with "
+                "\(error): `pharos status` cannot show this beacon; create the directory, or choose another one with "
                     + "--runtime-dir")
             return
         }
@@ -84,13 +89,11 @@ final class ServiceEnvironment {
             nameLock = try InstanceLock(job.name, in: directories.runtime)
         } catch {
             guard case .system = error else { throw .instanceLock(error) }
-            log(.warning, "\(error): another instance under the name \(job.name) would not be noticed")
+            write(.warning, "\(error): a second instance named \(job.name) could start unnoticed")
         }
     }
 
-    var channelDescriptor: Descriptor? { link?.descriptor }
-
-    /// Opens what tells of the kernel's adapters, as far as there is any of it, and says how much is heard.
+    /// Opens the event sources, and sets the pacing for those that are available.
     func listen(_ pacing: inout SupervisorPacing) {
         let kernel = job.isOnKernelAdapter
         let arrivals = kernel ? try? AdapterEvents(finder) : nil
@@ -98,10 +101,18 @@ final class ServiceEnvironment {
         foreign = kernel && job.neededPrivileges.contains(.netRaw) ? try? ForeignEvents(finder) : nil
         pacing.hearsArrivals = arrivals != nil
         pacing.hearsRFKill = rfkill != nil
-        let clock = try? ClockEvents { [unowned self] in lookAtTheClock() }
-        let all: [(any ServiceEventSource)?] = [arrivals, rfkill, foreign, clock]
+        let all: [(any ServiceEventSource)?] = [arrivals, rfkill, foreign, try? ClockEvents()]
         sources = all.compactMap(\.self)
     }
+
+    var isForeground: Bool { foreground != nil }
+
+    var channelDescriptor: Descriptor? { connection?.descriptor }
+
+    /// What a second virtual controller has received so far; `nil` on real adapters.
+    var heard: HeardOnAir? { foreground?.receiver?.heard() }
+
+    private func write(_ priority: Supervisor.LogPriority, _ text: String) { writeLog(priority, text) }
 }
 
 extension ServiceEnvironment: AdapterEnvironment {
@@ -109,111 +120,124 @@ extension ServiceEnvironment: AdapterEnvironment {
 
     var isStopWanted: Bool { signals.isStopWanted }
 
+    var session: (any AdapterSession)? { advertising }
+
     func open() throws(AdapterFault) {
         do {
             let name = try finder.find(job.adapter)
             try takeLock(name)
             if name == .virtual, air == nil {
-                air = try VirtualAirServer(VirtualAirConfiguration(model: .raspberryPi))
+                air = try VirtualAirServer(VirtualAirConfiguration(model: foreground?.model ?? .raspberryPi))
             }
-            // What was told until now is about the time before, and so is what raising the adapter has told.
-            for source in sources { _ = source.take() }
+            dropOldEvents()
             try refuseWhenBlocked(name)
             let opened = try AdapterConnection(name, interruption: signals.stop, air: air, foreign: foreign)
             foreign?.skip()
-            link = opened
+            connection = opened
             finder.isUserChannelOpen = opened.isUserChannel
             noteRaised(opened)
+            if let foreground, let air { try foreground.receive(from: air) }
         } catch {
-            throw fault(error)
+            let fault = AdapterFinder.fault(error)
+            if fault.isPermanent || isForeground { openFailure = BeaconServiceError(error) }
+            throw fault
         }
     }
 
-    /// Not every form is told by the kernel why an adapter cannot be raised. What changes after this is heard.
+    /// Events from before the adapter is opened, and those that powering it on causes, do not concern the new session.
+    private func dropOldEvents() {
+        for source in sources {
+            for case .clockSet in source.take() { compareClocks() }
+        }
+    }
+
+    /// Not every form of adapter reports rfkill when it is opened. Later changes are events.
     private func refuseWhenBlocked(_ name: AdapterName) throws(AdapterFault) {
         guard let index = name.kernelIndex, let blocked = RFKill.switch(of: "hci\(index)"), let remedy = blocked.remedy
         else { return }
         throw AdapterFault(.rfkill, "\(name): the radio is switched off by rfkill; \(remedy)")
     }
 
-    private func noteRaised(_ link: AdapterConnection) {
-        if let index = link.raisedIndex, let adapter = try? BlueZAdapter(index: index) {
+    private func noteRaised(_ connection: AdapterConnection) {
+        if let index = connection.raisedIndex, let adapter = try? BlueZAdapter(index: index) {
             raised.insert(adapter.address)
         }
+        if let address = connection.raisedLowEnergy { raisedLowEnergy.insert(address) }
     }
 
-    /// The adapter keeps its power: putting it down would be heard as somebody else's doing.
+    /// Leaves the adapter powered: powering it down would look like another program's action.
     func close() {
-        link?.close()
-        link = nil
+        if let foreground {
+            // The kernel may name the program that took the adapter away.
+            for cause in foreign?.causes() ?? [] { foreground.output.warn("\(finder.nameInUse): \(cause)") }
+        }
+        connection?.close()
+        connection = nil
         finder.isUserChannelOpen = false
     }
 
-    /// Another instance on the same hciN would undo our work. Behind a stream the other end decides who may share.
+    /// Two instances on one hciN would undo each other's settings. Behind a stream, the other end decides who may share.
     private func takeLock(_ name: AdapterName) throws {
-        guard let index = name.kernelIndex else {
+        guard let index = name.kernelIndex, !(isForeground && name == .managed(index: index)) else {
             (lock, listenLock) = (nil, nil)
             return
         }
         let address = try BlueZAdapter(index: index).address
         guard lock?.address != address else { return }
         (lock, listenLock) = (nil, nil)
+        let holder = isForeground ? "pharos advertise" : job.name
+        if isForeground { try? Files.makeDirectory(directories.runtime) }
         do throws(AdapterLockError) {
-            lock = try AdapterLock(address, for: job.name, in: directories.runtime)
+            lock = try AdapterLock(address, for: holder, in: directories.runtime)
             if case .user = name {
-                listenLock = try AdapterLock(address, .listen, for: job.name, in: directories.runtime)
+                listenLock = try AdapterLock(address, .listen, for: holder, in: directories.runtime)
             }
         } catch {
             guard case .system = error else { throw error }
-            log(.warning, "\(error): another instance on this adapter would not be noticed")
+            // A user without rights in the directory may advertise all the same.
+            if !isForeground { write(.warning, "\(error): a second instance could use this adapter unnoticed") }
         }
     }
 
-    private func fault(_ error: any Error) -> AdapterFault {
-        let fault = AdapterFinder.fault(error)
-        if fault.isPermanent { permanentFailure = BeaconServiceError(error) }
-        return fault
-    }
-
-    var session: (any AdapterSession)? { advertising }
-
     func startSession() throws(SessionError) -> any AdapterSession {
-        guard let link else { throw .ended(.adapterGone, "the adapter is closed") }
-        // Also after a failure: only now is it known whether the kernel has powered the adapter on.
-        defer { noteRaised(link) }
-        let started = try link.start(job, after: advertising, sessionInputs())
-        advertising = started
-        return started
+        guard let connection else { throw .ended(.adapterGone, "the adapter is closed") }
+        // Also after a failure: only a start shows whether the kernel has powered the adapter on.
+        defer { noteRaised(connection) }
+        return note(try connection.start(job, after: advertising, inputs))
     }
 
     func changeOver() throws(SessionError) -> any AdapterSession {
-        guard let link, let advertising else { throw .ended(.adapterGone, "the adapter is closed") }
-        let changed = try link.changeOver(to: nextJob ?? job, from: advertising, sessionInputs())
-        self.advertising = changed
-        return changed
+        guard let connection, let advertising else { throw .ended(.adapterGone, "the adapter is closed") }
+        return note(try connection.changeOver(to: nextJob ?? job, from: advertising, inputs))
     }
 
-    private func sessionInputs() -> AdapterConnection.SessionInputs {
-        .init(
-            sensors: sensors, memory: state.saved, synchronize: { [unowned self] in synchronize($0) },
-            warn: { [unowned self] in warn($0) })
+    private var inputs: AdapterConnection.SessionInputs {
+        let needsWallClock = (nextJob ?? job).eidEpoch != nil
+        return AdapterConnection.SessionInputs(
+            sensors: sensors, memory: state?.saved ?? job.memory, wallClock: needsWallClock ? wallClock() : nil,
+            record: foreground.map { foreground in { foreground.record($0, $1) } })
     }
 
-    /// What stays as it is over restarts of the beacon is told once.
-    private func warn(_ text: String) {
-        if warned.insert(text).inserted { log(.warning, text) }
+    private func note(_ started: AdapterConnection.Started) -> any AdvertisingSession {
+        advertising = started.session
+        if let correction = started.correction { note(correction) }
+        for warning in started.session.warnings where !isForeground || started.session.controller.family == .managed {
+            // A warning stays true when the beacon starts again: it is logged once.
+            if warned.insert(warning).inserted { write(.warning, isForeground ? "warning: \(warning)" : warning) }
+        }
+        return started.session
     }
 
     func readProfile() -> Supervisor.Input {
         do throws(BeaconServiceError) {
             let read = try job.reread()
             guard read.name == job.name else {
-                return .reloadBad("its name is \(read.name) now, and files are named after it; restart for that")
+                return .reloadBad("its name is \(read.name) now, and the service's files have the old name; restart it")
             }
             guard !read.needsMore(than: job) else {
-                return .reloadBad("\(read.adapterText) needs rights that were given up; restart for that")
+                return .reloadBad("\(read.adapterText) needs capabilities that were given up; restart the service")
             }
-            for warning in read.warnings { log(.warning, warning) }
+            for warning in read.warnings { write(.warning, warning) }
             nextJob = read
             return .reloadGood(adapter: read.adapterText)
         } catch {
@@ -231,12 +255,14 @@ extension ServiceEnvironment: AdapterEnvironment {
 
     func explain(_ error: HCIChannelError) -> AdapterFault {
         let fault = finder.explain(error)
-        if fault.isPermanent { permanentFailure = .refused(.notPermitted, fault.text) }
+        if fault.isPermanent { openFailure = .refused(.notPermitted, fault.text) }
         return fault
     }
 
+    /// Writes a message of the supervisor. In the foreground, the view shows success.
     func log(_ priority: Supervisor.LogPriority, _ text: String) {
-        journal.write(priority, text)
+        if isForeground, priority == .notice || priority == .info { return }
+        write(priority, text)
     }
 
     func notify(_ notice: Supervisor.Notice) {
@@ -247,41 +273,41 @@ extension ServiceEnvironment: AdapterEnvironment {
         do throws(SystemError) {
             try notifier.send(ServiceNotifier.State(notice))
         } catch {
-            log(.warning, "the service manager could not be informed: \(error)")
+            write(.warning, "the service manager could not be informed: \(error)")
         }
     }
 
-    /// Tells the service manager what it had no room for, as far as it has now.
-    func tellAgain() { try? notifier.flush() }
+    /// Sends the messages that the service manager had no room for, as far as it has room now.
+    func flushNotices() { try? notifier.flush() }
 }
 
 extension ServiceEnvironment {
-    /// The wall clock was set, or somebody may say by now that it is right.
-    func lookAtTheClock() {
-        if let advertising { synchronize(advertising) }
-    }
-
     /// Compares the clock of ephemeral ids with the wall clock.
-    private func synchronize(_ session: any AdvertisingSession) {
-        // Nobody is asked about a wall clock that does not matter.
-        guard session.clock.epochUnixSeconds != nil else { return }
+    func compareClocks() {
+        // Without an epoch the wall clock has no influence.
+        guard let advertising, advertising.clock.epochUnixSeconds != nil else { return }
         let wall = wallClock()
-        let correction = session.synchronize(unixMicroseconds: wall.unixMicroseconds, isTrusted: wall.isTrusted)
-        if let (priority, text) = clockWatch.note(correction, at: MonotonicClock.nanoseconds()) { log(priority, text) }
+        note(advertising.synchronize(unixMicroseconds: wall.unixMicroseconds, isTrusted: wall.isTrusted))
     }
 
-    /// By how many seconds the clock of ephemeral ids is ahead of a wall clock that nobody vouches for.
+    private func note(_ correction: EIDClock.Correction) {
+        if let (priority, text) = clockWatch.note(correction, at: MonotonicClock.nanoseconds()) { write(priority, text) }
+    }
+
+    /// Seconds by which the clock of ephemeral ids is ahead of a wall clock that may be wrong; `nil` if they agree.
     var eidClockAhead: Int? { clockWatch.ahead }
 
-    /// What others read about this instance, and what it must not forget, is brought up to date.
-    func report(_ runner: AdapterRunner) {
-        if clockWatch.isDue(at: MonotonicClock.nanoseconds()) { lookAtTheClock() }
-        report.update(runner, self)
+    /// Saves what must survive a restart, and logs what has changed about the sensors.
+    ///
+    /// - Parameter isLast: Whether the service ends.
+    func save(isLast: Bool) {
+        if clockWatch.isDue(at: MonotonicClock.nanoseconds()) { compareClocks() }
+        for message in sensors.takeMessages() { write(.notice, message) }
         guard let advertising, advertising.hasMemory else { return }
-        state.save(advertising.memory, isLast: runner.ended != nil)
+        if let (priority, text) = state?.save(advertising.memory, isLast: isLast) { write(priority, text) }
     }
 
-    /// Leaves the adapters as they were found.
+    /// Restores the adapters.
     func finish() {
         nameLock = nil
         try? notifier.flush(waitingMilliseconds: ServiceNotifier.lastPatienceMilliseconds)
@@ -289,16 +315,20 @@ extension ServiceEnvironment {
             do throws(TransportError) {
                 try BlueZAdapter.bringDown(adapter.index)
             } catch {
-                // One that is gone has no power to take away.
-                if error.reason != .missing { log(.warning, "\(error)") }
+                // An adapter that is gone has no power.
+                if error.reason != .missing { write(.warning, "\(error)") }
             }
+        }
+        for adapter in raisedLowEnergy.compactMap(BlueZAdapter.find) {
+            guard let socket = try? ManagementSocket(adapter.name) else { continue }
+            _ = try? ManagementHost(channel: socket).execute(SetLowEnergy(false), index: adapter.index)
         }
     }
 
-    /// When something has to be done although nothing happens.
+    /// When something is due although no event arrives.
     var nextWakeUp: HCIInstant {
         var earliest = HCIInstant.distantFuture
-        if let save = state.nextSave { earliest = min(earliest, HCIInstant(nanoseconds: save)) }
+        if let save = state?.nextSave { earliest = min(earliest, HCIInstant(nanoseconds: save)) }
         if notifier.hasBacklog { earliest = min(earliest, now.advanced(byMicroseconds: Self.noticePause)) }
         if let look = clockWatch.nextLook { earliest = min(earliest, HCIInstant(nanoseconds: look)) }
         for source in sources {

@@ -3,12 +3,20 @@ internal import HCI
 internal import HCITransports
 internal import LinuxHost
 
-/// Something beside the adapter that tells what happens to it.
+/// An event that does not come from the adapter's channel.
+enum ServiceEvent {
+    /// For the supervisor.
+    case input(Supervisor.Input)
+    /// The wall clock was set.
+    case clockSet
+}
+
+/// A descriptor that reports what happens to the adapter or the machine.
 protocol ServiceEventSource: AnyObject {
     var descriptor: Descriptor { get }
-    /// What has happened since it was last asked.
-    func take() -> [Supervisor.Input]
-    /// When to ask although nothing can be read; `nil` for never.
+    /// The events since the last call.
+    func take() -> [ServiceEvent]
+    /// When ``take()`` returns an event although nothing can be read; `nil` for never.
     var nextWakeUp: HCIInstant? { get }
 }
 
@@ -16,7 +24,7 @@ extension ServiceEventSource {
     var nextWakeUp: HCIInstant? { nil }
 }
 
-/// What the kernel's management tells of adapters that come, go, and lose their power. Open to everybody.
+/// The kernel's management events of adapters that are added, removed or powered down. Needs no capability.
 final class AdapterEvents: ServiceEventSource {
     let descriptor: Descriptor
     private let socket: ManagementSocket
@@ -29,21 +37,21 @@ final class AdapterEvents: ServiceEventSource {
         self.finder = finder
     }
 
-    func take() -> [Supervisor.Input] {
-        var inputs: [Supervisor.Input] = []
+    func take() -> [ServiceEvent] {
+        var events: [ServiceEvent] = []
         for _ in 0..<Self.messagesInATurn {
             guard let packet = try? socket.receive(until: socket.now) else { break }
-            if let input = input(ManagementEvent(packet)) { inputs.append(input) }
+            if let input = input(ManagementEvent(packet)) { events.append(.input(input)) }
         }
-        return inputs
+        return events
     }
 
     private func input(_ event: ManagementEvent) -> Supervisor.Input? {
         if case .indexAdded = event.content { return .adapterArrived }
         guard event.index == finder.indexInUse else { return nil }
-        let name = "hci\(event.index)"
+        let name = finder.nameInUse
         switch event.content {
-        // The user channel takes the adapter away from the kernel's list: its own socket tells when it is gone.
+        // Opening the user channel removes the adapter from the kernel's list; its own socket reports its end.
         case .indexRemoved where !finder.isUserChannelOpen:
             return .failed(.adapterGone, "\(name): the adapter was unplugged, or taken by another program")
         case .newSettings(let settings) where !settings.contains(.powered):
@@ -55,12 +63,12 @@ final class AdapterEvents: ServiceEventSource {
     }
 }
 
-/// What /dev/rfkill tells of our adapter.
+/// The events of /dev/rfkill for the adapter in use.
 final class RFKillEvents: ServiceEventSource {
     let descriptor: Descriptor
     private let rfkill: RFKill
     private unowned let finder: AdapterFinder
-    /// Names of switches by number: one that is being removed has none any more.
+    /// The switches' names by number: a switch that is being removed has no name any more.
     private var names: [UInt32: String] = [:]
 
     init(_ finder: AdapterFinder) throws(SystemError) {
@@ -69,8 +77,8 @@ final class RFKillEvents: ServiceEventSource {
         self.finder = finder
     }
 
-    func take() -> [Supervisor.Input] {
-        rfkill.changes().compactMap(input)
+    func take() -> [ServiceEvent] {
+        rfkill.changes().compactMap(input).map(ServiceEvent.input)
     }
 
     private func input(_ event: RFKillEvent) -> Supervisor.Input? {
@@ -88,41 +96,106 @@ final class RFKillEvents: ServiceEventSource {
     }
 }
 
-/// Tells when the machine has slept, and when the wall clock was set.
+/// What other programs and the kernel do to our advertisements, from the monitor channel. Needs CAP_NET_RAW.
+final class ForeignEvents: ServiceEventSource {
+    let descriptor: Descriptor
+    private let monitor: MonitorSocket
+    private unowned let finder: AdapterFinder
+    private var activity: ForeignActivity
+    private var isWatching = false
+    private static let messagesInATurn = 256
+
+    init(_ finder: AdapterFinder) throws(TransportError) {
+        monitor = try MonitorSocket()
+        descriptor = monitor.descriptor
+        self.finder = finder
+        // The monitor channel lists the open sockets once, so it is opened before the adapter is known.
+        activity = ForeignActivity(
+            index: ManagementPacket.noController, watching: .legacy,
+            ownProgram: Files.firstLine("/proc/self/comm") ?? "pharos")
+    }
+
+    /// Announces an HCI command of our own.
+    func sent(_ packet: HCIPacket) { activity.sent(packet) }
+
+    /// Announces a management command of our own.
+    func sent(_ packet: ManagementPacket) { activity.sent(packet) }
+
+    /// Follows the adapter hci`index`. Call it before the first command.
+    func follow(_ index: UInt16) { activity.follow(index) }
+
+    /// Drops the events up to now.
+    func skip() { _ = take() }
+
+    /// Reports changes of these advertisements from now on.
+    func watch(_ watched: ForeignActivity.Watched) {
+        isWatching = true
+        activity.watch(watched)
+    }
+
+    /// Reports nothing from now on.
+    func ignore() { isWatching = false }
+
+    var nextWakeUp: HCIInstant? { isWatching ? activity.wakeTime : nil }
+
+    func take() -> [ServiceEvent] { causes().map { .input(input($0)) } }
+
+    /// The changes since the last call.
+    func causes() -> [ForeignActivity.Cause] {
+        var causes: [ForeignActivity.Cause] = []
+        for _ in 0..<Self.messagesInATurn {
+            guard let packet = try? monitor.receive(until: monitor.now) else { break }
+            if let cause = activity.receive(packet, at: monitor.now), isWatching { causes.append(cause) }
+        }
+        if let cause = activity.expire(at: monitor.now), isWatching { causes.append(cause) }
+        return causes
+    }
+
+    private func input(_ cause: ForeignActivity.Cause) -> Supervisor.Input {
+        let text = "\(finder.nameInUse): \(cause)"
+        return switch cause.kind {
+        case .advertisingDisabled, .advertisementRemoved: .failed(.foreignDisabled, text)
+        case .dataChanged, .scanResponseChanged, .parametersChanged, .addressChanged: .failed(.foreignChanged, text)
+        case .controllerReset: .failed(.controllerReset, text)
+        case .poweredDown: .failed(.poweredDown, text)
+        case .unplugged: .failed(.adapterGone, text)
+        case .takenOver: .failed(.adapterBusy, text)
+        }
+    }
+}
+
+/// Reports that the machine has slept, and that the wall clock was set.
 final class ClockEvents: ServiceEventSource {
     let descriptor: Descriptor
     private let watch: ClockChangeDescriptor
     private var detector = SuspendDetector(.now())
-    private let onChange: () -> Void
 
-    init(onChange: @escaping () -> Void) throws(SystemError) {
+    init() throws(SystemError) {
         watch = try ClockChangeDescriptor()
         descriptor = watch.descriptor
-        self.onChange = onChange
     }
 
-    func take() -> [Supervisor.Input] {
+    func take() -> [ServiceEvent] {
         guard (try? watch.take()) == true else { return [] }
-        onChange()
-        return detector.sleep(until: .now()) == nil ? [] : [.resumed]
+        return [.clockSet] + (detector.sleep(until: .now()) == nil ? [] : [.input(.resumed)])
     }
 }
 
-/// What is told of the clock of ephemeral ids, and when the wall clock is looked at again.
+/// Decides when the wall clock is read again, and which differences from the clock of ephemeral ids are logged.
 struct EIDClockWatch {
-    /// By how many seconds the counter is ahead of a wall clock that nobody vouches for, negative where it is behind;
-    /// `nil` where they agree.
+    /// Seconds by which the clock of ephemeral ids is ahead of a wall clock that may be wrong, negative if it is behind;
+    /// `nil` if they agree.
     private(set) var ahead: Int?
-    /// When the wall clock is looked at again, in nanoseconds of the monotonic clock; `nil` while they agree: setting the
-    /// wall clock is heard.
+    /// When the wall clock is read again, in nanoseconds of the monotonic clock; `nil` if they agree. Setting the wall
+    /// clock is an event, so nothing has to be read then.
     private(set) var nextLook: UInt64?
 
-    /// One minute, in nanoseconds: nobody tells when a time server has been heard.
+    /// One minute, in nanoseconds. The kernel has no event for a synchronised clock.
     private static let pause: UInt64 = 60_000_000_000
 
     func isDue(at now: UInt64) -> Bool { nextLook.map { $0 <= now } ?? false }
 
-    /// Takes what came of a look at the wall clock. Returns what is to be said, if it is news.
+    /// Notes the result of a comparison. Returns a log line if the result is new.
     mutating func note(_ correction: EIDClock.Correction, at now: UInt64) -> (Supervisor.LogPriority, String)? {
         let before = ahead
         switch correction {
@@ -135,11 +208,11 @@ struct EIDClockWatch {
             nextLook = nil
             return (
                 .notice,
-                "\(StatusText.eidClock(ahead: seconds)), which is known to be right: it is set back, and ids turn over"
+                "\(StatusText.eidClock(ahead: seconds)), which is synchronised: it is set back, and ids change now"
             )
         case .doubted(let seconds):
             nextLook = now + Self.pause
-            // They run at one pace: a second more or less is no news.
+            // Both run at the same speed: a second more or less is not new.
             if let before, abs(before - seconds) < 60 { return nil }
             ahead = seconds
             return (

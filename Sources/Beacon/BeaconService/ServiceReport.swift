@@ -7,9 +7,8 @@ internal import LinuxHost
 
 /// What a service leaves for others to read: its status and its metrics. Written when something has changed, which in
 /// the steady state is the verification alone. A file that cannot be written is logged once, and costs nothing else.
-struct ServiceReport {
+final class ServiceReport: ServiceView {
     private let directories: ServiceDirectories
-    private let log: (Supervisor.LogPriority, String) -> Void
     private var last: Change?
     private var changesSeen: Int?
     private var stateSince = RFC3339Time.now
@@ -25,12 +24,13 @@ struct ServiceReport {
         let eidClockAhead: Int?
     }
 
-    init(_ directories: ServiceDirectories, log: @escaping (Supervisor.LogPriority, String) -> Void) {
+    init(_ directories: ServiceDirectories) {
         self.directories = directories
-        self.log = log
     }
 
-    mutating func update(_ runner: AdapterRunner, _ environment: ServiceEnvironment) {
+    var nextUpdate: HCIInstant? { nil }
+
+    func update(_ runner: AdapterRunner, _ environment: ServiceEnvironment) {
         guard runner.changes != changesSeen || environment.eidClockAhead != last?.eidClockAhead else { return }
         changesSeen = runner.changes
         let supervisor = runner.supervisor
@@ -44,22 +44,24 @@ struct ServiceReport {
         let status = status(runner, environment, change)
         let directory = directories.runtime
         let isOnAir = change.state == .onAir
-        write(directories.statusFile(status.name), isOnAir: isOnAir) { () throws(SystemError) in
+        write(directories.statusFile(status.name), environment, isOnAir: isOnAir) { () throws(SystemError) in
             try StatusFile.write(status, in: directory)
         }
         let metrics = directories.metricsFile(status.name)
-        write(metrics, isOnAir: isOnAir) { () throws(SystemError) in
+        write(metrics, environment, isOnAir: isOnAir) { () throws(SystemError) in
             try Files.replace(metrics, with: Array(Metrics.text(for: [status]).utf8), isDurable: false)
         }
     }
 
-    private mutating func write(_ path: String, isOnAir: Bool, _ body: () throws(SystemError) -> Void) {
+    private func write(
+        _ path: String, _ environment: ServiceEnvironment, isOnAir: Bool, _ body: () throws(SystemError) -> Void
+    ) {
         do throws(SystemError) {
             try body()
-            if lost.remove(path) != nil { log(.notice, "\(path) can be written again") }
+            if lost.remove(path) != nil { environment.log(.notice, "\(path) can be written again") }
         } catch {
             guard lost.insert(path).inserted else { return }
-            log(
+            environment.log(
                 .warning,
                 "\(error): this file is out of date until it can be written\(isOnAir ? "; the beacon stays on the air" : "")"
             )

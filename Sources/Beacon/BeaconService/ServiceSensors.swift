@@ -5,7 +5,7 @@ internal import LinuxHost
 /// The machine's sensors, each read by the name that a profile gives it. What changes about one is logged once.
 public final class ServiceSensors: TelemetrySource {
     private var readers: [Key: SensorReader] = [:]
-    private let log: (String) -> Void
+    private var messages: [String] = []
     /// What was read last, for those who ask how the beacon is.
     private(set) var lastTemperature: (value: Int?, sensor: SensorName?)?
     private(set) var lastBattery: (value: Int?, sensor: SensorName?)?
@@ -15,9 +15,13 @@ public final class ServiceSensors: TelemetrySource {
         let quantity: SensorQuantity
     }
 
-    /// - Parameter log: Is told what changes about a sensor, one sentence each.
-    public init(log: @escaping (String) -> Void) {
-        self.log = log
+    /// Creates the sensors. None is read before a value is needed.
+    public init() {}
+
+    /// Returns one sentence for each change of a sensor since the last call.
+    public func takeMessages() -> [String] {
+        defer { messages = [] }
+        return messages
     }
 
     /// The voltage of a battery, in millivolts; `nil` where the sensor does not tell it, or is none.
@@ -44,7 +48,7 @@ public final class ServiceSensors: TelemetrySource {
         guard var reader = readers[key] ?? Self.reader(key) else { return (nil, nil) }
         let (value, event) = reader.read(at: MonotonicClock.nanoseconds())
         readers[key] = reader
-        if let event { log("\(event)") }
+        if let event { messages.append("\(event)") }
         return (value, reader.name)
     }
 

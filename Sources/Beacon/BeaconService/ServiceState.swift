@@ -11,11 +11,10 @@ internal import LinuxHost
 /// A file that is missing, unreadable or nonsense costs what it held, and never the beacon.
 struct ServiceState {
     private let path: String
-    private let log: (Supervisor.LogPriority, String) -> Void
     private var savedAt: UInt64?
     private var lastMemory: BeaconMemory?
-    /// What was saved before this start; `nil` when there is nothing that can be used.
-    private(set) lazy var saved = load()
+    /// The state of the last run; `nil` without a usable one.
+    private(set) var saved: BeaconMemory?
     private var isReportedLost = false
 
     /// Far more than any state needs.
@@ -25,45 +24,49 @@ struct ServiceState {
     /// More packets than are sent until the next save: what is saved is a number that none has had even then.
     fileprivate static let packetReserve: UInt64 = 4096
 
-    init(path: String, log: @escaping (Supervisor.LogPriority, String) -> Void) {
+    init(path: String) {
         self.path = path
-        self.log = log
     }
 
-    private func load() -> BeaconMemory? {
+    /// Reads the file into ``saved``.
+    ///
+    /// - Returns: The problem with the file; `nil` without a problem, or without a file.
+    mutating func load() -> String? {
         guard Files.exists(path) else { return nil }
         do throws(SystemError) {
-            let octets = try Files.read(path, limit: Self.sizeLimit)
-            if let memory = BeaconMemory(json: octets) { return memory }
-            log(.warning, "\(path): this is no state file; the clock of ephemeral ids and their addresses are lost")
+            saved = BeaconMemory(json: try Files.read(path, limit: Self.sizeLimit))
+            if saved != nil { return nil }
+            return "\(path): this is not a state file; the clock of ephemeral ids and their addresses are lost"
         } catch {
-            log(.warning, "\(error); the clock of ephemeral ids and their addresses are lost")
+            return "\(error); the clock of ephemeral ids and their addresses are lost"
         }
-        return nil
     }
 
     /// When the clock has to be saved at the latest, on the monotonic clock.
     var nextSave: UInt64? { lastMemory.flatMap { _ in savedAt.map { $0 + Self.interval } } }
 
-    /// Saves `memory` where it holds something, when it is due or an id has turned over.
-    mutating func save(_ memory: BeaconMemory, isLast: Bool = false) {
-        guard !memory.turns.isEmpty || memory.nextPacket > 0 else { return }
+    /// Saves `memory` when ten minutes have passed, an id has changed, or the service ends.
+    ///
+    /// - Returns: A line for the log if the file cannot be written, or can be written again.
+    mutating func save(_ memory: BeaconMemory, isLast: Bool) -> (Supervisor.LogPriority, String)? {
+        guard !memory.turns.isEmpty || memory.nextPacket > 0 else { return nil }
         let now = MonotonicClock.nanoseconds()
         let isDue = savedAt.map { now >= $0 + Self.interval } ?? true
-        guard isLast || isDue || memory.turns != lastMemory?.turns else { return }
+        guard isLast || isDue || memory.turns != lastMemory?.turns else { return nil }
         savedAt = now
         lastMemory = memory
+        let wasReported = isReportedLost
         do throws(SystemError) {
             try Files.replace(path, with: Array((memory.json.line + "\n").utf8), mode: 0o600)
-            if isReportedLost { log(.notice, "\(path) can be written again") }
             isReportedLost = false
+            return wasReported ? (.notice, "\(path) can be written again") : nil
         } catch {
-            if !isReportedLost {
-                log(
-                    .warning,
-                    "\(error): the clock of ephemeral ids will be lost at a restart; the beacon stays on the air")
-            }
             isReportedLost = true
+            guard !wasReported else { return nil }
+            return (
+                .warning,
+                "\(error): the clock of ephemeral ids will be lost at a restart; the beacon stays on the air"
+            )
         }
     }
 }

@@ -24,7 +24,7 @@ struct Advertise: ParsableCommand {
         ], defaultSubcommand: AdvertiseProfile.self)
 }
 
-/// Where and how long: the same for profiles and for frames.
+/// The options of `advertise` that profiles and frames share.
 struct OnAirOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -58,15 +58,15 @@ struct OnAirOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Do not show the live view.")
     var quiet = false
 
-    /// The same for the job.
-    var job: AdvertisingJob.Options {
-        var job = AdvertisingJob.Options()
-        job.duration = durationS
-        job.dryRun = dryRun
-        job.like = like
-        job.capture = capture
-        job.json = json
-        return job
+    /// Advertises until the end.
+    func advertise(_ job: ServiceJob) throws(BeaconServiceError) {
+        var foreground = ForegroundOptions()
+        foreground.duration = durationS
+        foreground.dryRun = dryRun
+        foreground.like = like
+        foreground.capture = capture
+        foreground.json = json
+        try Service.advertise(job, options: foreground, output: TerminalOutput(options: self))
     }
 
     func validate() throws {
@@ -100,14 +100,13 @@ struct AdvertiseProfile: ParsableCommand {
             if let problem = ServiceSensors.problem(chosen) { throw Failure(.configuration, "\(profile): \(problem)") }
             return WantedFrame(source: try loaded.source(chosen), interval: loaded.interval(of: index))
         }
-        var job = AdvertisingJob(
-            name: loaded.name, frames: frames, eidTime: loaded.eidTime(), options: options.job,
-            output: TerminalOutput(options: options))
-        job.telemetry = ServiceSensors { Terminal.writeError("pharos: \($0)\n") }
-        try job.run(on: options.adapter ?? loaded.adapter)
+        try options.advertise(
+            ServiceJob(
+                name: loaded.name, frames: frames, adapter: options.adapter ?? loaded.adapter,
+                eidTime: loaded.eidTime()))
     }
 
-    /// All, unless one is named. Returns their positions.
+    /// Returns the position of the chosen advertisement, or all positions.
     private func choose(from all: Range<Int>) throws -> [Int] {
         guard let advertisement else { return Array(all) }
         guard advertisement >= 1, advertisement <= all.count else {
@@ -138,16 +137,15 @@ struct AdvertiseFrame<Frame: FrameOptions>: ParsableCommand {
             throw Failure(.usage, "what is advertised is sent from --address, not from --device-address")
         }
         let wanted = WantedFrame(source: PayloadSource(advertisement, live: live), interval: radio.intervalMs)
-        var job = AdvertisingJob(
-            name: Frame.frameName, frames: [wanted], eidTime: live.eidTime ?? IdentityKey.firstCounter,
-            options: options.job, output: TerminalOutput(options: options))
-        job.counters = live.counters
+        let job = ServiceJob(
+            name: Frame.frameName, frames: [wanted], adapter: options.adapter,
+            eidTime: live.eidTime ?? IdentityKey.firstCounter, counters: live.counters)
         do {
-            try job.run(on: options.adapter)
+            try options.advertise(job)
         } catch {
             guard case .advertising(let cause) = error else { throw error }
             switch cause {
-            // There is no profile to blame: what this controller cannot do was asked for by the options.
+            // Without a profile, the options ask for what this controller cannot do.
             case .impossible(let reason), .payload(let reason): throw Failure(.usage, reason)
             case .command, .management, .ended, .hardwareError: throw error
             }

@@ -202,7 +202,7 @@ powers_up_and_down() {
 missing_adapter_managed() {
     # shellcheck disable=SC2086 # the arguments are words
     expect_exit 69 out.txt pharos advertise $IBEACON --adapter hci7:mgmt --duration-s 1
-    shows out.txt hci7 'Invalid Index'
+    shows out.txt hci7 'there is no such adapter'
 }
 
 no_permission_managed() {

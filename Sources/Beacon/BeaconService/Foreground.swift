@@ -1,0 +1,213 @@
+public import Advertiser
+internal import BeaconFrames
+public import BluetoothTypes
+public import HCI
+internal import HCITransports
+internal import LinuxHost
+public import VirtualController
+
+/// How `advertise` works.
+public struct ForegroundOptions {
+    /// Microseconds on the air after which it ends; `nil` to wait for a signal.
+    public var duration: Int?
+    /// Prints every command and sends none.
+    public var dryRun = false
+    /// The controller that a dry run, or the virtual adapter, imitates.
+    public var like = VirtualControllerModel.raspberryPi
+    /// The btsnoop file that receives all HCI packets.
+    public var capture: String?
+    /// Whether a dry run prints lines of JSON.
+    public var json = false
+
+    public init() {}
+
+    /// - Throws: `refused` if this adapter does not allow these options.
+    func check(_ adapter: AdapterName?) throws(BeaconServiceError) {
+        guard case .managed(let index) = adapter, capture != nil else { return }
+        throw BeaconServiceError.refused(
+            .request,
+            "--capture: with hci\(index):mgmt the kernel sends the HCI packets; `btmon -w FILE` captures them")
+    }
+}
+
+/// The output of `advertise`.
+public protocol AdvertisingOutput {
+    /// Writes lines of a dry run, each with its newline.
+    func write(_ text: String)
+    /// Reports a deviation from what was asked for, or an action of another program, in one sentence.
+    func warn(_ sentence: String)
+    /// Returns the view of what is on the air.
+    func view(_ facts: OnAirFacts) -> any AdvertisingView
+}
+
+/// The facts about a beacon that stay the same while it is on the air.
+public struct OnAirFacts {
+    /// The beacon's name.
+    public let name: String
+    /// The adapter as the user named it.
+    public let adapter: String
+    /// The intervals as the user asked for them, one for each advertisement.
+    public let asked: [RequestedInterval]
+}
+
+/// Shows what is on the air.
+public protocol AdvertisingView {
+    /// The time between two updates, in microseconds; `nil` for none.
+    var microsecondsBetweenUpdates: Int? { get }
+    /// Is called when all advertisements are on the air.
+    func onAir(_ session: some AdvertisingSession)
+    /// Is called after ``microsecondsBetweenUpdates``.
+    ///
+    /// - Parameter heard: What a second virtual controller has received; `nil` on real adapters.
+    func update(_ session: some AdvertisingSession, _ heard: HeardOnAir?)
+    /// Is called after the end, if nothing failed.
+    ///
+    /// - Parameter heard: What a second virtual controller has received; `nil` on real adapters.
+    func offAir(_ session: some AdvertisingSession, _ heard: HeardOnAir?)
+}
+
+extension AdvertisingView {
+    public var microsecondsBetweenUpdates: Int? { nil }
+    public func update(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {}
+}
+
+/// What a second controller on the same virtual air has received so far.
+public struct HeardOnAir: Sendable {
+    /// The number of advertising reports.
+    public internal(set) var reports = 0
+    /// The last report; `nil` before the first.
+    public internal(set) var last: AdvertisingReport?
+
+    /// The reports in a few words.
+    public var text: String {
+        guard let last else { return "nothing yet" }
+        let what = BeaconFrame(decoding: last.data).map(\.sentence) ?? "\(last.data.octets.count) bytes"
+        return "\(reports) times\(last.rssi.map { " at \($0) dBm" } ?? ""): \(what)"
+    }
+}
+
+/// The parts of a service in the foreground that a service in the background does not have.
+final class Foreground {
+    let output: any AdvertisingOutput
+    let model: VirtualControllerModel
+    let capture: CaptureFile?
+    /// Receives what the virtual adapter sends; `nil` on real adapters.
+    private(set) var receiver: VirtualReceiver?
+
+    /// - Throws: `refused` if the capture file cannot be written. No adapter has been touched then.
+    init(_ options: ForegroundOptions, _ output: any AdvertisingOutput) throws(BeaconServiceError) {
+        self.output = output
+        model = options.like
+        if let path = options.capture { capture = try CaptureFile(path) } else { capture = nil }
+    }
+
+    /// Starts the second controller.
+    func receive(from air: VirtualAirServer) throws {
+        if receiver == nil { receiver = try VirtualReceiver(air) }
+    }
+
+    /// Writes a packet to the capture file. A full disk ends the capture, not the beacon.
+    func record(_ packet: HCIPacket, _ isFromController: Bool) {
+        if let problem = capture?.append(packet, isFromController) { output.warn(problem) }
+    }
+}
+
+/// Shows a service in the foreground.
+final class ForegroundView: ServiceView {
+    private let output: any AdvertisingOutput
+    private var view: (any AdvertisingView)?
+    private(set) var nextUpdate: HCIInstant?
+
+    /// The time between two looks at what the second virtual controller has received, in microseconds.
+    private static let receiverPause = 1_000_000
+
+    init(_ output: any AdvertisingOutput) {
+        self.output = output
+    }
+
+    func update(_ runner: AdapterRunner, _ environment: ServiceEnvironment) {
+        guard runner.isOnAir, let session = environment.advertising else { return }
+        let now = environment.now
+        if let view {
+            guard let due = nextUpdate, due <= now else { return }
+            view.update(session, environment.heard)
+        } else {
+            let facts = OnAirFacts(
+                name: environment.job.name, adapter: environment.finder.nameInUse,
+                asked: environment.job.frames.map(\.interval))
+            let view = output.view(facts)
+            self.view = view
+            view.onAir(session)
+        }
+        let pause =
+            view?.microsecondsBetweenUpdates ?? (environment.heard == nil ? nil : Self.receiverPause)
+        nextUpdate = pause.map { now.advanced(byMicroseconds: $0) }
+    }
+
+    /// Shows the end.
+    func end(_ environment: ServiceEnvironment) {
+        guard let view, let session = environment.advertising else { return }
+        view.offAir(session, environment.heard)
+    }
+}
+
+/// A btsnoop file that grows with each packet.
+final class CaptureFile {
+    private let path: String
+    private var file: OutputFile?
+
+    /// Creates the file.
+    init(_ path: String) throws(BeaconServiceError) {
+        self.path = path
+        do throws(SystemError) {
+            let file = try OutputFile(replacing: path)
+            try file.append(BTSnoopWriter.header)
+            self.file = file
+        } catch {
+            let reason = error.errno == SystemError.noReader ? "no program reads this pipe" : error.text
+            throw .refused(.system, "--capture \(path): it cannot be written: \(reason)")
+        }
+    }
+
+    /// Appends a packet.
+    ///
+    /// - Returns: The problem that ended the capture; `nil` without a problem.
+    func append(_ packet: HCIPacket, _ isFromController: Bool) -> String? {
+        guard let file else { return nil }
+        do throws(SystemError) {
+            try file.append(
+                BTSnoopWriter.record(
+                    packet, isFromController: isFromController, unixMicroseconds: WallClock.microseconds()))
+            return nil
+        } catch {
+            // The file may end with half a record: nothing after it could be read.
+            self.file = nil
+            return "--capture \(path): the capture ends here: \(error.text)"
+        }
+    }
+}
+
+/// A second controller on the same virtual air: it proves that the advertisements can be received and decoded.
+final class VirtualReceiver {
+    private let host: HCIHost
+    private var total = HeardOnAir()
+
+    init(_ air: VirtualAirServer) throws {
+        host = HCIHost(channel: H4Channel(try air.connect(), name: "receiver"))
+        let capabilities = try ControllerCapabilities.read(from: host, isExclusive: true)
+        try PassiveScan(capabilities).start(host)
+    }
+
+    /// Reads what has arrived, without waiting, and returns everything that was received so far.
+    func heard() -> HeardOnAir {
+        while let event = try? host.nextEvent(until: host.now) {
+            switch event {
+            case .advertisingReports(let reports), .extendedAdvertisingReports(let reports):
+                total.reports += reports.count
+                total.last = reports.last ?? total.last
+            default: break
+            }
+        }
+        return total
+    }
+}
