@@ -97,7 +97,7 @@ import VirtualController
     }
 
     @Test func familyFollowsTheFeature() throws {
-        func family(_ model: VirtualControllerModel, isExclusive: Bool) throws -> AdvertisingPlan.Family {
+        func family(_ model: VirtualControllerModel, isExclusive: Bool) throws -> SetParameters.Family {
             try Bench(model).session(Sample.iBeacon(), isExclusive: isExclusive).setPlan.family
         }
         #expect(try family(.raspberryPi, isExclusive: true) == .legacy)

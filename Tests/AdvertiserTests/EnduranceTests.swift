@@ -21,7 +21,8 @@ struct EnduranceTests {
         first.begin()
         #expect(first.hasEnded)
         let error = try #require(first.supervisor?.lastError)
-        #expect(error.hasSuffix("this controller does not take an interval of 100 ms with ADV_NONCONN_IND"), "\(error)")
+        #expect(
+            error.hasSuffix("this controller does not support an interval of 100 ms with ADV_NONCONN_IND"), "\(error)")
         let later = EnduranceWorld(model, seed: 1, intervalUnits: 160)
         later.begin()
         later.begin(.poweredDown, for: 0)

@@ -12,11 +12,12 @@ import Testing
     ) throws -> ManagedSession {
         let host = channel.host
         let adapter = try ManagedAdapter(host, index: 0)
-        let plan = try ManagedPlan(sources.map(\.advertisement), on: adapter.capabilities)
+        let layout = try InstanceLayout(sources.map(\.advertisement), on: adapter.capabilities)
         channel.forget()
         let clock = memory.map { EIDClock(saved: $0.eidCounter, at: host.now) }
         return ManagedSession(
-            host: host, plan: plan, sources: sources, clock: clock, memory: memory, randomness: SplitMix64(seed: seed))
+            host: host, layout: layout, sources: sources, clock: clock, memory: memory,
+            randomness: SplitMix64(seed: seed))
     }
 
     private func instant(_ seconds: Int) -> HCIInstant {
@@ -81,7 +82,7 @@ import Testing
         var kernel = FakeKernel()
         kernel.supported.remove(.lowEnergy)
         let error = failure { _ = try ManagedAdapter(KernelChannel(kernel).host, index: 0) }
-        #expect(error?.description == "hci0:mgmt: this adapter has no LE; only LE sends beacons")
+        #expect(error?.description == "hci0:mgmt: this adapter has no Bluetooth Low Energy, which beacons need")
     }
 
     @Test(arguments: [

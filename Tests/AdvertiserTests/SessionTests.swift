@@ -75,8 +75,8 @@ import VirtualController
         air.detach(old.controller)
         #expect(failure { try old.run(session, seconds: 10) } != nil)
         let new = Bench(.intel, on: air)
-        let plan = try SendingPlan(session.plan.sources, on: try new.capabilities(), isExclusive: true)
-        try session.rearm(on: new.host, plan: plan)
+        let allocation = try SetAllocation(session.allocation.sources, on: try new.capabilities(), isExclusive: true)
+        try session.rearm(on: new.host, allocation: allocation)
         #expect(session.advertisements.allSatisfy { $0.sharers == 1 } && session.computedEvents >= before + 4)
         try new.run(session, seconds: 10)
         #expect(new.isAdvertising && new.eventCounts(session).allSatisfy { $0 > 0 })
@@ -113,7 +113,7 @@ import VirtualController
         try bench.run(session, seconds: 10)
         let (events, address) = (session.computedEvents, session.address)
         bench.forget()
-        try session.replace(with: SendingPlan(Sample.lobby(), on: session.plan.capabilities, isExclusive: true))
+        try session.replace(with: SetAllocation(Sample.lobby(), on: session.allocation.capabilities, isExclusive: true))
         #expect(!bench.steps.contains { $0.hasPrefix("200a") })
         #expect(session.isOnAir && session.address == address)
         #expect((events...events + 4).contains(session.computedEvents))
@@ -149,7 +149,7 @@ import VirtualController
                 #expect(error?.description.contains("Memory Capacity Exceeded (0x07)") == true)
                 continue
             }
-            #expect(error == nil && session.plan.allocation.sets.count == 4 - held)
+            #expect(error == nil && session.allocation.sets.count == 4 - held)
             bench.forget()
             try bench.run(session, seconds: 60)
             let counts = bench.eventCounts(session)
@@ -194,9 +194,9 @@ import VirtualController
         var other = sources[0].advertisement
         other.content = .iBeacon(uuid: Sample.uuid, major: 7, minor: 8, flags: .beacon)
         sources[0] = PayloadSource(other)
-        let plan = try SendingPlan(sources, on: session.plan.capabilities, isExclusive: true)
+        let allocation = try SetAllocation(sources, on: session.allocation.capabilities, isExclusive: true)
         bench.forget()
-        try session.replace(with: plan)
+        try session.replace(with: allocation)
         #expect(Set(bench.steps).subtracting(["2008", "2037"]).isEmpty && !bench.steps.isEmpty)
         #expect(session.computedEvents >= events - 4 && session.computedEvents <= events)
         try bench.run(session, seconds: 10)
@@ -215,9 +215,9 @@ import VirtualController
         let session = try bench.session(Sample.iBeacons([200, 350]))
         try session.start()
         try bench.run(session, seconds: 10)
-        let plan = try SendingPlan(
-            Sample.iBeacons([300, 350, 800]), on: session.plan.capabilities, isExclusive: true)
-        try session.replace(with: plan)
+        let allocation = try SetAllocation(
+            Sample.iBeacons([300, 350, 800]), on: session.allocation.capabilities, isExclusive: true)
+        try session.replace(with: allocation)
         try bench.run(session, seconds: 10)
         #expect(session.isOnAir && session.advertisements.count == 3)
         let minors = bench.pdus.map { ($0.start, $0.data[28]) }
@@ -234,8 +234,9 @@ import VirtualController
         try session.start()
         try bench.run(session, seconds: 10)
         let all = session.computedEvents
-        let plan = try SendingPlan(Sample.iBeacons([200]), on: session.plan.capabilities, isExclusive: true)
-        try session.replace(with: plan)
+        let allocation = try SetAllocation(
+            Sample.iBeacons([200]), on: session.allocation.capabilities, isExclusive: true)
+        try session.replace(with: allocation)
         #expect(session.computedEvents >= all && session.computedEvents <= all + 1)
         bench.forget()
         try bench.run(session, seconds: 10)
@@ -252,14 +253,14 @@ import VirtualController
             try session.start()
             try bench.run(session, seconds: 5)
             let events = session.computedEvents
-            let plan = try SendingPlan(
-                Sample.iBeacons([300, 360, 800]), on: session.plan.capabilities, isExclusive: true)
+            let allocation = try SetAllocation(
+                Sample.iBeacons([300, 360, 800]), on: session.allocation.capabilities, isExclusive: true)
             var passed = 0
             bench.controller.commandHook = { _ in
                 passed += 1
                 return passed == place + 1 ? .fail(.hardwareFailure) : .pass
             }
-            let error = failure { try session.replace(with: plan) }
+            let error = failure { try session.replace(with: allocation) }
             bench.controller.commandHook = nil
             #expect(session.isOnAir && bench.isAdvertising, "\(place)")
             #expect(session.advertisements.count == (error == nil ? 3 : 2), "\(place)")

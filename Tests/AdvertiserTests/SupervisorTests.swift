@@ -23,7 +23,7 @@ struct SupervisorTests {
         _ = supervisor.wake(at: at(0))
         let missing = supervisor.handle(.failed(.adapterMissing, "there is no hci0"), at: at(0))
         #expect(!missing.contains(.notify(.ready)))
-        #expect(supervisor.statusLine == "not on the air: waiting for hci0, which is not there")
+        #expect(supervisor.statusLine == "not on the air: waiting for hci0, which is missing")
         #expect(supervisor.state == .starting(.adapterMissing))
         #expect(supervisor.handle(.adapterArrived, at: at(9000)) == [.open])
         _ = supervisor.handle(.opened, at: at(9000))
@@ -150,6 +150,27 @@ struct SupervisorTests {
         let actions = supervisor.handle(.impossible("another controller"), at: at(1001))
         #expect(!actions.contains(.finish(asWanted: false)))
         #expect(supervisor.nextWakeUp != nil)
+    }
+
+    /// As for `advertise`: what others change is set again, and the loss of the adapter is the end.
+    @Test func untilFaultEndsWhenTheAdapterIsLost() {
+        var supervisor = Supervisor(adapter: "hci0", persistence: .untilFault, at: at(0))
+        _ = supervisor.wake(at: at(0))
+        _ = supervisor.handle(.opened, at: at(0))
+        _ = supervisor.handle(.started("on the air"), at: at(0))
+        #expect(supervisor.handle(.failed(.foreignDisabled, "off"), at: at(1000)).contains(.rearm))
+        _ = supervisor.handle(.rearmed, at: at(1001))
+        let actions = supervisor.handle(.failed(.adapterGone, "unplugged"), at: at(2000))
+        #expect(Array(actions.suffix(3)) == [.turnOff, .close, .finish(asWanted: false)])
+        #expect(supervisor.nextWakeUp == nil)
+    }
+
+    @Test func untilFaultEndsAStartThatFails() {
+        var supervisor = Supervisor(adapter: "hci0", persistence: .untilFault, at: at(0))
+        _ = supervisor.wake(at: at(0))
+        let actions = supervisor.handle(.impossible("there is no hci0"), at: at(0))
+        #expect(Array(actions.suffix(2)) == [.close, .finish(asWanted: false)])
+        #expect(!actions.contains(.turnOff))
     }
 
     @Test func theEndComesInOrder() {

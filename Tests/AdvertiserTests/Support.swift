@@ -63,9 +63,10 @@ final class Bench {
     ) throws -> BeaconSession {
         let capabilities = try capabilities(isExclusive: isExclusive)
         forget()
-        let plan = try SendingPlan(sources, on: capabilities, isExclusive: isExclusive, setLimit: setLimit)
+        let allocation = try SetAllocation(sources, on: capabilities, isExclusive: isExclusive, setLimit: setLimit)
         return BeaconSession(
-            host: host, plan: plan, clock: clock, memory: memory, countersAtStart: counters, telemetry: telemetry,
+            host: host, allocation: allocation, clock: clock, memory: memory, countersAtStart: counters,
+            telemetry: telemetry,
             randomness: SplitMix64(seed: seed))
     }
 
@@ -230,11 +231,11 @@ extension BeaconSession {
         isExclusive: Bool = true, identityKey: IdentityKey? = nil
     ) throws {
         let source = PayloadSource(advertisement, identityKey: identityKey)
-        self.init(host: host, plan: try SendingPlan([source], on: capabilities, isExclusive: isExclusive))
+        self.init(host: host, allocation: try SetAllocation([source], on: capabilities, isExclusive: isExclusive))
     }
 
     var first: OnAirAdvertisement { advertisements[0] }
-    var setPlan: AdvertisingPlan { plan.allocation.sets[0].plan }
+    var setPlan: SetParameters { allocation.sets[0].parameters }
     var grant: RadioPowerGrant { first.grant }
     var payload: AdvertisingData { first.payload }
     var address: DeviceAddress { first.address ?? DeviceAddress(FixedOctets()) }

@@ -34,12 +34,12 @@ import Testing
                 warn  long topic  c
                                   → d
 
-                Nothing stops a beacon on hci0, 1 warning.
+                Nothing prevents a beacon on hci0, 1 warning.
 
                 """)
         let bad = DoctorReport(adapter: nil, findings: [.fail("a", "b", "c"), .fail("d", "e", "f")])
         #expect(!bad.isGood)
-        #expect(bad.text(color: false).hasSuffix("\n2 things stop a beacon.\n"))
+        #expect(bad.text(color: false).hasSuffix("\n2 problems prevent a beacon.\n"))
         #expect(bad.text(color: true).hasPrefix("\u{1B}[1;31mfail\u{1B}[0m  a  b\n"))
         #expect(
             bad.json.line == #"{"adapter":null,"good":false,"findings":[{"topic":"a","mark":"fail","message":"b","#
@@ -57,7 +57,7 @@ import Testing
         ])
         #expect(
             try lines("controller", .unix(path: "/none")) == [
-                "ok controller hall sends with it, so it is not asked"
+                "ok controller not checked, because the beacon hall uses it"
             ])
     }
 
@@ -66,14 +66,14 @@ import Testing
         try put(["proc/device-tree/model": "Raspberry Pi 4 Model B Rev 1.4"])
         #expect(
             try lines("antenna", .virtual) == [
-                "ok antenna 2.4 GHz Wi-Fi shares it, and is slow while `pharos scan` listens: --scan-window-ms 30 leaves "
-                    + "it half of the time"
+                "ok antenna 2.4 GHz Wi-Fi shares it and is slow during `pharos scan`; --scan-window-ms 30 leaves Wi-Fi half "
+                    + "of the time"
             ])
     }
 
     static let switches: [([String: String], [String])] = [
-        ([:], ["ok rfkill no switch stands before the radio"]),
-        (["type": "wlan", "name": "phy0", "soft": "1", "hard": "1"], ["ok rfkill no switch stands before the radio"]),
+        ([:], ["ok rfkill the radio has no rfkill switch"]),
+        (["type": "wlan", "name": "phy0", "soft": "1", "hard": "1"], ["ok rfkill the radio has no rfkill switch"]),
         (["type": "bluetooth", "name": "hci77", "soft": "0", "hard": "0"], ["ok rfkill the radio is switched on"]),
         (
             ["type": "bluetooth", "name": "hci77", "soft": "1", "hard": "0"],
@@ -83,13 +83,13 @@ import Testing
             ["type": "bluetooth", "name": "tpacpi_bluetooth_sw", "soft": "1", "hard": "1"],
             [
                 "fail rfkill tpacpi_bluetooth_sw is switched off by hardware",
-                "→ turn on the radio with the box's own switch or key, or in its firmware settings",
+                "→ turn the radio on with the machine's switch or key, or in its firmware settings",
             ]
         ),
         // Another adapter's switch.
         (
             ["type": "bluetooth", "name": "hci76", "soft": "1", "hard": "0"],
-            ["ok rfkill no switch stands before the radio"]
+            ["ok rfkill the radio has no rfkill switch"]
         ),
     ]
 
@@ -102,18 +102,18 @@ import Testing
     @Test func unitThatIsNotInstalledIsAWarning() throws {
         #expect(
             try lines("unit", .virtual) == [
-                "warn unit pharos@.service is not installed: no beacon starts with the box",
+                "warn unit pharos@.service is not installed, so no beacon starts at boot",
                 "→ install the package, or copy systemd/pharos@.service to /etc/systemd/system",
             ])
         try put(["etc/systemd/system/pharos@.service": ""])
         #expect(
             try lines("unit", .virtual).first
-                == "warn unit /etc/systemd/system/pharos@.service is installed, and no beacon is enabled")
+                == "warn unit /etc/systemd/system/pharos@.service is installed, but no beacon is enabled")
         try put(["etc/systemd/system/multi-user.target.wants/pharos@a.service": ""])
         #expect(
             try lines("unit", .virtual) == [
                 "ok unit /etc/systemd/system/pharos@.service is installed, enabled for a",
-                "warn unit pharos@a is enabled and has no profile",
+                "warn unit pharos@a is enabled, but has no profile",
                 "→ write /etc/pharos/a.json, or `sudo systemctl disable pharos@a`",
             ])
     }
@@ -125,11 +125,11 @@ import Testing
         ])
         #expect(
             try lines("battery", .virtual) == [
-                "ok battery no sensor for auto (by name: hwmon:nct6798:in0); telemetry sends it as unknown"
+                "ok battery no sensor for \"auto\" (available by name: hwmon:nct6798:in0); telemetry sends it as unknown"
             ])
         #expect(
             try lines("temperature", .virtual) == [
-                "ok temperature no sensor for auto (by name: thermal:cpu); telemetry sends it as unknown"
+                "ok temperature no sensor for \"auto\" (available by name: thermal:cpu); telemetry sends it as unknown"
             ])
     }
 }

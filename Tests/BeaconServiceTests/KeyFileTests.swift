@@ -39,7 +39,7 @@ import Testing
         #expect(found.0 == .missing)
         #expect(
             found.1.hasSuffix(
-                "none.key: there is no such file; the identity key belongs there, 32 hexadecimal digits that nobody else may read"
+                "none.key: there is no such file; write the identity key there: 32 hexadecimal digits, in a file that only its owner can read"
             ))
     }
 

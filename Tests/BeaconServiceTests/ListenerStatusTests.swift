@@ -37,7 +37,7 @@ import Testing
         let read = try StatusFile.all(in: folder.path).status
         #expect(read.listeners.map(\.state) == [.off] && !read.isGood)
         let text = StatusText.lines(read.listeners[0], now: RFC3339Time(secondsSince1970: 90), color: false)
-        #expect(text == "hall: off, hci0\n  `systemctl status pharos-listen@hall` and its journal say why\n")
+        #expect(text == "hall: off, hci0\n  see `systemctl status pharos-listen@hall` and its journal for the reason\n")
     }
 
     @Test func peopleReadItInLines() {
@@ -45,10 +45,10 @@ import Testing
         #expect(
             text == """
                 hall: listening since 1970-01-01T00:01:00Z (30 s), hci0, 97.5 reports/s
-                  heard now: 12 of 40 known beacons, 31 strangers
+                  received now: 12 of 40 known beacons, 31 other devices
                   lost: 7 reports
                   broker: down since 1970-01-01T00:01:00Z
-                  waiting: 2 messages, 300 bytes, the oldest of 1970-01-01T00:01:00.000000Z
+                  waiting: 2 messages, 300 bytes, the oldest from 1970-01-01T00:01:00.000000Z
 
                 """)
     }

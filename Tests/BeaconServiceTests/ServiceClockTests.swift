@@ -77,8 +77,8 @@ import Testing
         let found = DoctorReport(.virtual, root: box.folder.place("root")).findings.filter { $0.topic == "clock" }
         #expect(
             found.last?.message
-                == "lobby: the clock of ephemeral ids is 3640 days (314496000 s) ahead of the wall clock, so its ids are "
-                + "resolved by nobody")
+                == "lobby: the clock of ephemeral ids is 3640 days (314496000 s) ahead of the wall clock, so receivers "
+                + "cannot resolve its ids")
         #expect(found.last?.remedy?.contains("remove /var/lib/pharos/lobby.json") == true)
         #expect(found.last?.mark == .warn)
         try box.stop()

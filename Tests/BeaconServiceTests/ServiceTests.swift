@@ -52,7 +52,8 @@ import Testing
             profile: TestService.profile(
                 "ibeacon", #""uuid": "\#(String(repeating: "0", count: 32))", "major": 1, "minor": 70000"#),
             reason: "advertisements[0].minor: 70000 is out of range 0...65535"),
-        Refusal(profile: TestService.ephemeral(), reason: "eid.key: there is no such file; the identity key belongs"),
+        Refusal(
+            profile: TestService.ephemeral(), reason: "eid.key: there is no such file; write the identity key there"),
         Refusal(
             profile: TestService.ephemeral(), reason: "others may read this identity key; `chmod 600 ",
             key: (String(repeating: "ab", count: 16), 0o644)),

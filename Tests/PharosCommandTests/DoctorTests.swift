@@ -46,18 +46,18 @@ import Testing
             result
                 == Program.Result(
                     output: """
-                        ok    kernel       its Bluetooth is not needed for virtual
+                        ok    kernel       virtual does not need the kernel's Bluetooth
                         ok    controller   Core 5.0, Broadcom (0x000F)
                         ok    advertising  legacy, 1 set: several advertisements take turns, with one interval and power
-                        ok    interval     20 ms at least
+                        ok    interval     at least 20 ms
                         ok    radio power  it is set by vendor command (Broadcom), unverified
-                        ok    listening    it hears legacy advertisements, also while a beacon is sent
-                        ok    temperature  thermal:cpu-thermal reads 48.199 °C; also there: hwmon:cpu_thermal:temp1
-                        ok    battery      no sensor for auto; telemetry sends it as unknown
+                        ok    listening    it receives legacy advertisements, also while it advertises
+                        ok    temperature  thermal:cpu-thermal reads 48.199 °C; other sensors: hwmon:cpu_thermal:temp1
+                        ok    battery      no sensor for "auto"; telemetry sends it as unknown
                         ok    unit         /usr/lib/systemd/system/pharos@.service is installed, enabled for lobby-north
-                        ok    clock        it is kept right
+                        ok    clock        it is synchronised
 
-                        Nothing stops a beacon on virtual.
+                        Nothing prevents a beacon on virtual.
 
                         """, errors: "", code: 0))
     }
@@ -68,10 +68,10 @@ import Testing
         #expect(
             result.output.hasPrefix(
                 "{\"adapter\":\"virtual\",\"good\":true,\"findings\":[{\"topic\":\"kernel\",\"mark\":\"ok\","
-                    + "\"message\":\"its Bluetooth is not needed for virtual\",\"remedy\":null},"))
+                    + "\"message\":\"virtual does not need the kernel's Bluetooth\",\"remedy\":null},"))
         #expect(
             result.output.hasSuffix(
-                "{\"topic\":\"clock\",\"mark\":\"ok\",\"message\":\"it is kept right\","
+                "{\"topic\":\"clock\",\"mark\":\"ok\",\"message\":\"it is synchronised\","
                     + "\"remedy\":null}]}\n"))
         #expect(result.code == 0 && result.errors == "")
     }
@@ -82,16 +82,16 @@ import Testing
         #expect(
             found == [
                 "fail controller unix:\(path): there is no such socket; is the controller's program running?",
-                "→ plug it in or start it, then ask again",
+                "→ plug it in or start it, then run doctor again",
             ])
         let result = try Program.run("doctor", "--root", folder.path, "--adapter", "unix:\(path)")
         #expect(result.code == 1)
-        #expect(result.output.contains("\n1 thing stops a beacon on unix:\(path), "))
+        #expect(result.output.contains("\n1 problem prevents a beacon on unix:\(path), "))
     }
 
     @Test func adapterThatIsNotThereStopsTheBeacon() throws {
         let result = try Program.run("doctor", "--root", folder.path, "--adapter", "hci77")
         #expect(result.code == 1)
-        #expect(result.output.contains("fail  kernel ") || result.output.contains(" hci77 is not there\n"))
+        #expect(result.output.contains("fail  kernel ") || result.output.contains(" hci77 is missing\n"))
     }
 }

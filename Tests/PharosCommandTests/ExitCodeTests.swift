@@ -129,7 +129,7 @@ import Testing
             "\(url) --address 40:11:22:33:44:55", 64,
             value(
                 "40:11:22:33:44:55", "--address <address>",
-                "use public, random-static, or six bytes of which the first is C0...FF")),
+                "use public, random-static, or six bytes whose first byte is C0...FF")),
         Mistake(
             "\(url) --like pc", 64,
             value("pc", "--like <model>", "use one of raspberry-pi, zephyr, intel, core-4")),
@@ -144,7 +144,7 @@ import Testing
             "--local-name needs --pdu scannable or connectable."),
         Mistake(
             "advertise eid --identity-key \(EncodeTests.key) --rotation-exponent 3 --measured-power-dbm 0 --local-name x",
-            64, "A name in the scan response would undo the ephemeral id."),
+            64, "--local-name cannot be combined with an ephemeral id: the name would identify the beacon."),
         Mistake(
             "\(url) --interval-ms 99 --like core-4 --adapter virtual", 64,
             "interval 98.75 ms is out of this controller's range 100 ms...10240 ms: it follows Core 4.2, where 100 ms is "

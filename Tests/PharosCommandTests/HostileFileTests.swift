@@ -41,7 +41,7 @@ import Testing
         #expect(result.output.hasPrefix("lob\\u001b[2Jby: off, hci0\\u000a\\u202e"))
         #expect(result.output.contains("  last error: a\\u009bb\\u000abeacon: on\n"))
         #expect(!(result.output + result.errors).unicodeScalars.contains("\u{1B}"))
-        #expect(result.errors.contains("\\u001b[31m.status.json: it is no status file"))
+        #expect(result.errors.contains("\\u001b[31m.status.json: it is not a status file"))
     }
 
     @Test func aNamedPipeInTheProfilesPlaceDoesNotHangAReload() throws {

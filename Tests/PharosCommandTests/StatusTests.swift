@@ -63,7 +63,7 @@ import Testing
                   ibeacon        C0:11:22:33:44:55  200                  0                  86400
                   eddystone-tlm  C0:11:22:33:44:55  5000 (asked 5000.1)  unknown (asked 4)  3455 (computed)
                   telemetry: temperature 48.199 °C (thermal:cpu-thermal), battery unknown
-                  brought back: adapter-gone 1, foreign-disabled 12
+                  recoveries: adapter-gone 1, foreign-disabled 12
 
                 """)
         #expect(result.code == 0 && result.errors == "")
@@ -87,23 +87,23 @@ import Testing
                 # TYPE pharos_on_air gauge
                 pharos_on_air{profile="b"} 0
                 pharos_on_air{profile="lobby-north"} 1
-                # HELP pharos_info What sends the beacon; always 1.
+                # HELP pharos_info Profile, adapter and controller of the beacon, as labels; always 1.
                 # TYPE pharos_info gauge
                 pharos_info{profile="b",profile_hash="",adapter="serial:/dev/\\"x\\\\y\\n",address="",controller=""} 1
                 pharos_info{profile="lobby-north",profile_hash="5e884898da28",adapter="hci0",\
                 address="DC:A6:32:01:02:03",controller="Core 5.0, Cypress (0x0131)"} 1
-                # HELP pharos_last_verified_timestamp_seconds When the radio was last known to be advertising, \
+                # HELP pharos_last_verified_timestamp_seconds When advertising was last verified, \
                 in seconds since 1970.
                 # TYPE pharos_last_verified_timestamp_seconds gauge
                 pharos_last_verified_timestamp_seconds{profile="lobby-north"} 981173107
-                # HELP pharos_rearms_total How often the beacon was brought back on the air, by cause.
+                # HELP pharos_rearms_total Recoveries of the beacon, by the cause of the outage.
                 # TYPE pharos_rearms_total counter
                 pharos_rearms_total{profile="lobby-north",cause="adapter-gone"} 1
                 pharos_rearms_total{profile="lobby-north",cause="foreign-disabled"} 12
                 # HELP pharos_temperature_celsius The temperature that telemetry sends.
                 # TYPE pharos_temperature_celsius gauge
                 pharos_temperature_celsius{profile="lobby-north"} 48.199
-                # HELP pharos_interval_seconds The advertising interval that the controller keeps, by frame.
+                # HELP pharos_interval_seconds The granted advertising interval, by frame.
                 # TYPE pharos_interval_seconds gauge
                 pharos_interval_seconds{profile="lobby-north",frame="ibeacon"} 0.2
                 pharos_interval_seconds{profile="lobby-north",frame="eddystone-tlm"} 5.0
@@ -111,7 +111,7 @@ import Testing
                 # TYPE pharos_radio_power_dbm gauge
                 pharos_radio_power_dbm{profile="lobby-north",frame="ibeacon"} 0
                 # HELP pharos_events_total Advertising events sent, by frame; computed from the time on the air \
-                where the controller counts none.
+                if the controller does not count them.
                 # TYPE pharos_events_total counter
                 pharos_events_total{profile="lobby-north",frame="ibeacon"} 86400
                 pharos_events_total{profile="lobby-north",frame="eddystone-tlm"} 3455
@@ -140,7 +140,7 @@ import Testing
         #expect(result.output.hasPrefix("lobby-north: off, hci0 DC:A6:32:01:02:03, "))
         #expect(
             result.output.hasSuffix(
-                " exited without reporting why; `systemctl status pharos@lobby-north` and its journal say why\n"))
+                " exited without reporting a reason; see `systemctl status pharos@lobby-north` and its journal\n"))
         #expect(result.code == 1)
         let json = try status("--json").output
         #expect(json.contains("\"state\":\"off\",\"since\":null,\"lastVerified\":\"2001"))
@@ -160,10 +160,10 @@ import Testing
         let result = try status()
         #expect(
             result.output == """
-                No beacon and no listener runs on this box: none has left its status in \(folder.path).
-                `systemctl enable --now pharos@NAME` keeps the profile /etc/pharos/NAME.json on the air, \
-                `pharos run FILE` any;
-                pharos-listen@NAME listens in the same way, `pharos listen FILE` for any.
+                No beacon and no listener runs on this machine: there is no status file in \(folder.path).
+                Start a beacon with `systemctl enable --now pharos@NAME` (profile /etc/pharos/NAME.json) or \
+                `pharos run FILE`,
+                a listener with `systemctl enable --now pharos-listen@NAME` or `pharos listen FILE`.
 
                 """)
         #expect(result.code == 1 && result.errors == "")
@@ -181,10 +181,12 @@ import Testing
     }
 
     static let garbage = [
-        ("", "it is no status file: 2:1: "), ("{", "it is no status file: "), ("\u{0}", "it is no status file: "),
-        ("[]", "it is no status file: it names no instance"), ("{}", "it is no status file: it names no instance"),
-        ("{\"name\":\"x\"}", "the instance's state is none of on-air, starting, recovering, off"),
-        ("{\"name\":\"x\",\"state\":\"up\"}", "the instance's state is none of on-air, starting, recovering, off"),
+        ("", "it is not a status file: 2:1: "), ("{", "it is not a status file: "),
+        ("\u{0}", "it is not a status file: "),
+        ("[]", "it is not a status file: it has no name of an instance"),
+        ("{}", "it is not a status file: it has no name of an instance"),
+        ("{\"name\":\"x\"}", "the instance's state is not one of on-air, starting, recovering, off"),
+        ("{\"name\":\"x\",\"state\":\"up\"}", "the instance's state is not one of on-air, starting, recovering, off"),
     ]
 
     @Test(arguments: garbage) func garbageIsNamedAndHidesNoOther(_ text: String, _ reason: String) throws {
@@ -209,8 +211,8 @@ import Testing
                 + "\"since\":null,\"lastVerified\":null,\"profileHash\":null,\"advertisements\":[{\"type\":\"raw\","
                 + "\"address\":null,\"intervalMs\":100,\"grantedIntervalMs\":null,\"radioPowerDbm\":null,"
                 + "\"grantedRadioPowerDbm\":null,\"events\":null,\"eventsCounted\":false}],\"rearms\":{},"
-                + "\"lastError\":\"the process exited without reporting why; `systemctl status pharos@x` and its journal "
-                + "say why\",\"controller\":null,\"telemetry\":null,\"eidClockAheadS\":null}],\"listeners\":[]}\n")
+                + "\"lastError\":\"the process exited without reporting a reason; see `systemctl status pharos@x` and "
+                + "its journal\",\"controller\":null,\"telemetry\":null,\"eidClockAheadS\":null}],\"listeners\":[]}\n")
     }
 
     @Test func directoriesThatCannotBeReadAreNamed() throws {

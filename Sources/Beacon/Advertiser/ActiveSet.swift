@@ -2,117 +2,118 @@ internal import BeaconFrames
 internal import BluetoothTypes
 internal import HCI
 
-/// An advertising set as it is now: what was granted, whose data it holds, and what it has sent.
+/// The state of an advertising set: its granted power, its current data, and its events so far.
 struct ActiveSet {
-    let allocation: SetAllocation.AdvertisingSet
-    /// `nil` where the set belongs to one advertisement alone.
+    let place: SetAllocation.AdvertisingSet
+    /// `nil` if the set sends only one advertisement.
     var scheduler: FrameScheduler?
     var tally: EventTally
     var grant = RadioPowerGrant.unknown
-    /// The address that listeners see.
+    /// The address that receivers see.
     var address: DeviceAddress
-    /// What the controller sends.
+    /// The data that the controller sends; `nil` if unknown.
     var data: AdvertisingData?
-    /// As far as anybody knows.
+    /// Whether the set is enabled, as far as the controller has reported.
     var isEnabled = false
 
-    init(_ allocation: SetAllocation.AdvertisingSet, _ sources: [PayloadSource]) {
-        self.allocation = allocation
-        if allocation.isShared {
-            scheduler = FrameScheduler(allocation.members.map { sources[$0].advertisement.interval })
+    init(_ place: SetAllocation.AdvertisingSet, _ sources: [PayloadSource]) {
+        self.place = place
+        if place.isShared {
+            scheduler = FrameScheduler(place.members.map { sources[$0].advertisement.interval })
         }
         tally = EventTally(
-            members: allocation.members.count, periodMicroseconds: allocation.plan.interval.meanPeriodMicroseconds)
-        address = allocation.plan.address
+            members: place.members.count, periodMicroseconds: place.parameters.interval.meanPeriodMicroseconds)
+        address = place.parameters.address
     }
 
-    var plan: AdvertisingPlan { allocation.plan }
+    var parameters: SetParameters { place.parameters }
 
-    /// Not kept: an existential in it would make a copy of the whole set of each look at one of its members.
+    /// Computed, because a stored existential would make every access to a set copy all of it.
     var commands: any AdvertisingCommands {
-        switch allocation.plan.family {
+        switch parameters.family {
         case .legacy: LegacyAdvertising()
         case .extended(let handle): ExtendedAdvertising(handle: handle)
         }
     }
 
-    /// The plan with the address of the moment.
-    var currentPlan: AdvertisingPlan {
-        allocation.rotatingKey == nil ? plan : plan.replacingAddress(address)
+    /// The parameters with the current address.
+    var currentParameters: SetParameters {
+        place.rotatingKey == nil ? parameters : parameters.replacingAddress(address)
     }
 
-    /// Position among the members of whoever is on the air.
+    /// The position of the current advertisement among the set's members.
     var turn: Int { scheduler?.current ?? 0 }
 
-    /// Position among all advertisements of whoever is on the air.
-    var current: Int { allocation.members[turn] }
+    /// The position of the current advertisement among all advertisements.
+    var current: Int { place.members[turn] }
 
-    /// Gives the set to whoever's turn it is by now.
+    /// Advances the schedule to `now`.
     ///
-    /// - Returns: their position among all advertisements, and whether that is somebody else than before.
+    /// - Returns: The position of the current advertisement among all, and whether it has changed.
     mutating func turn(at now: HCIInstant) -> (current: Int, isAnother: Bool) {
         let isAnother = scheduler?.turn(at: now) ?? false
         if isAnother { tally.begin(turn, at: now) }
         return (current, isAnother)
     }
 
-    /// Whether nothing but the data has to change to make it `new`.
+    /// Whether only the data has to change to turn this set into `new`.
     func canStay(as new: ActiveSet) -> Bool {
-        isEnabled && plan == new.plan && allocation.rotatingKey == new.allocation.rotatingKey
+        isEnabled && parameters == new.parameters && place.rotatingKey == new.place.rotatingKey
     }
 
-    /// The set has been enabled.
+    /// Notes that the set has been enabled.
     mutating func begin(at now: HCIInstant) {
         isEnabled = true
         scheduler?.start(at: now)
         tally.begin(turn, at: now, isEnabled: true)
     }
 
-    /// The set has been off since `instant`.
+    /// Notes that the set has been off since `instant`.
     mutating func end(at instant: HCIInstant) {
         isEnabled = false
         tally.end(at: instant)
     }
 }
 
-/// An advertisement as it is now.
+/// The state of an advertisement.
 struct ActiveFrame {
     var source: PayloadSource
     var payload = AdvertisingData(octets: [])
-    /// When the octets were made.
+    /// When the payload was built.
     var madeAt: HCIInstant?
-    /// When they should be made anew.
+    /// When the payload is out of date; `nil` for never.
     var renewalDue: HCIInstant?
-    /// Events of earlier times on the air.
+    /// Events from before its set was set up last.
     var eventsBefore: UInt64 = 0
 
     init(_ source: PayloadSource) {
         self.source = source
     }
 
-    /// Whether the octets are to be made anew.
+    /// Whether the payload must be built again.
     ///
-    /// - Parameter afterPause: Whoever comes on the air after a pause brings news along, if there may be any.
+    /// - Parameter afterPause: Whether another advertisement was on the air until now. A payload is renewed then if it is
+    ///   at least a second old.
     func isDue(at now: HCIInstant, afterPause: Bool) -> Bool {
         guard let renewalDue else { return false }
         guard afterPause, let madeAt else { return renewalDue <= now }
         return now.microseconds(since: madeAt) >= PayloadSource.shortestRenewalMicroseconds
     }
 
-    /// The octets have been made, or kept for another while.
+    /// Plans the next renewal, after the payload was built or kept.
     mutating func planRenewal(at now: HCIInstant, isShared: Bool) {
         guard let step = source.renewalMicroseconds else { return }
-        // From one due time to the next, so that being late does not add up.
+        // Counted from the due time, so that delays do not add up.
         let lateness = isShared ? 0 : max(0, now.microseconds(since: renewalDue ?? now))
         renewalDue = now.advanced(byMicroseconds: step - lateness % step)
     }
 }
 
-/// How many advertising events a set has sent since it was enabled, and for whom: computed from the time on the air and
-/// the mean period, because a legacy controller does not count them, and an extended one tells only at the end of a set.
+/// Counts the advertising events of a set by member. They are computed from the time on the air and the mean period,
+/// because legacy controllers do not count events, and extended ones report them only at the end of a set.
 struct EventTally: Hashable, Sendable {
     private let periodMicroseconds: Int
-    /// Time on the air of each member up to ``since``.
+    /// Microseconds on the air of each member up to ``since``.
     private var airtime: [Int]
     private var member = 0
     private var since: HCIInstant?
@@ -122,24 +123,25 @@ struct EventTally: Hashable, Sendable {
         airtime = [Int](repeating: 0, count: members)
     }
 
-    /// `member` is on the air from now on, whoever was before.
+    /// Notes that `member` is on the air from now on.
     ///
-    /// - Parameter isEnabled: the set has just been enabled, so that its first event comes at once.
+    /// - Parameter isEnabled: Whether the set has just been enabled, which sends its first event at once.
     mutating func begin(_ member: Int, at now: HCIInstant, isEnabled: Bool = false) {
         end(at: now)
         guard airtime.indices.contains(member) else { return }
         self.member = member
         since = now
-        // The event is in the middle of its time, of which the first half lies before the start.
+        // An event is counted in the middle of its period, whose first half was before the start.
         if isEnabled { airtime[member] += periodMicroseconds / 2 }
     }
 
-    /// Nothing is on the air from now on, or since `instant`, which may lie in the past.
+    /// Notes that nothing has been on the air since `instant`, which may be in the past.
     mutating func end(at instant: HCIInstant) {
         if let since { airtime[member] += max(0, instant.microseconds(since: since)) }
         since = nil
     }
 
+    /// The events of a member up to `now`.
     func events(of member: Int, at now: HCIInstant) -> UInt64 {
         guard airtime.indices.contains(member) else { return 0 }
         return UInt64((airtime(of: member, at: now) + (periodMicroseconds + 1) / 2) / periodMicroseconds)

@@ -101,35 +101,19 @@ public protocol AdapterSession: AnyObject {
 
 /// The advertisements of one profile on one controller, sent by HCI or through the kernel.
 public protocol AdvertisingSession: AdapterSession {
-    /// When all advertisements were on the air for the first time; `nil` before.
-    var onAirSince: HCIInstant? { get }
+    /// Now, on the clock of the session's host.
+    var now: HCIInstant { get }
+    /// The state that payloads depend on.
+    var live: LiveContent { get }
     /// The advertisements on the air, in the order of the profile.
     var advertisements: [OnAirAdvertisement] { get }
     /// Advertising events of all advertisements since the start, including those that a reload has removed.
     var computedEvents: UInt64 { get }
-    /// Whole seconds since the start.
-    var secondsOnAir: Int { get }
     var controller: OnAirController { get }
     /// One sentence for each request that the controller cannot fulfil.
     var warnings: [String] { get }
     /// The numbers and addresses that other programs must not change.
     var watched: ForeignActivity.Watched { get }
-
-    /// The beacon's own clock, for ephemeral ids.
-    var clock: EIDClock { get }
-    /// Whether ``memory`` contains ephemeral ids or used numbers of an encryption.
-    var hasMemory: Bool { get }
-    /// What must survive a restart.
-    var memory: BeaconMemory { get }
-    /// Compares the beacon's own clock with the wall clock and corrects it.
-    ///
-    /// Ids are renewed at once if the beacon's own clock was behind, or far ahead.
-    ///
-    /// - Parameters:
-    ///   - unixMicroseconds: The wall clock, in microseconds since 1970.
-    ///   - isTrusted: Whether the wall clock is known to be synchronised.
-    @discardableResult
-    func synchronize(unixMicroseconds: Int, isTrusted: Bool) -> EIDClock.Correction
 }
 
 extension AdvertisingSession {
@@ -138,6 +122,46 @@ extension AdvertisingSession {
 
     /// Does nothing: a new start sets everything up anyway.
     public func markLost() {}
+
+    /// When all advertisements were on the air for the first time; `nil` before.
+    public var onAirSince: HCIInstant? { live.onAirSince }
+
+    /// Whole seconds since the start.
+    public var secondsOnAir: Int { live.elapsed(at: live.countedUntil(now)) / 1_000_000 }
+
+    /// The beacon's own clock, for ephemeral ids.
+    public var clock: EIDClock { live.clock }
+
+    /// Whether ``memory`` contains ephemeral ids or used numbers of an encryption.
+    public var hasMemory: Bool { live.hasMemory }
+
+    /// The values that must survive a restart.
+    public var memory: BeaconMemory { live.memory(at: now) }
+
+    /// Compares the beacon's own clock with the wall clock and corrects it.
+    ///
+    /// Ids change at once if the beacon's own clock was behind, or far ahead.
+    ///
+    /// - Parameters:
+    ///   - unixMicroseconds: The wall clock, in microseconds since 1970.
+    ///   - isTrusted: Whether the wall clock is known to be synchronised.
+    @discardableResult
+    public func synchronize(unixMicroseconds: Int, isTrusted: Bool) -> EIDClock.Correction {
+        live.synchronize(unixMicroseconds: unixMicroseconds, isTrusted: isTrusted, at: now)
+    }
+
+    /// Keeps the advertisements on the air until `deadline`, for a program without an ``AdapterRunner``.
+    ///
+    /// - Throws: `ended` if the advertisements are off the air, `command` or `management` with `interrupted` inside if a
+    ///   signal arrived.
+    public func run(until deadline: HCIInstant) throws(SessionError) {
+        while true {
+            let wakeUp = nextWakeUp
+            try receive(until: min(wakeUp ?? deadline, deadline))
+            if let wakeUp, wakeUp <= now { try wake(now) }
+            if now >= deadline { return }
+        }
+    }
 
     /// The advertisements with their intervals and addresses, in a few words.
     public var summary: String {

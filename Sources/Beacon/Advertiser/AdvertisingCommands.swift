@@ -1,24 +1,24 @@
 internal import BluetoothTypes
 public import HCI
 
-/// The steps that both command families know, in the order in which a beacon takes them: configure, data, enable.
+/// The steps of advertising, in their order: configure, set the data, enable. Each command family implements them.
 ///
-/// Data stands before enabling, so that no stale payload is ever on the air.
+/// The data is set before enabling, so that no old payload is ever on the air.
 protocol AdvertisingCommands {
-    /// Sets address, parameters and radio power. Advertising is off afterwards, whatever it was before.
-    func configure(_ plan: AdvertisingPlan, _ host: HCIHost) throws(SessionError) -> RadioPowerGrant
-    /// Replaces the data in place; used from the next advertising event on.
+    /// Sets address, parameters and radio power. Advertising is off afterwards.
+    func configure(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) -> RadioPowerGrant
+    /// Replaces the data in place, from the next advertising event on.
     func setData(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError)
     func setScanResponse(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError)
     func enable(_ host: HCIHost) throws(SessionError)
-    /// No error when it was off already: controllers disagree on what to answer then.
+    /// Turns advertising off. No error if it is off already: controllers answer that in different ways.
     func disable(_ host: HCIHost) throws(SessionError)
-    /// After ``disable(_:)``: gives back what the controller kept for us.
-    func release(_ plan: AdvertisingPlan, _ host: HCIHost) throws(SessionError)
+    /// Frees the controller's memory for this set, after ``disable(_:)``.
+    func release(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError)
 }
 
 extension HCICommandError {
-    /// The controller lives, and does not do what was asked: a beacon can go on without.
+    /// Whether the controller works but refuses the command.
     var isRefusal: Bool {
         switch self {
         case .refused, .malformedReturn: true
@@ -26,7 +26,7 @@ extension HCICommandError {
         }
     }
 
-    /// The same for vendors' commands, to which some controllers do not answer at all.
+    /// Whether the controller refuses a vendor command. Some controllers do not answer these at all.
     var isVendorsRefusal: Bool {
         if case .noAnswer = self { return true }
         return isRefusal
@@ -34,7 +34,7 @@ extension HCICommandError {
 }
 
 extension HCIHost {
-    /// Executes a command that a beacon can do without: `nil` where the controller does not do it.
+    /// Executes an optional command. Returns `nil` if the controller refuses it.
     func executeOptional<C: HCICommand>(_ command: C) throws(HCICommandError) -> C.ReturnParameters? {
         do throws(HCICommandError) {
             return try execute(command)
@@ -44,7 +44,7 @@ extension HCIHost {
         }
     }
 
-    /// Executes `command`, taking a refusal with one of `statuses` for success.
+    /// Executes `command`. A refusal with one of `statuses` counts as success.
     func execute(_ command: some HCICommand, tolerating statuses: HCIStatus...) throws(HCICommandError) {
         do throws(HCICommandError) {
             _ = try execute(command)
@@ -54,20 +54,20 @@ extension HCIHost {
     }
 }
 
-/// The legacy family: one advertiser, no handle. Core Specification 5.4, Vol 4 Part E 7.8.4...7.8.9.
+/// The legacy commands, for one set without a handle. Core Specification 5.4, Vol 4 Part E 7.8.4...7.8.9.
 struct LegacyAdvertising: AdvertisingCommands {
-    func configure(_ plan: AdvertisingPlan, _ host: HCIHost) throws(SessionError) -> RadioPowerGrant {
-        // Neither the address nor the parameters can be changed while advertising is on.
+    func configure(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) -> RadioPowerGrant {
+        // Controllers refuse a new address and new parameters while advertising is on.
         try disable(host)
-        if let address = plan.randomAddress {
+        if let address = parameters.randomAddress {
             let hint = "the adapter is scanning or connecting; end that first (bluetoothctl scan off)"
             try advertising(hints: [.commandDisallowed: hint]) { try Self.setAddress(address, host) }
         }
-        let busy = "another program advertises on this adapter, or its controller wants another family"
-        try advertising(hints: plan.parameterHints.merging([.commandDisallowed: busy]) { $1 }) {
-            _ = try host.execute(plan.legacyParameters)
+        let busy = "another program advertises on this adapter, or its controller follows the extended commands"
+        try advertising(hints: parameters.parameterHints.merging([.commandDisallowed: busy]) { $1 }) {
+            _ = try host.execute(parameters.legacyCommand)
         }
-        return try advertising { try setPower(plan, host) }
+        return try advertising { try setPower(parameters, host) }
     }
 
     func setData(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError) {
@@ -83,17 +83,17 @@ struct LegacyAdvertising: AdvertisingCommands {
     }
 
     func disable(_ host: HCIHost) throws(SessionError) {
-        // The specification calls a second disable without effect; Broadcom's firmware and btvirt refuse it.
+        // The specification allows a second disable; Broadcom's firmware and btvirt refuse it.
         try advertising { try host.execute(LESetAdvertisingEnable(false), tolerating: .commandDisallowed) }
     }
 
-    func release(_ plan: AdvertisingPlan, _ host: HCIHost) throws(SessionError) {
+    func release(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) {
         try setData(AdvertisingData(octets: []), host)
         try setScanResponse(AdvertisingData(octets: []), host)
-        if plan.radioPower != nil { try advertising { try VendorPower(plan.powerControl).giveBack(host) } }
+        if parameters.radioPower != nil { try advertising { try VendorPower(parameters.powerControl).giveBack(host) } }
     }
 
-    /// A controller that scans takes no address. A listener of ours sees the refusal, and stops for a moment.
+    /// Sets the random address. A controller refuses it while it scans; `pharos listen` then pauses its scan.
     private static func setAddress(_ address: DeviceAddress, _ host: HCIHost) throws(HCICommandError) {
         for _ in 0..<4 {
             do throws(HCICommandError) {
@@ -107,11 +107,11 @@ struct LegacyAdvertising: AdvertisingCommands {
         try host.execute(LESetRandomAddress(address))
     }
 
-    private func setPower(_ plan: AdvertisingPlan, _ host: HCIHost) throws -> RadioPowerGrant {
-        guard let asked = plan.radioPower else {
+    private func setPower(_ parameters: SetParameters, _ host: HCIHost) throws -> RadioPowerGrant {
+        guard let asked = parameters.radioPower else {
             return try Self.readPower(host).map { .reported($0) } ?? .unknown
         }
-        let answer = try VendorPower(plan.powerControl).set(asked, host)
+        let answer = try VendorPower(parameters.powerControl).set(asked, host)
         if case .granted = answer { return answer }
         let reported = try Self.readPower(host)
         switch answer {
@@ -121,15 +121,15 @@ struct LegacyAdvertising: AdvertisingCommands {
         }
     }
 
-    /// LE Read Advertising Physical Channel TX Power; `nil` where the controller does not know.
+    /// Returns the power from LE Read Advertising Physical Channel TX Power; `nil` if the controller refuses.
     private static func readPower(_ host: HCIHost) throws(HCICommandError) -> RadioPower? {
         try host.executeOptional(LEReadAdvertisingPhysicalChannelTxPower())?.power
     }
 }
 
-extension AdvertisingPlan {
-    /// What is asked for with the legacy commands.
-    var legacyParameters: LESetAdvertisingParameters {
+extension SetParameters {
+    /// The legacy command with these parameters.
+    var legacyCommand: LESetAdvertisingParameters {
         get throws {
             try LESetAdvertisingParameters(
                 intervalMinimum: interval, intervalMaximum: interval, type: pdu.legacyType,
@@ -149,28 +149,28 @@ extension AdvertisingPDU {
     }
 }
 
-/// The extended family, sending legacy PDUs from one set, so that every phone hears them.
+/// The extended commands for one set, which sends legacy PDUs, so that every phone receives them.
 ///
 /// Core Specification 5.4, Vol 4 Part E 7.8.52...7.8.59.
 struct ExtendedAdvertising: AdvertisingCommands {
     let handle: UInt8
 
-    func configure(_ plan: AdvertisingPlan, _ host: HCIHost) throws(SessionError) -> RadioPowerGrant {
-        // A set that an earlier run left behind would refuse new parameters while it is enabled.
+    func configure(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) -> RadioPowerGrant {
+        // An enabled set from an earlier run would refuse new parameters.
         try disable(host)
         let stuck =
             "the controller still follows the legacy commands of an older kernel; use hciN:user, which resets it"
-        let selected = try advertising(hints: plan.parameterHints.merging([.commandDisallowed: stuck]) { $1 }) {
-            try host.execute(plan.extendedParameters(handle)).selectedPower
+        let selected = try advertising(hints: parameters.parameterHints.merging([.commandDisallowed: stuck]) { $1 }) {
+            try host.execute(parameters.extendedCommand(handle)).selectedPower
         }
-        if let address = plan.randomAddress {
+        if let address = parameters.randomAddress {
             try advertising {
                 _ = try host.execute(LESetAdvertisingSetRandomAddress(handle: handle, address: address))
             }
         }
-        // 0x7F is no level: some controllers echo the question.
+        // 0x7F is not a power level: some controllers repeat the value of the command.
         guard selected != .noPreference else { return .unknown }
-        return plan.radioPower == nil ? .reported(selected) : .granted(selected)
+        return parameters.radioPower == nil ? .reported(selected) : .granted(selected)
     }
 
     func setData(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError) {
@@ -195,16 +195,16 @@ struct ExtendedAdvertising: AdvertisingCommands {
         }
     }
 
-    func release(_ plan: AdvertisingPlan, _ host: HCIHost) throws(SessionError) {
+    func release(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) {
         try advertising {
             try host.execute(LERemoveAdvertisingSet(handle: handle), tolerating: .unknownAdvertisingIdentifier)
         }
     }
 }
 
-extension AdvertisingPlan {
-    /// What is asked for with the extended commands.
-    func extendedParameters(_ handle: UInt8) throws -> LESetExtendedAdvertisingParameters {
+extension SetParameters {
+    /// The extended command with these parameters.
+    func extendedCommand(_ handle: UInt8) throws -> LESetExtendedAdvertisingParameters {
         try LESetExtendedAdvertisingParameters(
             handle: handle, properties: pdu.legacyProperties, intervalMinimum: interval, intervalMaximum: interval,
             channels: channels, ownAddressType: ownAddressType, power: radioPower ?? .noPreference)
@@ -222,13 +222,13 @@ extension AdvertisingPDU {
     }
 }
 
-/// Listening without asking: every advertisement is reported, duplicates too, on a window as long as its interval.
+/// A passive scan that reports every advertisement, including duplicates, with a window as long as its interval.
 ///
 /// Core Specification 5.4, Vol 4 Part E 7.8.10, 7.8.11, 7.8.64, 7.8.65.
 public struct PassiveScan: Sendable {
     private let isExtended: Bool
 
-    /// The family that goes with the controller: the legacy commands are banned where the extended ones are in use.
+    /// Chooses the command family: a controller refuses legacy commands after extended ones.
     public init(_ capabilities: ControllerCapabilities) {
         isExtended = capabilities.hasExtendedAdvertising
     }
@@ -236,7 +236,7 @@ public struct PassiveScan: Sendable {
     /// 60 ms.
     private static let window = ScanInterval(rawValue: 96)
 
-    /// Sets the scan up and enables it; reports come as events of `host`.
+    /// Enables the scan. The reports are events of `host`.
     public func start(_ host: HCIHost) throws(SessionError) {
         try advertising {
             if isExtended {

@@ -2,75 +2,78 @@ internal import BeaconFrames
 internal import BluetoothTypes
 public import HCI
 
-/// All advertisements of one box on one controller, from the first command to the last.
+/// All advertisements of a machine on one controller, sent with HCI commands.
 ///
-/// It waits for nothing but the answers to its commands: whoever drives it hands events to ``handle(_:)``, calls
-/// ``wake(_:)`` at ``nextWakeUp``, and decides what to do about errors. ``run(until:)`` is all of that for a program in
-/// the foreground. Where nothing rotates and nothing has to be renewed there is no next wake-up.
+/// The session waits only for the answers to its commands. Its caller passes events to ``handle(_:)``, calls
+/// ``wake(_:)`` at ``nextWakeUp``, and decides what to do about errors; ``AdapterRunner`` does all of this. If no
+/// advertisements share a set and no payload changes, there is no next wake-up.
 ///
-/// Counters (ADV_CNT, SEC_CNT) begin at ``start()`` and go on through ``rearm(on:plan:)`` and ``replace(with:)``.
+/// The telemetry counters (ADV_CNT, SEC_CNT) begin at ``start()`` and continue through ``rearm(on:allocation:)`` and
+/// ``replace(with:)``.
 public final class BeaconSession {
-    public private(set) var plan: SendingPlan
-    /// When all advertisements were on the air for the first time; `nil` before.
-    public private(set) var onAirSince: HCIInstant?
-    private(set) var host: HCIHost
-    private(set) var sets: [ActiveSet]
-    private(set) var frames: [ActiveFrame]
-    /// Events of advertisements that a reload has taken out.
-    private(set) var eventsOfOthers: UInt64 = 0
-    /// When the session was stopped; counters stand still from then on.
-    private(set) var stoppedAt: HCIInstant?
-    let countersAtStart: TelemetryCounters
-    private var live: LiveContent
+    public private(set) var allocation: SetAllocation
+    public let live: LiveContent
+    private var host: HCIHost
+    private var sets: [ActiveSet]
+    private var frames: [ActiveFrame]
+    /// Events of advertisements that a reload has removed.
+    private var eventsOfOthers: UInt64 = 0
 
     /// - Parameters:
-    ///   - clock: for ephemeral ids; one that starts at 65280 now where it is left out.
-    ///   - memory: what was on the air before a restart.
-    ///   - countersAtStart: what telemetry starts to count from.
-    ///   - telemetry: the sensors; without them what they say is sent as unknown.
-    ///   - randomness: for salts, turned-over addresses and the moments of turning over.
+    ///   - clock: For ephemeral ids; `nil` for a clock that starts at 65280 now.
+    ///   - memory: The ids and counters of an earlier run; `nil` without one.
+    ///   - countersAtStart: The first values of the telemetry counters.
+    ///   - telemetry: The sensors; without them their values are sent as unknown.
+    ///   - randomness: For salts, new addresses and the moments at which ids change.
     public init(
-        host: HCIHost, plan: SendingPlan, clock: EIDClock? = nil, memory: BeaconMemory? = nil,
+        host: HCIHost, allocation: SetAllocation, clock: EIDClock? = nil, memory: BeaconMemory? = nil,
         countersAtStart: TelemetryCounters = TelemetryCounters(), telemetry: (any TelemetrySource)? = nil,
         randomness: any RandomNumberGenerator = SystemRandomNumberGenerator()
     ) {
         self.host = host
-        self.plan = plan
-        self.countersAtStart = countersAtStart
+        self.allocation = allocation
         live = LiveContent(
-            clock ?? EIDClock(at: host.now), memory: memory, telemetry: telemetry, randomness: randomness)
-        frames = plan.sources.map { ActiveFrame($0) }
-        sets = plan.allocation.sets.map { ActiveSet($0, plan.sources) }
+            clock ?? EIDClock(at: host.now), memory: memory, countersAtStart: countersAtStart, telemetry: telemetry,
+            randomness: randomness)
+        frames = allocation.sources.map { ActiveFrame($0) }
+        sets = allocation.sets.map { ActiveSet($0, allocation.sources) }
     }
 
     /// Configures the controller, sets the data, and enables advertising, in this order, one set after the other. All
-    /// counters begin anew.
+    /// counters start at their first values.
     ///
-    /// When it fails half-way, what was set is taken back before the error is thrown.
+    /// - Throws: The failure. Everything that was set before it has been undone.
     public func start() throws(SessionError) {
-        onAirSince = nil
-        stoppedAt = nil
+        live.onAirSince = nil
+        live.stoppedAt = nil
         eventsOfOthers = 0
-        frames = plan.sources.map { ActiveFrame($0) }
-        sets = plan.allocation.sets.map { ActiveSet($0, plan.sources) }
+        frames = allocation.sources.map { ActiveFrame($0) }
+        sets = allocation.sets.map { ActiveSet($0, allocation.sources) }
         keepTurns()
         try arm()
-        onAirSince = host.now
+        live.onAirSince = host.now
     }
 
-    /// Turns advertising off and gives back what was taken. All that can be tried has been tried when this returns.
+    /// Turns advertising off and restores the controller.
     ///
-    /// - Throws: when the controller did not confirm that advertising is off: it may still be on the air.
+    /// - Throws: The reason why advertising may still be on: the controller did not confirm that it is off.
     public func stop() throws(SessionError) {
         let failure = turnOff()
-        stoppedAt = host.now
+        live.stoppedAt = host.now
         if let failure { throw failure }
     }
+
+    public func stop(by deadline: HCIInstant) throws(SessionError) {
+        host.latestAnswer = deadline
+        try stop()
+    }
+
+    public var now: HCIInstant { host.now }
 
     /// When ``wake(_:)`` has something to do; `nil` for never.
     public var nextWakeUp: HCIInstant? {
         guard isOnAir else { return nil }
-        // This is asked at each wake-up: nothing large is copied, as the sets would be that an array returns.
+        // Called at each wake-up: the span avoids a copy of each set.
         var earliest = live.turns.isEmpty ? .distantFuture : live.nextTurn ?? .distantFuture
         let sets = sets
         for index in sets.indices {
@@ -80,16 +83,16 @@ public final class BeaconSession {
         return earliest == .distantFuture ? nil : earliest
     }
 
-    /// Whether all sets are enabled, as far as the controller has said.
+    /// Whether all sets are enabled, as far as the controller has reported.
     public var isOnAir: Bool {
-        guard stoppedAt == nil, onAirSince != nil else { return false }
+        guard live.stoppedAt == nil, live.onAirSince != nil else { return false }
         for index in sets.indices where !sets[index].isEnabled { return false }
         return true
     }
 
-    /// Does what is due: turns ids over, gives shared sets to whoever's turn it is, and renews telemetry.
+    /// Does what is due: changes ids, sends the next advertisement of each shared set, and renews telemetry.
     ///
-    /// - Throws: when a command failed; what is on the air is then what it was, or less, until ``rearm(on:plan:)``.
+    /// - Throws: The failure of a command. Some advertisements may be off the air until ``rearm(on:allocation:)``.
     public func wake(_ now: HCIInstant) throws(SessionError) {
         guard isOnAir else { return }
         for index in live.turns.indices {
@@ -97,96 +100,66 @@ public final class BeaconSession {
         }
         for index in sets.indices { try renew(index, now) }
     }
-
-    /// The wall clock shows this: ids turn over at once if the beacon's own clock was late, or far ahead.
-    ///
-    /// - Parameter isTrusted: Whether somebody says that the wall clock is right.
-    @discardableResult
-    public func synchronize(unixMicroseconds: Int, isTrusted: Bool) -> EIDClock.Correction {
-        live.synchronize(unixMicroseconds: unixMicroseconds, isTrusted: isTrusted, at: host.now)
-    }
-
-    /// The beacon's own clock, for ephemeral ids.
-    public var clock: EIDClock { live.clock }
-
-    /// Whether ``memory`` holds something: ids that turn over, or numbers that encryption has used.
-    public var hasMemory: Bool {
-        // Asked at each wake-up: a property of `live` would be computed from a copy of all of it.
-        !live.turns.isEmpty || live.hasSealedPackets
-    }
-
-    /// What must survive a restart.
-    public var memory: BeaconMemory { live.memory(at: host.now) }
-
-    /// Keeps the beacon on the air until `deadline`.
-    ///
-    /// - Throws: `ended` when the controller stopped, `command` with `interrupted` inside when a signal came.
-    public func run(until deadline: HCIInstant) throws(SessionError) {
-        while true {
-            let wakeUp = nextWakeUp
-            let event = try advertising { try host.nextEvent(until: min(wakeUp ?? deadline, deadline)) }
-            if let event { try handle(event) }
-            if let wakeUp, wakeUp <= host.now { try wake(host.now) }
-            if host.now >= deadline { return }
-        }
-    }
 }
 
-/// On the air, off it, and back.
+// MARK: Starting again, and changing the advertisements
+
 extension BeaconSession {
     /// Sets everything up again, after a reset or on a controller that has come back. Counters, ids, addresses and the
-    /// order of rotation go on.
+    /// order of shared sets continue.
     ///
     /// - Parameters:
-    ///   - newHost: where the controller is reached by another way now. Its clock must be that of the old one.
-    ///   - newPlan: where the controller is another, or can do something else than it could.
-    /// - Throws: what failed. Nothing is on the air then that could be turned off, and counters stand still.
-    public func rearm(on newHost: HCIHost? = nil, plan newPlan: SendingPlan? = nil) throws(SessionError) {
+    ///   - newHost: A new connection to the controller, with the clock of the old one; `nil` for the same connection.
+    ///   - newAllocation: For another controller, or one whose capabilities have changed; `nil` for the same.
+    /// - Throws: The failure. Everything that could be turned off is off then, and counters stand still.
+    public func rearm(on newHost: HCIHost?, allocation newAllocation: SetAllocation?) throws(SessionError) {
         silence(since: (newHost ?? host).now)
         if let newHost { host = newHost }
-        if let newPlan { adopt(newPlan) }
+        if let newAllocation { adopt(newAllocation) }
         for index in sets.indices { sets[index].data = nil }
         try arm()
-        stoppedAt = nil
-        onAirSince = onAirSince ?? host.now
+        live.stoppedAt = nil
+        live.onAirSince = live.onAirSince ?? host.now
     }
 
-    /// Somebody has found that nothing has been on the air since `instant`: events are not counted from then on, and
-    /// nothing is due, until ``rearm(on:plan:)``.
+    public func rearm() throws(SessionError) { try rearm(on: nil, allocation: nil) }
+
+    /// Notes that nothing has been on the air since `instant`. Until ``rearm(on:allocation:)`` no events are counted,
+    /// and nothing is due.
     public func silence(since instant: HCIInstant) {
         for index in sets.indices { sets[index].end(at: instant) }
     }
 
-    /// Sends something else from now on. What the two plans have in common stays on the air; the data of a set whose
-    /// parameters stay the same is replaced in place, any other set is off for no longer than its commands take.
+    /// Replaces the advertisements. A set whose parameters stay the same stays on the air, and only its data is replaced;
+    /// any other set is off the air for no longer than its commands take.
     ///
-    /// - Throws: what failed. The old plan is on the air again then, unless ``isOnAir`` says that it is not.
-    public func replace(with newPlan: SendingPlan) throws(SessionError) {
-        let old = (plan, sets, frames, eventsOfOthers)
+    /// - Throws: The failure. The old advertisements are on the air again, if ``isOnAir`` is true.
+    public func replace(with newAllocation: SetAllocation) throws(SessionError) {
+        let old = (allocation, sets, frames, eventsOfOthers)
         let turns = live.turns
         do throws(SessionError) {
-            try takeOver(newPlan)
+            try takeOver(newAllocation)
         } catch {
             let begun = sets
             if error.isInterruption {
-                // Nothing goes back on the air: the caller turns off whatever either plan has put there.
-                sets += old.1.filter { set in !begun.contains { $0.plan.family == set.plan.family } }
+                // The program ends: the caller turns off the old sets and the new ones.
+                sets += old.1.filter { set in !begun.contains { $0.parameters.family == set.parameters.family } }
                 throw error
             }
-            (plan, sets, frames, eventsOfOthers) = old
-            live.goBack(to: turns)
-            release(begun.filter { set in !sets.contains { $0.plan.family == set.plan.family } })
+            (allocation, sets, frames, eventsOfOthers) = old
+            live.restore(turns)
+            release(begun.filter { set in !sets.contains { $0.parameters.family == set.parameters.family } })
             try? rearm()
             throw error
         }
     }
 
-    private func takeOver(_ newPlan: SendingPlan) throws(SessionError) {
+    private func takeOver(_ newAllocation: SetAllocation) throws(SessionError) {
         let before = sets
         let now = host.now
         for index in sets.indices { sets[index].tally.end(at: now) }
-        adopt(newPlan)
-        release(before.filter { old in !sets.contains { $0.plan.family == old.plan.family } })
+        adopt(newAllocation)
+        release(before.filter { old in !sets.contains { $0.parameters.family == old.parameters.family } })
         for index in sets.indices {
             if let old = before.first(where: { $0.canStay(as: sets[index]) }) {
                 try continueSet(index, from: old)
@@ -202,17 +175,17 @@ extension BeaconSession {
         sets[index].address = old.address
         sets[index].data = old.data
         sets[index].isEnabled = true
-        for member in sets[index].allocation.members { try make(member, sets[index], now) }
+        for member in sets[index].place.members { try make(member, sets[index], now) }
         try show(index, sets[index].current)
         sets[index].scheduler?.start(at: now)
         sets[index].tally.begin(sets[index].turn, at: now)
     }
 
-    /// Makes `newPlan` the one that is followed from the next command on; counts go on for what stays the same.
-    private func adopt(_ newPlan: SendingPlan) {
+    /// Makes `newAllocation` the current one. The counts of advertisements that stay continue.
+    private func adopt(_ newAllocation: SetAllocation) {
         countCompleted()
         var old = frames
-        frames = newPlan.sources.map { source in
+        frames = newAllocation.sources.map { source in
             let content = source.advertisement.content
             guard let index = old.firstIndex(where: { $0.source.advertisement.content == content }) else {
                 return ActiveFrame(source)
@@ -222,25 +195,25 @@ extension BeaconSession {
             return frame
         }
         eventsOfOthers += old.reduce(0) { $0 + $1.eventsBefore }
-        plan = newPlan
-        sets = newPlan.allocation.sets.map { ActiveSet($0, newPlan.sources) }
+        allocation = newAllocation
+        sets = newAllocation.sets.map { ActiveSet($0, newAllocation.sources) }
         keepTurns()
     }
 
-    /// Counts the events of the sets' time on the air to what was there before, so that the sets may begin anew.
+    /// Adds the events of each set to its advertisements' counts, before the sets are replaced.
     private func countCompleted() {
         let now = host.now
         for set in sets {
-            for (member, frame) in set.allocation.members.enumerated() where frames.indices.contains(frame) {
+            for (member, frame) in set.place.members.enumerated() where frames.indices.contains(frame) {
                 frames[frame].eventsBefore += set.tally.events(of: member, at: now)
             }
         }
     }
 
-    /// The ids whose addresses turn over, each with its telemetry.
-    private func keepTurns() { live.keep(plan.allocation.sets.compactMap(\.rotatingKey), at: host.now) }
+    /// Passes the ids whose addresses change to ``live``.
+    private func keepTurns() { live.keep(allocation.sets.compactMap(\.rotatingKey), at: host.now) }
 
-    /// Puts all sets up and on the air; when it fails, what was set is taken back.
+    /// Sets up all sets and enables them. After a failure, it undoes what was set.
     private func arm() throws(SessionError) {
         do throws(SessionError) {
             var ready = 0
@@ -249,11 +222,11 @@ extension BeaconSession {
                     try setUp(ready)
                     ready += 1
                 } catch {
-                    // Somebody else holds the sets that the controller says it has: we make do with what we got.
+                    // The kernel or another program holds some of the sets: use only those that were available.
                     guard ready > 0, case .command(let refusal, _) = error, refusal.status == .memoryCapacityExceeded
                     else { throw error }
                     release(Array(sets.prefix(ready)))
-                    adopt(try plan.limited(toSets: ready))
+                    adopt(try allocation.limited(toSets: ready))
                     ready = 0
                 }
             }
@@ -274,18 +247,18 @@ extension BeaconSession {
         _ = turnOff()
     }
 
-    /// Puts a set up and on the air, whatever state it was in.
+    /// Sets up a set and enables it, whatever its state was.
     private func setUp(_ index: Int) throws(SessionError) {
         sets[index].end(at: host.now)
-        if let turn = live.turn(of: sets[index].allocation.rotatingKey) { sets[index].address = turn.address }
+        if let turn = live.turn(of: sets[index].place.rotatingKey) { sets[index].address = turn.address }
         let commands = sets[index].commands
-        let plan = sets[index].currentPlan
-        sets[index].grant = try commands.configure(plan, host)
-        // Of all members: what cannot be made must not turn up an hour later.
-        for member in sets[index].allocation.members { try make(member, sets[index], host.now) }
+        let parameters = sets[index].currentParameters
+        sets[index].grant = try commands.configure(parameters, host)
+        // Build all payloads now: one that cannot be built must fail now, not when it is sent first.
+        for member in sets[index].place.members { try make(member, sets[index], host.now) }
         sets[index].data = nil
         try show(index, sets[index].current)
-        if plan.pdu != .nonconnectable { try commands.setScanResponse(plan.scanResponse, host) }
+        if parameters.pdu != .nonconnectable { try commands.setScanResponse(parameters.scanResponse, host) }
         try commands.enable(host)
         sets[index].begin(at: host.now)
     }
@@ -295,13 +268,14 @@ extension BeaconSession {
         try sets[index].commands.disable(host)
     }
 
-    /// A set is off the air from now on.
-    func end(_ index: Int) { sets[index].end(at: host.now) }
+    /// Notes that a set is off the air from now on.
+    private func end(_ index: Int) { sets[index].end(at: host.now) }
 }
 
-/// What the sets hold: made when they are set up, and made anew when it is due.
+// MARK: Payloads
+
 extension BeaconSession {
-    /// Gives the set to whoever's turn it is, with octets that are true enough.
+    /// Sends the advertisement whose turn it is, with a payload that is not too old.
     private func renew(_ index: Int, _ now: HCIInstant) throws(SessionError) {
         let (current, isAnother) = sets[index].turn(at: now)
         if frames[current].renewalDue != nil, frames[current].isDue(at: now, afterPause: isAnother) {
@@ -310,7 +284,7 @@ extension BeaconSession {
         try show(index, current)
     }
 
-    /// Replaces the data in place, where it is another.
+    /// Replaces the data of a set in place, if it differs.
     private func show(_ index: Int, _ frame: Int) throws(SessionError) {
         let payload = frames[frame].payload
         guard sets[index].data != payload else { return }
@@ -319,7 +293,7 @@ extension BeaconSession {
         sets[index].data = payload
     }
 
-    /// Makes the octets of an advertisement that is sent from `set`.
+    /// Builds the payload of an advertisement that is sent from `set`.
     private func make(_ frame: Int, _ set: ActiveSet, _ now: HCIInstant) throws(SessionError) {
         let payload = try live.payload(
             frames[frame].source, power: set.grant.power, counters: counters(at: now),
@@ -328,14 +302,14 @@ extension BeaconSession {
             frames[frame].payload = payload
             frames[frame].madeAt = now
         }
-        frames[frame].planRenewal(at: now, isShared: set.allocation.isShared)
+        frames[frame].planRenewal(at: now, isShared: set.place.isShared)
     }
 
-    /// An id and its address turn over together, in all sets that carry them. Neither family lets the address of an
-    /// enabled advertiser change in every state, so this costs an event.
+    /// Changes an id and its address together, in all sets that send them. This costs one event: controllers do not
+    /// change the address of an enabled set in every state.
     private func turnOver(_ turn: EphemeralTurn) throws(SessionError) {
-        let affected = sets.indices.filter { sets[$0].allocation.rotatingKey == turn.key }
-        // All at once: the old address must not be heard beside the new one.
+        let affected = sets.indices.filter { sets[$0].place.rotatingKey == turn.key }
+        // All sets are off first: the old address must not be received together with the new one.
         if affected.count > 1 {
             for index in affected { try disable(index) }
         }
@@ -343,19 +317,20 @@ extension BeaconSession {
     }
 }
 
-/// Turning off, under all circumstances.
+// MARK: Turning off
+
 extension BeaconSession {
-    /// Returns why advertising may still be on, if it may.
+    /// Turns everything off and restores the controller. Returns the reason why advertising may still be on.
     private func turnOff() -> SessionError? {
         var failure: SessionError?
         silence(since: host.now)
         for index in sets.indices {
-            // A controller that is gone or does not answer is not asked about every set.
+            // A controller that is gone or does not answer gets no further commands.
             if let failure, failure.isHopeless { break }
             failure = disableDespiteSignals(index) ?? failure
         }
-        if plan.isExclusive {
-            // A reset is the state in which we found it, and the only way back for what has no off switch.
+        if allocation.isExclusive {
+            // The controller was reset at the start, and only a reset undoes all settings.
             do throws(HCICommandError) {
                 _ = try host.execute(HCIReset())
                 return nil
@@ -365,7 +340,7 @@ extension BeaconSession {
         }
         for set in sets {
             do throws(SessionError) {
-                try set.commands.release(set.plan, host)
+                try set.commands.release(set.parameters, host)
             } catch {
                 if error.isHopeless { break }
             }
@@ -373,19 +348,19 @@ extension BeaconSession {
         return failure
     }
 
-    /// Takes sets off the air that are not needed any more, as far as the controller lets us.
+    /// Turns off sets that are not needed any more, as far as the controller allows it.
     private func release(_ sets: [ActiveSet]) {
         for set in sets {
             do throws(SessionError) {
                 try set.commands.disable(host)
-                try set.commands.release(set.plan, host)
+                try set.commands.release(set.parameters, host)
             } catch {
                 if error.isHopeless { return }
             }
         }
     }
 
-    /// A second Ctrl-C while the first one is obeyed must not leave the beacon on.
+    /// Tries again after a signal: a second Ctrl-C must not leave the beacon on the air.
     private func disableDespiteSignals(_ index: Int) -> SessionError? {
         for _ in 0..<2 {
             do throws(SessionError) {
@@ -396,5 +371,161 @@ extension BeaconSession {
             }
         }
         return .command(.channel(.interrupted), remedy: nil)
+    }
+}
+
+extension BeaconSession: AdvertisingSession {
+    public func receive(until deadline: HCIInstant) throws(SessionError) {
+        try takeEvents(until: deadline, { try host.nextEvent(until: max($0, host.now)) }, handle)
+    }
+
+    public var watched: ForeignActivity.Watched {
+        let handles = allocation.sets.compactMap { set -> UInt8? in
+            guard case .extended(let handle) = set.parameters.family else { return nil }
+            return handle
+        }
+        return handles.isEmpty ? .legacy : .sets(handles: Set(handles))
+    }
+
+    /// Sets the parameters of each set again: a controller refuses that while the set is enabled, and its state stays the
+    /// same in both cases (Core Specification 5.4, Vol 4 Part E 7.8.5 and 7.8.53).
+    public func verify() throws(SessionError) -> Bool {
+        guard isOnAir else { return false }
+        return try advertising {
+            for set in sets where try !host.isAdvertising(set.currentParameters) { return false }
+            return true
+        }
+    }
+}
+
+extension HCIHost {
+    /// Returns whether the set with these parameters is enabled.
+    fileprivate func isAdvertising(_ parameters: SetParameters) throws -> Bool {
+        do {
+            switch parameters.family {
+            case .legacy: _ = try execute(parameters.legacyCommand)
+            case .extended(let handle): _ = try execute(parameters.extendedCommand(handle))
+            }
+            return false
+        } catch HCICommandError.refused(_, _, .commandDisallowed) {
+            return true
+        }
+    }
+}
+
+// MARK: Events
+
+extension BeaconSession {
+    /// Handles an event that does not answer a command.
+    ///
+    /// - Throws: `ended` if the event means that an advertisement is off the air.
+    public func handle(_ event: HCIEvent) throws(SessionError) {
+        guard live.stoppedAt == nil, live.onAirSince != nil else { return }
+        switch event {
+        case .hardwareError(let code):
+            silence(since: host.now)
+            throw .hardwareError(code)
+        case .advertisingSetTerminated(let terminated):
+            guard let index = sets.firstIndex(where: { $0.parameters.family == .extended(handle: terminated.handle) })
+            else { return }
+            guard terminated.status == .success else {
+                end(index)
+                throw .ended(.silent, "the controller ended the advertising set: \(terminated.status)")
+            }
+            try enableAgain(index)
+        case .unknown(let code, let parameters):
+            guard Self.isConnection(code, parameters) || code == Self.disconnectionComplete else { return }
+            for index in sets.indices where sets[index].parameters.pdu == .connectable { try enableAgain(index) }
+        default:
+            return
+        }
+    }
+
+    /// Connection Complete, Enhanced Connection Complete (LE subevents 0x01 and 0x0A), with status success.
+    private static func isConnection(_ code: UInt8, _ parameters: [UInt8]) -> Bool {
+        code == HCIEventCode.leMeta && parameters.count > 1 && [0x01, 0x0A].contains(parameters[0])
+            && parameters[1] == 0
+    }
+
+    private static let disconnectionComplete: UInt8 = 0x05
+
+    /// Enables a connectable set again after a connection, which ends advertising. Some controllers allow it only after
+    /// the disconnection.
+    private func enableAgain(_ index: Int) throws(SessionError) {
+        do throws(SessionError) {
+            try sets[index].commands.enable(host)
+        } catch {
+            // Connection Limit Exceeded, Connection Rejected due to Limited Resources.
+            let passing: [HCIStatus] = [.commandDisallowed, HCIStatus(rawValue: 0x09), HCIStatus(rawValue: 0x0D)]
+            guard case .command(let refusal, _) = error, let status = refusal.status, passing.contains(status)
+            else { throw error }
+        }
+    }
+}
+
+// MARK: Status
+
+extension BeaconSession {
+    public var advertisements: [OnAirAdvertisement] {
+        let now = live.countedUntil(host.now)
+        return frames.indices.compactMap { frame in
+            guard let index = allocation.set(of: frame), sets.indices.contains(index),
+                let member = sets[index].place.members.firstIndex(of: frame)
+            else { return nil }
+            let set = sets[index]
+            let period =
+                set.scheduler?.meanPeriodMicroseconds(of: member) ?? set.parameters.interval.meanPeriodMicroseconds
+            // The mean of the random delay after each interval (Core Specification 5.4, Vol 6 Part B 4.4.2.2.1).
+            let granted = period - AdvertisingInterval.meanDelayMicroseconds
+            return OnAirAdvertisement(
+                advertisement: frames[frame].source.advertisement, place: .set(index),
+                sharers: set.place.members.count, isItsTurn: set.current == frame,
+                setInterval: set.parameters.interval...set.parameters.interval, grantedMicroseconds: granted...granted,
+                meanPeriodMicroseconds: period, address: set.address,
+                isAddressRandom: set.parameters.randomAddress != nil || set.place.rotatingKey != nil, grant: set.grant,
+                payload: frames[frame].payload,
+                events: frames[frame].eventsBefore + set.tally.events(of: member, at: now))
+        }
+    }
+
+    public var controller: OnAirController {
+        let found = allocation.capabilities
+        return OnAirController(
+            family: found.hasExtendedAdvertising ? .extended : .legacy,
+            hasExtendedAdvertising: found.hasExtendedAdvertising, version: found.version,
+            manufacturer: found.manufacturer.description, address: found.publicAddress)
+    }
+
+    public var warnings: [String] {
+        advertisements.compactMap { status in
+            status.grant.complaint.map { "\(status.advertisement.content.typeName): radio power \($0)" }
+        }
+    }
+
+    /// Advertising events of all advertisements since the start, computed from the time on the air and the mean period:
+    /// legacy controllers do not count events, and extended ones report them only at the end of a set.
+    public var computedEvents: UInt64 { events(at: live.countedUntil(host.now)) }
+
+    private func counters(at now: HCIInstant) -> TelemetryCounters {
+        live.counters(afterEvents: events(at: now), at: now)
+    }
+
+    private func events(at now: HCIInstant) -> UInt64 {
+        guard live.onAirSince != nil else { return 0 }
+        var events = frames.reduce(eventsOfOthers) { $0 + $1.eventsBefore }
+        for set in sets {
+            for member in set.place.members.indices { events += set.tally.events(of: member, at: now) }
+        }
+        return events
+    }
+}
+
+extension RadioPowerGrant {
+    /// A warning if the power is not the requested one.
+    fileprivate var complaint: String? {
+        switch self {
+        case .notSettable, .unverified: description
+        case .granted, .reported, .unknown: nil
+        }
     }
 }

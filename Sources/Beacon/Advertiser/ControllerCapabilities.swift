@@ -1,32 +1,32 @@
 public import BluetoothTypes
 public import HCI
 
-/// What a controller says it can do, as far as an advertiser cares.
+/// The capabilities that a controller reports, as far as advertising needs them.
 public struct ControllerCapabilities: Hashable, Sendable {
     public var version: HCIVersion
     public var manufacturer: CompanyIdentifier
-    /// All zero where the controller has none.
+    /// All zero if the controller has none.
     public var publicAddress: DeviceAddress
     public var leFeatures: LEFeatures
     public var supportedCommands: SupportedCommands
-    /// Advertising sets; 1 without extended advertising.
+    /// The number of advertising sets; 1 without extended advertising.
     public var advertisingSets: Int
-    /// Octets of data a set may hold; 31 without extended advertising.
+    /// The largest data of a set, in bytes; 31 without extended advertising.
     public var maximumDataLength: Int
-    /// What LE Read Transmit Power says; `nil` where there is no such command.
+    /// The range from LE Read Transmit Power; `nil` if the controller does not have the command.
     public var transmitPowerRange: ClosedRange<RadioPower>?
-    /// By which way the radio's power can be set.
+    /// The command that sets the radio power.
     public var powerControl: PowerControl
 
-    /// Whether the extended commands are there. They are used whenever they are: a controller that has once seen one
-    /// family refuses the other until it is reset (Core Specification 5.4, Vol 4 Part E 3.1.1).
+    /// Whether the controller has the extended commands. They are used then: after a command of one family, a controller
+    /// refuses the other family until it is reset (Core Specification 5.4, Vol 4 Part E 3.1.1).
     public var hasExtendedAdvertising: Bool { leFeatures.contains(.extendedAdvertising) }
 
-    /// The shortest and longest interval for `pdu` on this controller.
+    /// The shortest and the longest interval for `pdu`.
     public func intervalRange(for pdu: AdvertisingPDU) -> ClosedRange<AdvertisingInterval> {
         if hasExtendedAdvertising { return AdvertisingInterval.extendedRange }
         let longest = AdvertisingInterval.legacyRange.upperBound
-        // Core 4.x: ADV_NONCONN_IND and ADV_SCAN_IND not below 100 ms.
+        // Core 4.x requires at least 100 ms for ADV_NONCONN_IND and ADV_SCAN_IND.
         if version < .core50 && pdu != .connectable {
             return AdvertisingInterval.nonconnectableMinimumBefore5...longest
         }
@@ -35,10 +35,10 @@ public struct ControllerCapabilities: Hashable, Sendable {
 }
 
 extension ControllerCapabilities {
-    /// Asks the controller behind `host`.
+    /// Reads the capabilities of the controller behind `host`.
     ///
-    /// - Parameter isExclusive: nobody else has set this controller up, so it is reset first and its event masks are
-    ///   opened. Beside the kernel's stack neither is done.
+    /// - Parameter isExclusive: Whether no other program uses the controller. If so, it is reset first, and its event
+    ///   masks are set. Otherwise the kernel has done that.
     public static func read(
         from host: HCIHost, isExclusive: Bool
     ) throws(HCICommandError) -> ControllerCapabilities {
@@ -55,7 +55,7 @@ extension ControllerCapabilities {
         if result.hasExtendedAdvertising {
             result.advertisingSets = Int(try host.execute(LEReadNumberOfSupportedAdvertisingSets()).count)
             if commands.contains(LEReadMaximumAdvertisingDataLength.self) {
-                // BlueZ's btvirt lists the command and does not know it; 31 octets are what every set must hold.
+                // BlueZ's btvirt lists the command and refuses it. Every set can hold 31 octets.
                 let maximum = try host.executeOptional(LEReadMaximumAdvertisingDataLength())
                 result.maximumDataLength = maximum.map { Int($0.maximumLength) } ?? AdvertisingData.legacyLimit
             }
@@ -70,7 +70,7 @@ extension ControllerCapabilities {
         return result
     }
 
-    /// A UART may swallow the first octets after it was opened, so Reset is tried three times.
+    /// Tries Reset three times: a UART may lose the first octets after it was opened.
     private static func reset(_ host: HCIHost) throws(HCICommandError) {
         for _ in 0..<2 {
             do throws(HCICommandError) {
@@ -83,32 +83,33 @@ extension ControllerCapabilities {
         _ = try host.execute(HCIReset())
     }
 
-    /// After Reset the LE Meta event is masked, and of its subevents extended reports and Advertising Set Terminated are.
+    /// Enables the LE Meta event and the subevents for extended reports and Advertising Set Terminated, which are masked
+    /// after Reset.
     public func openEventMasks(_ host: HCIHost) throws(HCICommandError) {
         let extendedMask = LEEventMask.standard.union([.extendedAdvertisingReport, .advertisingSetTerminated])
         _ = try host.execute(SetEventMask(.standardAndLE))
         _ = try host.execute(LESetEventMask(hasExtendedAdvertising ? extendedMask : .standard))
         if supportedCommands.contains(WriteLEHostSupported.self) {
-            // Controllers with LE alone list the command and refuse it; they need no telling.
+            // Controllers with only LE list the command and refuse it. They do not need it.
             _ = try host.executeOptional(WriteLEHostSupported(true))
         }
     }
 }
 
-/// What the kernel's advertising manager offers on one adapter, and what the adapter is set to.
+/// The capabilities of the kernel's advertising manager on one adapter, and the adapter's settings.
 public struct ManagedCapabilities: Hashable, Sendable {
-    /// The N of hciN.
+    /// The number of hciN.
     public var index: UInt16
     public var address: DeviceAddress
     public var version: HCIVersion
     public var supported: ManagementSettings
     public var current: ManagementSettings
-    /// Whether the kernel takes interval and power (Add Extended Advertising Parameters and Data, Linux 5.11).
+    /// Whether the kernel can set interval and power (Add Extended Advertising Parameters and Data, Linux 5.11).
     public var hasExtendedForm: Bool
     public var flags: ManagementAdvertisingFlags
-    /// Instances are numbered from 1 to this.
+    /// The largest instance number; the smallest is 1.
     public var maximumInstances: UInt8
-    /// Those that are in use, as far as the kernel tells.
+    /// The instances in use, as far as the kernel lists them.
     public var instances: [UInt8]
     public var maximumDataLength: Int
     public var maximumScanResponseLength: Int
@@ -130,34 +131,34 @@ public struct ManagedCapabilities: Hashable, Sendable {
         maximumScanResponseLength = Int(features.maximumScanResponseLength)
     }
 
-    /// Whether the controller has extended advertising. The kernel says so only by offering its PHYs.
+    /// Whether the controller has extended advertising: the kernel offers a secondary channel then.
     public var hasExtendedAdvertising: Bool { flags.contains(.secondaryChannel1M) }
 
     public var name: String { "hci\(index):mgmt" }
 
-    /// Whether every advertisement is sent as connectable, from the adapter's own address, because a program has set
-    /// the whole adapter so.
+    /// Whether a program has made the whole adapter connectable: every advertisement is then connectable, and sent from
+    /// the adapter's own address.
     public var makesConnectable: Bool { current.contains(.connectable) }
 }
 
-/// An adapter that has been made ready for the kernel's advertising manager, and what is to be undone afterwards.
+/// An adapter that is ready for the kernel's advertising manager, and the changes to undo afterwards.
 public final class ManagedAdapter {
     public let host: ManagementHost
     public let capabilities: ManagedCapabilities
-    /// Whether the adapter was off, and has been powered for this.
+    /// Whether the adapter was off, and has been powered on.
     public private(set) var raisedPower = false
-    /// Whether LE was off, and has been turned on for this.
+    /// Whether LE was off, and has been turned on.
     public private(set) var raisedLowEnergy = false
 
-    /// Asks the kernel about hci`index`; turns LE on and powers the adapter where they are off.
+    /// Reads the kernel's capabilities on hci`index`, and turns on LE and power if they are off.
     ///
-    /// - Throws: `impossible` for an adapter without LE, `management` for what the kernel refuses. What was changed
-    ///   until then has been undone.
+    /// - Throws: `impossible` for an adapter without LE, `management` for a refusal of the kernel. All changes have been
+    ///   undone then.
     public init(_ host: ManagementHost, index: UInt16) throws(SessionError) {
         self.host = host
         let information = try advertising { try host.execute(ReadControllerInformation(), index: index) }
         guard information.supported.contains(.lowEnergy) else {
-            throw .impossible("hci\(index):mgmt: this adapter has no LE; only LE sends beacons")
+            throw .impossible("hci\(index):mgmt: this adapter has no Bluetooth Low Energy, which beacons need")
         }
         var raised = ManagementSettings()
         do throws(SessionError) {
@@ -187,7 +188,7 @@ public final class ManagedAdapter {
         raisedLowEnergy = raised.contains(.lowEnergy)
     }
 
-    /// Puts power and LE back to what they were, if we changed them. Call it when our instances are gone.
+    /// Undoes the changes of power and LE. Call it after the instances have been removed.
     public func restore() {
         var raised = ManagementSettings()
         if raisedPower { raised.insert(.powered) }

@@ -3,23 +3,22 @@ public import BluetoothTypes
 internal import EddystoneSecurity
 public import HCI
 
-/// One ephemeral id on its way through time: which window's id is on the air, from which address, and when both turn
-/// over together.
+/// The schedule of one ephemeral id: the window whose id is on the air, its address, and when both change.
 ///
-/// The id of a window appears at a random moment of it, not at its start, so that the turn-overs of many beacons, or of
-/// one beacon's id and another's, cannot be told apart by the second. Whoever resolves ids therefore looks at the current
-/// window and at the one before.
+/// The id of a window appears at a random moment of the window, not at its start. Otherwise an observer could recognise
+/// a beacon by the second at which its id changes. A receiver that resolves ids tries the current window and the
+/// previous one.
 struct EphemeralTurn: Hashable, Sendable {
     let key: Advertisement.RotatingKey
     /// The first second of the window whose id is on the air.
     private(set) var window: UInt32
     private(set) var address: DeviceAddress
-    /// What the beacon's counter is at the next turn-over, in microseconds.
+    /// The beacon's counter at the next change, in microseconds.
     private(set) var dueMicroseconds = Int.max
 
     /// - Parameters:
-    ///   - counter: the beacon's seconds counter, in microseconds.
-    ///   - memory: what was on the air before a restart; taken up where it is not out of date.
+    ///   - counter: The beacon's seconds counter, in microseconds.
+    ///   - memory: The id before a restart; it continues if its window is the current one or the previous one.
     init(
         _ key: Advertisement.RotatingKey, counter: Int, memory: BeaconMemory.Turn?,
         _ randomness: inout some RandomNumberGenerator
@@ -33,7 +32,7 @@ struct EphemeralTurn: Hashable, Sendable {
             window = memory.window
             address = memory.address
             if Int(memory.window) < now {
-                // Its turn-over would have come in this window: at some moment of what is left of it.
+                // The id of this window is due: at a random moment of the rest of the window.
                 dueMicroseconds = Int.random(in: counter...max(counter, (now + period) * 1_000_000), using: &randomness)
                 return
             }
@@ -44,7 +43,7 @@ struct EphemeralTurn: Hashable, Sendable {
         planTurn(&randomness)
     }
 
-    /// Takes up the id of the current window, and an address that nobody has seen before.
+    /// Changes to the id of the current window, with a new random address.
     mutating func turn(counter: Int, _ randomness: inout some RandomNumberGenerator) {
         let period = Self.period(key)
         window = UInt32(clamping: counter / 1_000_000 / period * period)
@@ -52,9 +51,9 @@ struct EphemeralTurn: Hashable, Sendable {
         planTurn(&randomness)
     }
 
-    /// The clock was set back: the window that is on the air lies ahead, and the turn-over comes at once.
+    /// Makes the next change due at once, after the clock was set back.
     ///
-    /// - Parameter counter: the beacon's seconds counter, in microseconds.
+    /// - Parameter counter: The beacon's seconds counter, in microseconds.
     mutating func makeDue(counter: Int) { dueMicroseconds = counter }
 
     private mutating func planTurn(_ randomness: inout some RandomNumberGenerator) {
@@ -63,7 +62,7 @@ struct EphemeralTurn: Hashable, Sendable {
         dueMicroseconds = next + Int.random(in: 0..<period * 1_000_000, using: &randomness)
     }
 
-    /// 2^K s.
+    /// The length of a window: 2^K s.
     private static func period(_ key: Advertisement.RotatingKey) -> Int { 1 << Int(min(key.rotationExponent, 15)) }
 
     private static func newAddress(_ randomness: inout some RandomNumberGenerator) -> DeviceAddress {
@@ -73,15 +72,15 @@ struct EphemeralTurn: Hashable, Sendable {
     }
 }
 
-/// The salts of a beacon's encrypted telemetry, counted for each key.
+/// The salts that a beacon's encrypted telemetry has used, for each key.
 public struct TelemetrySalts: Hashable, Sendable {
-    /// By the key's file: exponents that share a key share its nonces.
+    /// By the key's file: ids with different exponents and one key share its nonces.
     private var counters: [String?: SaltCounter] = [:]
 
-    /// None has been used.
+    /// Creates a record without used salts.
     public init() {}
 
-    /// - Returns: `nil` when all are used up in this window.
+    /// Returns an unused salt; `nil` if all salts of this window are used.
     mutating func salt(
         for key: Advertisement.RotatingKey, at seconds: UInt32, first: UInt16?,
         _ randomness: inout some RandomNumberGenerator
@@ -92,18 +91,18 @@ public struct TelemetrySalts: Hashable, Sendable {
     }
 }
 
-/// What of a beacon must survive a restart, so that ids neither go backwards nor are seen from two addresses.
+/// The values that must survive a restart, so that ids neither go backwards nor appear with two addresses.
 public struct BeaconMemory: Hashable, Sendable {
     /// The seconds counter t.
     public var eidCounter: UInt32
-    /// One for each ephemeral id.
+    /// One element for each ephemeral id.
     public var turns: [Turn]
-    /// What encrypted telemetry must not use again.
+    /// The salts that encrypted telemetry must not use again.
     public var salts: TelemetrySalts
-    /// The number of the next packet of BTHome: no two that are encrypted have the same.
+    /// The number of the next BTHome packet. No two encrypted packets have the same number.
     public var nextPacket: UInt32
 
-    /// The window of an ephemeral id that is on the air, and the address that it is sent from.
+    /// The window and the address of an ephemeral id on the air.
     public struct Turn: Hashable, Sendable {
         public var key: Advertisement.RotatingKey
         /// The first second of the window whose id is on the air.
@@ -128,43 +127,44 @@ public struct BeaconMemory: Hashable, Sendable {
     }
 }
 
-/// The beacon's own seconds counter t, from which ephemeral ids and the nonces of encrypted telemetry are made.
+/// The beacon's own seconds counter t, from which ephemeral ids and the nonces of encrypted telemetry are computed.
 ///
-/// It goes on by itself, from what was saved, and is compared with the wall clock, at which it should be
-/// 65280 + wall clock − epoch. It advances to there, but not by more than ``tolerance`` unless somebody says that the
-/// wall clock is right: one that is wrong for a moment must not spoil the counter. It never goes backwards, but for a
-/// counter that is ahead by more than that of a wall clock which is right.
-/// A value: what of it must survive a restart is ``counter(at:)``, handed back as `saved`.
+/// It continues from the saved counter, and is compared with the wall clock: it should be 65280 + wall clock − epoch. If
+/// it is behind, it advances to that value, but by more than ``tolerance`` only if the wall clock is synchronised: a wall
+/// clock that is wrong for a moment must not spoil the counter. It goes backwards only if it is ahead of a synchronised
+/// wall clock by more than ``tolerance``.
+///
+/// After a restart, pass ``counter(at:)`` of the last run as `saved`.
 public struct EIDClock: Hashable, Sendable {
-    /// The instant at which the counter was 65280, in seconds since 1970 (UTC); `nil` where nobody knows.
+    /// When the counter was 65280, in seconds since 1970 (UTC); `nil` if unknown.
     public let epochUnixSeconds: Int?
-    /// What the counter was, in microseconds, and when.
+    /// The counter at ``instant``, in microseconds.
     private var microseconds: Int
     private var instant: HCIInstant
-    /// Whether the counter was saved, or has been compared: a new beacon believes the first time that it is told.
+    /// Whether the counter was saved or compared before: a new beacon accepts the first wall clock that it reads.
     private var isSettled: Bool
 
     private static let limit = Int(UInt32.max) * 1_000_000
 
-    /// How far the wall clock may be from the counter while nobody says that it is right: one day, in seconds.
+    /// The largest correction from a wall clock that is not synchronised: one day, in seconds.
     public static let tolerance = 86_400
 
-    /// What came of a look at the wall clock. Times are in seconds.
+    /// The result of a comparison with the wall clock.
     public enum Correction: Hashable, Sendable {
-        /// The counter is where it should be, or a little ahead, or has no epoch.
+        /// The counter is right, or a little ahead, or has no epoch.
         case none
-        /// The counter was behind, and is right now.
+        /// The counter was behind and has been corrected.
         case advanced
-        /// The counter was far ahead by this, and is right now: ids turn over at once.
+        /// The counter was far ahead by this time and has been corrected: ids change at once.
         case setBack(seconds: Int)
-        /// The counter stays, which is ahead of the wall clock by this, or behind it where it is negative: by more than
-        /// ``tolerance``, and nobody says that the wall clock is right.
+        /// The counter differs by more than ``tolerance`` from a wall clock that is not synchronised, and was not
+        /// corrected. `ahead` is in seconds, negative if the counter is behind.
         case doubted(ahead: Int)
     }
 
     /// - Parameters:
-    ///   - epochUnixSeconds: When the counter was 65280; `nil` where nobody knows.
-    ///   - saved: The counter that was saved last; `nil` for a new beacon, which starts at 65280.
+    ///   - epochUnixSeconds: When the counter was 65280, in seconds since 1970 (UTC); `nil` if unknown.
+    ///   - saved: The saved counter; `nil` for a new beacon, which starts at 65280.
     public init(epochUnixSeconds: Int? = nil, saved: UInt32? = nil, at now: HCIInstant) {
         self.epochUnixSeconds = epochUnixSeconds
         microseconds = Int(saved ?? IdentityKey.firstCounter) * 1_000_000
@@ -172,18 +172,18 @@ public struct EIDClock: Hashable, Sendable {
         instant = now
     }
 
-    /// The wall clock shows this.
+    /// Compares the counter with the wall clock and corrects it.
     ///
     /// - Parameters:
-    ///   - unixMicroseconds: Since 1970.
-    ///   - isTrusted: Whether somebody says that it is right.
+    ///   - unixMicroseconds: The wall clock, in microseconds since 1970.
+    ///   - isTrusted: Whether the wall clock is synchronised.
     @discardableResult
     public mutating func synchronize(unixMicroseconds: Int, isTrusted: Bool, at now: HCIInstant) -> Correction {
         guard let epochUnixSeconds else { return .none }
         let (epoch, epochOverflow) = epochUnixSeconds.multipliedReportingOverflow(by: 1_000_000)
         let (since, overflow) = unixMicroseconds.subtractingReportingOverflow(epoch)
         guard !epochOverflow, !overflow, since < Self.limit, since > -Self.limit else { return .none }
-        // Before its epoch a beacon stands at its start.
+        // Before its epoch, the counter stays at 65280.
         let wanted = min(max(0, since) + Int(IdentityKey.firstCounter) * 1_000_000, Self.limit)
         let ahead = (microseconds(at: now) - wanted) / 1_000_000
         let isFar = abs(ahead) > Self.tolerance
@@ -195,18 +195,18 @@ public struct EIDClock: Hashable, Sendable {
         return ahead > 0 ? .setBack(seconds: ahead) : .advanced
     }
 
-    /// t in seconds. It stands still at 2³² − 1, after 136 years.
+    /// The counter t, in seconds. It stops at 2³² − 1, after 136 years.
     public func counter(at now: HCIInstant) -> UInt32 {
         UInt32(clamping: microseconds(at: now) / 1_000_000)
     }
 
-    /// t in microseconds.
+    /// The counter t, in microseconds.
     func microseconds(at now: HCIInstant) -> Int {
         let elapsed = max(0, now.microseconds(since: instant))
         return min(microseconds + min(elapsed, Self.limit), Self.limit)
     }
 
-    /// When the counter shows so many microseconds.
+    /// When the counter reaches `wanted` microseconds.
     func instant(ofMicroseconds wanted: Int) -> HCIInstant {
         instant.advanced(byMicroseconds: wanted - microseconds)
     }

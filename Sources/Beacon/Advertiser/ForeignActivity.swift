@@ -1,25 +1,25 @@
 internal import BluetoothTypes
 public import HCI
 
-/// Notices on the monitor channel when somebody else undoes an advertisement: turns it off, changes what it sends,
-/// resets or powers down the controller. What we do ourselves is told apart by announcing it with `sent(_:)`.
+/// Detects from the monitor channel that another program disturbs an advertisement: it turns it off, changes its data, or
+/// resets or powers down the controller. Announce each command of your own with `sent(_:)`, so that it is not reported.
 ///
-/// The monitor channel does not say which program a command to the controller came from. It does say which programs
-/// have a raw socket to the adapter, and who asked the kernel's management for something a moment ago.
+/// The monitor channel does not name the program that sent a command to the controller. It names the programs with a raw
+/// socket to the adapter, and the sender of each management command.
 public struct ForeignActivity: Sendable {
-    /// What is ours on this adapter.
+    /// The advertisements to watch.
     public enum Watched: Hashable, Sendable {
-        /// The legacy family's only advertiser, set up by raw commands.
+        /// The legacy advertiser, set up by HCI commands.
         case legacy
-        /// Advertising sets, set up by raw commands.
+        /// Advertising sets, set up by HCI commands.
         case sets(handles: Set<UInt8>)
         /// Instances of the kernel's advertising manager.
         case managed(instances: Set<UInt8>)
     }
 
-    /// What happened, and who did it as far as that can be known.
+    /// A disturbance, and the programs that may have caused it.
     public struct Cause: Hashable, Sendable {
-        /// What was done to ours.
+        /// The kind of disturbance.
         public enum Kind: String, Hashable, Sendable {
             case advertisingDisabled
             case dataChanged
@@ -36,23 +36,23 @@ public struct ForeignActivity: Sendable {
         }
 
         public let kind: Kind
-        /// Names of programs, sorted; empty where only the kernel itself is left.
+        /// The names of the programs, sorted; empty if it was the kernel, or is unknown.
         public let programs: [String]
 
-        /// - Parameter programs: Who may have done it, each with its process; empty where nobody is known.
+        /// - Parameter programs: The names of the programs; empty if it was the kernel, or is unknown.
         public init(_ kind: Kind, programs: [String]) {
             self.kind = kind
             self.programs = programs
         }
     }
 
-    /// How long a management command may explain what the kernel does.
+    /// A management command explains the kernel's actions for this time.
     static let explanationMicroseconds = 2_000_000
-    /// How long advertising may be off in the managed form: the kernel pauses it for each change of what is sent. A
-    /// program that could have done it is given less time, because the kernel may repair it after two seconds at most.
+    /// The longest pause of managed advertising: the kernel turns it off for a moment at each change of the data. If
+    /// another program has a raw socket to the adapter, the limit is shorter, to leave time for a recovery within 2 s.
     static let pauseMicroseconds = 1_000_000
     static let suspiciousPauseMicroseconds = 250_000
-    /// Own commands that were announced and have not been heard.
+    /// The largest number of announced commands that have not appeared on the monitor channel.
     private static let expectationLimit = 1024
 
     private var index: UInt16
@@ -66,21 +66,21 @@ public struct ForeignActivity: Sendable {
     private var lastAsked: (program: String, time: HCIInstant)?
     private var pause: (since: HCIInstant, suspects: [String], hasRawProgram: Bool)?
 
-    /// - Parameter ownProgram: the name of our process as the kernel knows it: its sockets are no suspects.
+    /// - Parameter ownProgram: The name of this process in the kernel. Its sockets are ignored.
     public init(index: UInt16, watching watched: Watched, ownProgram: String) {
         self.index = index
         self.watched = watched
         self.ownProgram = String(ownProgram.prefix(15))
     }
 
-    /// Goes on with other sets or instances, after a new start.
+    /// Watches other sets or instances from now on.
     public mutating func watch(_ watched: Watched) {
         self.watched = watched
         pause = nil
     }
 
-    /// Goes on with another adapter, before the first command to it. Who has which socket open is remembered: the
-    /// monitor channel tells it once.
+    /// Watches another adapter from now on. Call it before the first command to it. The open sockets are kept, because the
+    /// monitor channel lists them only once.
     public mutating func follow(_ index: UInt16) {
         guard index != self.index else { return }
         self.index = index
@@ -92,21 +92,21 @@ public struct ForeignActivity: Sendable {
         lastAsked = nil
     }
 
-    /// Announces a command of ours, before it is sent.
+    /// Announces an HCI command of this program, before it is sent.
     public mutating func sent(_ packet: HCIPacket) {
         guard packet.kind == .command else { return }
         if expectedPackets.count >= Self.expectationLimit { expectedPackets.removeFirst() }
         expectedPackets.append(packet)
     }
 
-    /// Announces a management command of ours, before it is sent.
+    /// Announces a management command of this program, before it is sent.
     public mutating func sent(_ packet: ManagementPacket) {
         if packet.code == RemoveAdvertising.opcode, let instance = packet.parameters.first { release(instance) }
         if expectedManagement.count >= Self.expectationLimit { expectedManagement.removeFirst() }
         expectedManagement.append(packet)
     }
 
-    /// Takes what the monitor channel tells, soon after it was told; what has happened to our advertisement, if anything.
+    /// Handles a packet of the monitor channel. Returns the disturbance that it shows; `nil` for none.
     public mutating func receive(_ packet: MonitorPacket, at now: HCIInstant) -> Cause? {
         sockets.receive(packet)
         guard packet.index == index else { return nil }
@@ -120,7 +120,7 @@ public struct ForeignActivity: Sendable {
         case .socketOpened(_, .user, let program) where program != ownProgram:
             return Cause(.takenOver, programs: [program])
         case .managementCommand(let cookie, let command):
-            heard(command, from: sockets[cookie]?.program ?? "", at: now)
+            noteCommand(command, from: sockets[cookie]?.program ?? "", at: now)
             return nil
         case .managementEvent(_, let packet):
             return removed(ManagementEvent(packet), at: now)
@@ -134,7 +134,7 @@ public struct ForeignActivity: Sendable {
         }
     }
 
-    /// When to call ``expire(at:)`` although nothing is told; `nil` for never.
+    /// When to call ``expire(at:)`` without a packet; `nil` for never.
     public var wakeTime: HCIInstant? {
         pause.map { pause in
             pause.since.advanced(
@@ -142,7 +142,7 @@ public struct ForeignActivity: Sendable {
         }
     }
 
-    /// A pause of the kernel's that has become too long, once.
+    /// Returns a disturbance when a pause of the kernel has become too long, once for each pause.
     public mutating func expire(at now: HCIInstant) -> Cause? {
         guard let wakeTime, wakeTime <= now, let programs = pause?.suspects else { return nil }
         pause = nil
@@ -157,7 +157,7 @@ extension ForeignActivity {
         watched = .managed(instances: instances)
     }
 
-    private mutating func heard(_ command: ManagementPacket, from program: String, at now: HCIInstant) {
+    private mutating func noteCommand(_ command: ManagementPacket, from program: String, at now: HCIInstant) {
         if let place = expectedManagement.firstIndex(of: command) {
             expectedManagement.remove(at: place)
         } else if !program.isEmpty, program != ownProgram {
@@ -169,7 +169,7 @@ extension ForeignActivity {
         guard case .managed(let instances) = watched, case .advertisingRemoved(let instance) = event.content,
             instances.contains(instance)
         else { return nil }
-        // Every management socket is told, and the monitor of each of them: the first one counts.
+        // The kernel sends the event to every management socket, and the monitor shows each of them: only the first counts.
         release(instance)
         return Cause(.advertisementRemoved, programs: suspects(now))
     }
@@ -177,9 +177,9 @@ extension ForeignActivity {
     private mutating func began(_ packet: HCIPacket) {
         let place = expectedPackets.firstIndex(of: packet)
         if let place { expectedPackets.remove(at: place) }
-        guard let touch = ForeignCommandEffect(packet, watched) else { return }
-        if place != nil, let field = touch.field { ownValues[field] = touch.value }
-        underWay.append((touch, place != nil))
+        guard let command = ForeignCommandEffect(packet, watched) else { return }
+        if place != nil, let field = command.field { ownValues[field] = command.value }
+        underWay.append((command, place != nil))
     }
 
     private mutating func ended(_ packet: HCIPacket, at now: HCIInstant) -> Cause? {
@@ -191,17 +191,17 @@ extension ForeignActivity {
         default: return nil
         }
         guard let place = underWay.firstIndex(where: { $0.command.opcode == answered.opcode }) else { return nil }
-        let (touch, isOwn) = underWay.remove(at: place)
+        let (command, isOwn) = underWay.remove(at: place)
         guard answered.isDone else { return nil }
-        if touch.effect == .enabled { pause = nil }
-        return isOwn ? nil : cause(touch, at: now)
+        if command.effect == .enabled { pause = nil }
+        return isOwn ? nil : cause(command, at: now)
     }
 
-    private mutating func cause(_ touch: ForeignCommandEffect, at now: HCIInstant) -> Cause? {
-        guard let kind = touch.effect.kind else { return nil }
-        if let field = touch.field, ownValues[field] == touch.value { return nil }
+    private mutating func cause(_ command: ForeignCommandEffect, at now: HCIInstant) -> Cause? {
+        guard let kind = command.effect.kind else { return nil }
+        if let field = command.field, ownValues[field] == command.value { return nil }
         if case .managed = watched, kind != .controllerReset {
-            // It is the kernel's work to change all of that, and to turn advertising off for a moment meanwhile.
+            // The kernel makes these changes itself, and turns advertising off for a moment.
             if kind == .advertisingDisabled { pause = pause ?? (now, suspects(now), !rawPrograms.isEmpty) }
             return nil
         }
@@ -210,11 +210,11 @@ extension ForeignActivity {
 
     private var rawPrograms: [String] { sockets.programs(on: index).filter { $0 != ownProgram } }
 
-    /// Programs with a raw socket to the adapter; where there is none, the one that last asked the kernel for something.
+    /// The programs with a raw socket to the adapter; without one, the sender of the last management command.
     private func suspects(_ now: HCIInstant, includingIoctl: Bool = false) -> [String] {
         var names = rawPrograms
         if includingIoctl {
-            // Those ask for no adapter when they open their socket, but when they use it.
+            // Sockets for ioctls are bound to no adapter.
             names += sockets.programs(on: ManagementPacket.noController).filter { $0 != ownProgram }
         }
         if !names.isEmpty { return Set(names).sorted() }

@@ -1,7 +1,7 @@
 internal import BluetoothTypes
 internal import HCI
 
-/// What a command to the controller does to an advertisement of ours, if anything.
+/// The effect of an HCI command on a watched advertisement.
 struct ForeignCommandEffect: Hashable, Sendable {
     enum Effect: Hashable, Sendable {
         case enabled
@@ -13,7 +13,7 @@ struct ForeignCommandEffect: Hashable, Sendable {
         case removed
         case reset
 
-        /// What it is when somebody else does it; `nil` for what does no harm.
+        /// The disturbance, if another program sends the command; `nil` if it does no harm.
         var kind: ForeignActivity.Cause.Kind? {
             switch self {
             case .enabled: nil
@@ -28,10 +28,10 @@ struct ForeignCommandEffect: Hashable, Sendable {
         }
     }
 
-    /// Something that can be set to the same value again without harm.
+    /// A setting. Another program may set it again to the same value without harm.
     struct Field: Hashable, Sendable {
         let effect: Effect
-        /// Of a set; 0 in the legacy family.
+        /// The set's handle; 0 for legacy commands.
         let handle: UInt8
     }
 
@@ -40,7 +40,7 @@ struct ForeignCommandEffect: Hashable, Sendable {
     let field: Field?
     let value: [UInt8]
 
-    /// `nil` for what is no command, or leaves what is watched as it is.
+    /// Returns `nil` for a packet that is not a command, or has no effect on `watched`.
     init?(_ packet: HCIPacket, _ watched: ForeignActivity.Watched) {
         guard let header = packet.commandHeader else { return nil }
         let value = Array(packet.octets[header.parameters])
@@ -55,7 +55,7 @@ struct ForeignCommandEffect: Hashable, Sendable {
         switch watched {
         case .legacy: handles = []
         case .sets(let ours): handles = ours
-        // The kernel takes its instances' numbers for handles.
+        // The kernel uses its instance numbers as handles.
         case .managed(let ours): handles = ours
         }
         if watched.hasLegacyFamily, let effect = Self.legacyEffect(opcode, value) {
@@ -85,7 +85,7 @@ struct ForeignCommandEffect: Hashable, Sendable {
         switch opcode {
         case LESetExtendedAdvertisingEnable.opcode:
             guard value.count >= 2 else { return nil }
-            // Enable, count, and four octets a set; a count of 0 means all of them.
+            // Enable, the number of sets, and four octets for each set. No sets means all sets.
             let named = stride(from: 2, to: value.count, by: 4).map { value[$0] }
             guard value[1] == 0 || !handles.isDisjoint(with: named) else { return nil }
             return value[0] == 0 ? .disabled : .enabled
@@ -101,7 +101,7 @@ struct ForeignCommandEffect: Hashable, Sendable {
 }
 
 extension ForeignCommandEffect.Effect {
-    /// Done, not set to a value.
+    /// Whether the effect has no value.
     fileprivate var isOnOff: Bool {
         switch self {
         case .enabled, .disabled, .removed, .reset: true
@@ -111,7 +111,7 @@ extension ForeignCommandEffect.Effect {
 }
 
 extension ForeignActivity.Watched {
-    /// Through the kernel either family may be in use, as the controller has it.
+    /// Whether the legacy commands may be in use. The kernel uses those that the controller has.
     fileprivate var hasLegacyFamily: Bool {
         if case .sets = self { return false }
         return true

@@ -1,38 +1,38 @@
 public import BluetoothTypes
 public import HCI
 
-/// Whose data an advertising set holds, and until when, where several advertisements share it.
+/// Decides which advertisement a shared advertising set sends, and until when.
 ///
-/// A host does not see the events of a legacy advertiser, so it turns by time: the set's time is cut into slots of its
-/// mean period T_s + 5 ms, in each of which one event is due, and each slot is given to one advertisement. Which one is
-/// decided by the earliest deadline of those whose next event is due (Pfair scheduling, Baruah et al. 1996), so that each
-/// has at every moment what it is owed, one event more or less. advDelay lets the events drift against the slots: an
-/// event may fall into the slot before or after its own, for every advertisement as often in either direction.
+/// The host does not see the events of a legacy advertiser, so it divides time into slots of the set's mean period
+/// T_s + 5 ms. One event is due in each slot, and each slot belongs to one advertisement: of those whose next event is
+/// due, the one with the earliest deadline (Pfair scheduling, Baruah et al. 1996). At every moment each advertisement has
+/// had its share of events, plus or minus one. Because of advDelay an event may fall into the slot before or after its
+/// own, in both directions equally often.
 ///
-/// A value: time is handed in, and the same times give the same turns.
+/// Time is a parameter: the same times give the same schedule.
 public struct FrameScheduler: Hashable, Sendable {
-    /// The interval to run the set at.
+    /// The interval of the set.
     public let setInterval: AdvertisingInterval
-    /// Which advertisement is on the air, counted in the order in which they were handed in.
+    /// The position of the advertisement on the air.
     public private(set) var current = 0
 
-    /// Owed one event in each; in 2⁻²⁰ steps of 0.625 ms, as all that follows.
+    /// The mean period of each advertisement. This and all following values are in units of 2⁻²⁰ × 0.625 ms.
     private let periods: [Int]
-    /// How much of its periods an advertisement lives through in a slot. It is a little more than the slot's own length
-    /// where T_s was rounded down, so that what is sent beyond what is owed is spread evenly.
+    /// The share of the periods that passes in one slot. If T_s was rounded down it is slightly more than the slot's
+    /// length, so that surplus events are spread evenly.
     private let pace: Int
-    /// When each one's next event may be sent, from the first slot on that is not given away.
+    /// When the next event of each advertisement may be sent, relative to the first free slot.
     private var releases: [Int]
-    /// Who follows the current one, and when.
+    /// The position of the next advertisement. It begins at ``boundary``.
     private var next = 0
     private var boundary: HCIInstant?
 
-    /// After more skipped slots than this the schedule starts again instead of catching up.
+    /// After more skipped slots than this, the schedule starts again instead of catching up.
     private static let maximumSkippedSlots = 64
-    /// Slots that are given away in advance at most.
+    /// The largest number of slots that are assigned in advance.
     private static let foresight = 4096
 
-    /// `nil` where no interval is short enough, or no advertisement is there.
+    /// Returns `nil` without an advertisement, or if no interval of the set is short enough.
     public init?(_ intervals: [AdvertisingInterval]) {
         let pace = SharedPace(intervals)
         guard let interval = pace.interval else { return nil }
@@ -43,10 +43,11 @@ public struct FrameScheduler: Hashable, Sendable {
         current = pick()
     }
 
-    /// The mean time between two events of the set, which is the length of a slot.
+    /// The mean time between two events of the set, in microseconds: the length of a slot.
     public var slotMicroseconds: Int { setInterval.meanPeriodMicroseconds }
 
-    /// The mean time between two events of an advertisement: a little less than it asks for where T_s was rounded down.
+    /// The mean time between two events of an advertisement, in microseconds: slightly less than requested if T_s was
+    /// rounded down.
     public func meanPeriodMicroseconds(of member: Int) -> Int {
         guard periods.indices.contains(member), periods.count > 1 else { return slotMicroseconds }
         let (high, low) = slotMicroseconds.multipliedFullWidth(by: periods[member])
@@ -56,9 +57,10 @@ public struct FrameScheduler: Hashable, Sendable {
     /// When ``current`` changes next; `nil` for never, and before the start.
     public var nextTurn: HCIInstant? { boundary }
 
-    /// The set has been enabled, with the data of ``current``. After a break everybody goes on where they stood.
+    /// Starts the schedule when the set is enabled with the data of ``current``. After a break it continues.
     ///
-    /// The first event comes at once, so slots begin half a slot before: each event is then due in the middle of one.
+    /// The first event is sent at once, so the first slot began half a slot earlier: each event is then due in the middle
+    /// of a slot.
     public mutating func start(at now: HCIInstant) {
         if boundary == nil {
             lookAhead(from: now, first: slotMicroseconds / 2)
@@ -67,9 +69,9 @@ public struct FrameScheduler: Hashable, Sendable {
         }
     }
 
-    /// Gives the set to whoever's turn it is by now. Returns whether that is somebody else than before.
+    /// Advances the schedule to `now`. Returns whether ``current`` has changed.
     ///
-    /// A host that comes late by whole slots has given them to whoever was on the air; the others are made up to.
+    /// If the host is late, the missed slots went to the current advertisement, and the others get more of the next ones.
     public mutating func turn(at now: HCIInstant) -> Bool {
         guard let due = boundary, due <= now else { return false }
         let before = current
@@ -86,7 +88,7 @@ public struct FrameScheduler: Hashable, Sendable {
         return current != before
     }
 
-    /// Finds who comes after the current one, whose first slot begins at `start`.
+    /// Finds the next advertisement and its begin. The current one's first slot begins at `start`.
     private mutating func lookAhead(from start: HCIInstant, first: Int) {
         guard periods.count > 1 else { return }
         var length = first
@@ -100,7 +102,7 @@ public struct FrameScheduler: Hashable, Sendable {
         boundary = start.advanced(byMicroseconds: length)
     }
 
-    /// Gives the next slot away.
+    /// Assigns the next slot to an advertisement, and returns its position.
     private mutating func pick() -> Int {
         var chosen = 0
         var chosenDeadline = Int.max
@@ -108,7 +110,7 @@ public struct FrameScheduler: Hashable, Sendable {
         for member in periods.indices {
             let deadline = releases[member] + periods[member]
             let memberIsDue = releases[member] < pace
-            // Where nobody's event is due yet, which rounding brings about once in a long while, somebody is early.
+            // Rarely, because of rounding, no event is due yet: then one is sent early.
             guard memberIsDue == isDue ? deadline < chosenDeadline : memberIsDue else { continue }
             (chosen, chosenDeadline, isDue) = (member, deadline, memberIsDue)
         }
@@ -123,25 +125,25 @@ public struct FrameScheduler: Hashable, Sendable {
     }
 }
 
-/// How fast one advertising set must run to give each of several advertisements its share.
+/// The interval at which one advertising set sends each of several advertisements often enough.
 ///
-/// An advertisement of interval T is owed one event in each T + 5 ms on average: its own interval and the mean advDelay.
-/// A set of interval T_s sends one in each T_s + 5 ms, whosever data it holds, so T_s is the largest interval (in steps
-/// of 0.625 ms) with Σ (T_s + 5 ms) / (T + 5 ms) ≤ 1.
+/// An advertisement of interval T needs one event in each T + 5 ms on average: its interval and the mean advDelay. A set
+/// of interval T_s sends one event in each T_s + 5 ms. So T_s is the largest interval (in steps of 0.625 ms) with
+/// Σ (T_s + 5 ms) / (T + 5 ms) ≤ 1.
 ///
-/// All in integers: 5 ms are eight steps, so periods are whole numbers of steps.
+/// All values are integers: 5 ms are eight steps, so periods are whole numbers of steps.
 public struct SharedPace: Hashable, Sendable {
-    /// T_s; `nil` where even the shortest thinkable interval, 0, would be too long.
+    /// T_s; `nil` if even an interval of 0 would be too long.
     public let interval: AdvertisingInterval?
-    /// The exact period that the members need, in 2⁻²⁰ steps of 0.625 ms, rounded down.
+    /// The exact period that the members need, in units of 2⁻²⁰ × 0.625 ms, rounded down.
     let period: Int
 
     /// Steps of 0.625 ms in the mean advDelay.
     static let delaySteps = AdvertisingInterval.meanDelayMicroseconds / 625
-    /// Binary digits of a step that are kept.
+    /// Binary digits after the point of a step.
     static let fractionBits = 20
 
-    /// - Parameter intervals: of the advertisements, at least one.
+    /// - Parameter intervals: The advertisements' intervals, at least one.
     public init(_ intervals: [AdvertisingInterval]) {
         // 1 / period in units of 2⁻⁹⁶, rounded down: exact to far below what a step of any period needs.
         let one = UInt128(1) << 96
@@ -156,7 +158,7 @@ public struct SharedPace: Hashable, Sendable {
         interval = steps >= UInt32(Self.delaySteps) ? AdvertisingInterval(rawValue: steps - 8) : nil
     }
 
-    /// Advertising events that `intervals` need in a second, in thousandths, rounded to the nearest.
+    /// The advertising events that `intervals` need in 1000 s, rounded to the nearest.
     static func eventsPerThousandSeconds(_ intervals: [AdvertisingInterval]) -> Int {
         // Microhertz, then rounded once.
         let sum = intervals.reduce(0) { $0 + 1_000_000_000_000 / $1.meanPeriodMicroseconds }

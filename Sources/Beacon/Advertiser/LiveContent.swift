@@ -1,26 +1,35 @@
-internal import BeaconFrames
+public import BeaconFrames
 internal import BluetoothTypes
-internal import HCI
+public import HCI
 
-/// What payloads are made from as time goes by, by whatever way they are sent: the beacon's own clock, its ephemeral ids
-/// on their way, the salts and numbers that encryption must not use
-/// twice, and the sensors.
-struct LiveContent {
+/// The state of a session that payloads depend on: the beacon's clock, its ephemeral ids, the time on the air, the
+/// numbers that an encryption must not use twice, and the sensors.
+///
+/// ``BeaconSession`` and ``ManagedSession`` each have one.
+public final class LiveContent {
+    /// When all advertisements were on the air for the first time; `nil` before.
+    var onAirSince: HCIInstant?
+    /// When the session was stopped. Counters stand still from then on.
+    var stoppedAt: HCIInstant?
+    /// The telemetry counters at ``onAirSince``.
+    var countersAtStart: TelemetryCounters
     private(set) var clock: EIDClock
     private(set) var turns: [EphemeralTurn] = []
-    private var salts: TelemetrySalts
-    /// The number of the next packet of BTHome, and whether any was encrypted with such a number.
-    private var nextPacket: UInt32
+    /// Whether a packet was encrypted with a number of its own.
     private(set) var hasSealedPackets = false
+    private var salts: TelemetrySalts
+    /// The number of the next BTHome packet.
+    private var nextPacket: UInt32
     private var randomness: any RandomNumberGenerator
     private let telemetry: (any TelemetrySource)?
     private let memoryAtStart: BeaconMemory?
 
     init(
-        _ clock: EIDClock, memory: BeaconMemory?, telemetry: (any TelemetrySource)?,
-        randomness: any RandomNumberGenerator
+        _ clock: EIDClock, memory: BeaconMemory?, countersAtStart: TelemetryCounters,
+        telemetry: (any TelemetrySource)?, randomness: any RandomNumberGenerator
     ) {
         self.clock = clock
+        self.countersAtStart = countersAtStart
         memoryAtStart = memory
         salts = memory?.salts ?? TelemetrySalts()
         nextPacket = memory?.nextPacket ?? 0
@@ -28,8 +37,23 @@ struct LiveContent {
         self.randomness = randomness
     }
 
-    /// From now on these are the ids that turn over. Those that were there before go on.
-    mutating func keep(_ keys: [Advertisement.RotatingKey], at now: HCIInstant) {
+    // MARK: Time on the air
+
+    /// The instant up to which time and events are counted.
+    func countedUntil(_ now: HCIInstant) -> HCIInstant { stoppedAt ?? now }
+
+    /// Microseconds since the start; 0 before it.
+    func elapsed(at now: HCIInstant) -> Int { onAirSince.map { max(0, now.microseconds(since: $0)) } ?? 0 }
+
+    /// The telemetry counters after so many advertising events.
+    func counters(afterEvents events: UInt64, at now: HCIInstant) -> TelemetryCounters {
+        countersAtStart.advanced(byEvents: events, microseconds: elapsed(at: now))
+    }
+
+    // MARK: Ephemeral ids
+
+    /// Sets the ephemeral ids of the session. Ids that it had before continue.
+    func keep(_ keys: [Advertisement.RotatingKey], at now: HCIInstant) {
         let old = turns
         turns = []
         for key in keys where !turns.contains(where: { $0.key == key }) {
@@ -40,29 +64,29 @@ struct LiveContent {
         }
     }
 
-    /// The ids are those of before: what was to take their place has failed.
-    mutating func goBack(to turns: [EphemeralTurn]) { self.turns = turns }
+    /// Restores ids, after a failed change of the advertisements.
+    func restore(_ turns: [EphemeralTurn]) { self.turns = turns }
 
-    /// The id of this key; `nil` for advertisements without one.
+    /// The ephemeral id of a key; `nil` without one.
     func turn(of key: Advertisement.RotatingKey?) -> EphemeralTurn? { turns.first { $0.key == key } }
 
-    /// When the next id turns over.
+    /// When the next id changes; `nil` for never.
     var nextTurn: HCIInstant? {
         turns.isEmpty ? nil : turns.lazy.map { clock.instant(ofMicroseconds: $0.dueMicroseconds) }.min()
     }
 
-    /// Turns an id over where it is due.
+    /// Changes an id if its time has come.
     ///
     /// - Parameter index: Its position in ``turns``.
-    /// - Returns: the id as it is now; `nil` where it is not due.
-    mutating func turnIfDue(_ index: Int, at now: HCIInstant) -> EphemeralTurn? {
+    /// - Returns: The new id; `nil` if it is not due.
+    func turnIfDue(_ index: Int, at now: HCIInstant) -> EphemeralTurn? {
         guard clock.instant(ofMicroseconds: turns[index].dueMicroseconds) <= now else { return nil }
         turns[index].turn(counter: clock.microseconds(at: now), &randomness)
         return turns[index]
     }
 
-    /// The wall clock shows this. An id whose window is not the clock's any more is due at once.
-    mutating func synchronize(unixMicroseconds: Int, isTrusted: Bool, at now: HCIInstant) -> EIDClock.Correction {
+    /// Compares the beacon's clock with the wall clock. If the clock was set back, all ids are due at once.
+    func synchronize(unixMicroseconds: Int, isTrusted: Bool, at now: HCIInstant) -> EIDClock.Correction {
         let correction = clock.synchronize(unixMicroseconds: unixMicroseconds, isTrusted: isTrusted, at: now)
         if case .setBack = correction {
             for index in turns.indices { turns[index].makeDue(counter: clock.microseconds(at: now)) }
@@ -70,18 +94,31 @@ struct LiveContent {
         return correction
     }
 
-    /// The octets of an advertisement.
+    /// Whether ``memory(at:)`` contains ids, or numbers that an encryption has used.
+    var hasMemory: Bool { !turns.isEmpty || hasSealedPackets }
+
+    /// The values that must survive a restart.
+    func memory(at now: HCIInstant) -> BeaconMemory {
+        BeaconMemory(
+            eidCounter: clock.counter(at: now),
+            turns: turns.map { .init(key: $0.key, window: $0.window, address: $0.address) }, salts: salts,
+            nextPacket: nextPacket)
+    }
+
+    // MARK: Payloads
+
+    /// Builds the payload of an advertisement.
     ///
     /// - Parameters:
-    ///   - power: What the radio sends with, as far as it is known.
-    ///   - counters: What telemetry tells.
-    ///   - isFirst: Whether it has not been on the air yet.
-    /// - Returns: `nil` where encryption has no salt or number left: what was told before goes on until the window ends.
-    mutating func payload(
+    ///   - power: The radio power, as far as it is known.
+    ///   - counters: The telemetry counters.
+    ///   - isFirst: Whether it is the advertisement's first payload.
+    /// - Returns: `nil` if the encryption has no unused salt or number left. The old payload stays until the id changes.
+    func payload(
         _ source: PayloadSource, power: RadioPower?, counters: TelemetryCounters, isFirst: Bool, at now: HCIInstant
     ) throws(SessionError) -> AdvertisingData? {
         let content = source.advertisement.content
-        // For an ephemeral id and its telemetry the counter of the window which is on the air.
+        // An ephemeral id and its telemetry use the counter of the window that is on the air.
         var moment = PayloadSource.Moment(
             radioPower: power, counters: counters,
             eidTime: turn(of: content.rotatingKey)?.window ?? clock.counter(at: now))
@@ -107,13 +144,5 @@ struct LiveContent {
             hasSealedPackets = hasSealedPackets || wanted.isEncrypted
         }
         return try source.payload(moment)
-    }
-
-    /// What must survive a restart.
-    func memory(at now: HCIInstant) -> BeaconMemory {
-        BeaconMemory(
-            eidCounter: clock.counter(at: now),
-            turns: turns.map { .init(key: $0.key, window: $0.window, address: $0.address) }, salts: salts,
-            nextPacket: nextPacket)
     }
 }

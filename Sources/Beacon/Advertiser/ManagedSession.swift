@@ -2,71 +2,67 @@ internal import BeaconFrames
 public import BluetoothTypes
 public import HCI
 
-/// Advertisements in instances of the kernel's advertising manager, from the first command to the last.
+/// Advertisements in instances of the kernel's advertising manager.
 ///
-/// Runs on the caller's thread, as ``BeaconSession`` does. Other programs' instances are never touched. When ours
-/// are lost (adapter powered down, unplugged, instances removed by another program) ``run(until:)`` throws `ended`, and
-/// ``restart()`` brings them back where the adapter is still there.
+/// It works on the caller's thread, as ``BeaconSession`` does, and never touches the instances of other programs. When
+/// its own instances are lost (adapter powered down or unplugged, instances removed by another program),
+/// ``handle(_:)`` throws `ended`, and ``restart()`` adds them again if the adapter is still there.
 public final class ManagedSession {
     /// One advertisement on the air.
     public struct OnAir: Hashable, Sendable {
-        /// What the radio really sends with, as far as the kernel tells.
+        /// The radio power, as far as the kernel reports it.
         public internal(set) var grant: RadioPowerGrant
         public internal(set) var payload: AdvertisingData
-        /// In microseconds after the start; `nil` for never.
+        /// When the payload is out of date, in microseconds after the start; `nil` for never.
         var nextChange: Int?
     }
 
-    public private(set) var plan: ManagedPlan
-    /// In the order of the plan's instances; empty before ``start()``.
+    public private(set) var layout: InstanceLayout
+    public let live: LiveContent
+    /// In the order of the layout's instances; empty before ``start()``.
     public private(set) var onAir: [OnAir] = []
-    /// When the last instance was added; `nil` before.
-    public private(set) var onAirSince: HCIInstant?
 
-    /// The way to the kernel.
-    public var managementHost: ManagementHost { host }
-    let host: ManagementHost
+    /// The connection to the kernel.
+    public let host: ManagementHost
     private let sources: [PayloadSource]
-    private var live: LiveContent
-    var added: [ManagedPlan.Instance] = []
-    private var countersAtStart: TelemetryCounters
-    private var stoppedAt: HCIInstant?
+    /// The instances that were added and not lost.
+    private var added: [InstanceLayout.Instance] = []
 
     /// - Parameters:
-    ///   - sources: one for each of the plan's instances, in their order.
-    ///   - clock: for ephemeral ids; one that starts at 65280 now where it is left out.
-    ///   - memory: what was on the air before a restart.
-    ///   - countersAtStart: what telemetry starts to count from.
-    ///   - telemetry: the sensors; without them what they say is sent as unknown.
-    ///   - randomness: for salts, and for the moments at which ids turn over.
+    ///   - sources: One for each of the layout's instances, in their order.
+    ///   - clock: For ephemeral ids; `nil` for a clock that starts at 65280 now.
+    ///   - memory: The ids and counters of an earlier run; `nil` without one.
+    ///   - countersAtStart: The first values of the telemetry counters.
+    ///   - telemetry: The sensors; without them their values are sent as unknown.
+    ///   - randomness: For salts and the moments at which ids change.
     public init(
-        host: ManagementHost, plan: ManagedPlan, sources: [PayloadSource], clock: EIDClock? = nil,
+        host: ManagementHost, layout: InstanceLayout, sources: [PayloadSource], clock: EIDClock? = nil,
         memory: BeaconMemory? = nil, countersAtStart: TelemetryCounters = TelemetryCounters(),
         telemetry: (any TelemetrySource)? = nil,
         randomness: any RandomNumberGenerator = SystemRandomNumberGenerator()
     ) {
-        // The addresses of its ids are the kernel's.
+        // The kernel chooses the addresses of ephemeral ids.
         live = LiveContent(
-            clock ?? EIDClock(at: host.now), memory: memory, telemetry: telemetry, randomness: randomness)
-        self.countersAtStart = countersAtStart
+            clock ?? EIDClock(at: host.now), memory: memory, countersAtStart: countersAtStart, telemetry: telemetry,
+            randomness: randomness)
         self.host = host
-        self.plan = plan
+        self.layout = layout
         self.sources = sources
     }
 
-    /// Adds the instances, one after the other. When one fails those before it are removed, and the error is thrown.
+    /// Adds the instances, one after the other. If one fails, the instances before it are removed.
     public func start() throws(SessionError) {
-        stoppedAt = nil
-        onAirSince = nil
+        live.stoppedAt = nil
+        live.onAirSince = nil
         onAir = []
         live.keep(sources.compactMap(\.advertisement.content.rotatingKey), at: host.now)
         do throws(SessionError) {
-            for (instance, source) in zip(plan.instances, sources) {
+            for (instance, source) in zip(layout.instances, sources) {
                 let grant = try prepare(instance)
                 guard let payload = try makePayload(source, grant) else {
                     throw .payload("every salt of encrypted telemetry is used up until the ephemeral id turns over")
                 }
-                try send(plan.data(instance, payload))
+                try send(layout.data(instance, payload))
                 note(instance)
                 onAir.append(OnAir(grant: grant, payload: payload, nextChange: nextChange(source, after: 0)))
             }
@@ -74,117 +70,83 @@ public final class ManagedSession {
             _ = removeAll()
             throw error
         }
-        onAirSince = host.now
+        live.onAirSince = host.now
     }
 
-    /// Begins anew after whatever happened to the adapter or to our instances: the kernel is asked what there is now, and
-    /// instances that others have taken meanwhile are left to them. Counters go on.
+    /// Starts again after the adapter or the instances were lost: reads the kernel's instances, and uses numbers that are
+    /// free now. Counters continue.
     public func restart() throws(SessionError) {
         let soFar = counters
         _ = removeAll()
-        let adapter = try ManagedAdapter(host, index: plan.index)
-        plan = try ManagedPlan(sources.map(\.advertisement), on: adapter.capabilities)
-        countersAtStart = soFar
+        let adapter = try ManagedAdapter(host, index: layout.index)
+        layout = try InstanceLayout(sources.map(\.advertisement), on: adapter.capabilities)
+        live.countersAtStart = soFar
         try start()
     }
 
-    /// Puts every instance on the air again in its place, after somebody turned advertising off behind the kernel's
-    /// back. Counters and time go on.
+    /// Sends every instance again, after another program turned advertising off by HCI commands, which the kernel does not
+    /// notice. Counters and time continue.
     public func rearm() throws(SessionError) {
-        guard stoppedAt == nil, added == plan.instances else { return try restart() }
+        guard live.stoppedAt == nil, added == layout.instances else { return try restart() }
         for position in onAir.indices {
-            onAir[position].grant = try prepare(plan.instances[position])
-            try send(plan.data(plan.instances[position], onAir[position].payload))
+            onAir[position].grant = try prepare(layout.instances[position])
+            try send(layout.data(layout.instances[position], onAir[position].payload))
         }
     }
 
-    /// Keeps the advertisements on the air until `deadline`.
-    ///
-    /// - Throws: `ended` when they are not any more, with the reason; `management` with `interrupted` inside when a
-    ///   signal came.
-    public func run(until deadline: HCIInstant) throws(SessionError) {
-        while true {
-            let event = try advertising { try host.nextEvent(until: min(nextWakeUp ?? deadline, deadline)) }
-            if let event { try handle(event) }
-            try wake(host.now)
-            if host.now >= deadline { return }
-        }
-    }
-
-    /// When the octets of an instance are out of date; `nil` for never.
+    /// When the payload of an instance is out of date; `nil` for never.
     public var nextWakeUp: HCIInstant? {
-        guard stoppedAt == nil, let onAirSince else { return nil }
+        guard live.stoppedAt == nil, let onAirSince else { return nil }
         let changes = onAir.compactMap(\.nextChange).map { onAirSince.advanced(byMicroseconds: $0) }
         return (changes + [live.nextTurn].compactMap(\.self)).min()
     }
 
-    /// Renews what is out of date.
+    /// Replaces the payloads that are out of date.
     public func wake(_ now: HCIInstant) throws(SessionError) {
         if let due = nextWakeUp, due <= now { try renew() }
     }
 
-    /// The wall clock shows this: ids turn over at once if the beacon's own clock was late, or far ahead.
-    ///
-    /// - Parameter isTrusted: Whether somebody says that the wall clock is right.
-    @discardableResult
-    public func synchronize(unixMicroseconds: Int, isTrusted: Bool) -> EIDClock.Correction {
-        live.synchronize(unixMicroseconds: unixMicroseconds, isTrusted: isTrusted, at: host.now)
-    }
+    /// The telemetry counters. Their time also advances while nothing is on the air.
+    public var counters: TelemetryCounters { live.counters(afterEvents: computedEvents, at: host.now) }
 
-    /// The beacon's own clock, for ephemeral ids.
-    public var clock: EIDClock { live.clock }
-
-    /// Whether ``memory`` holds something: ids that turn over, or numbers that encryption has used.
-    public var hasMemory: Bool { !live.turns.isEmpty || live.hasSealedPackets }
-
-    /// What must survive a restart.
-    public var memory: BeaconMemory { live.memory(at: host.now) }
-
-    /// What telemetry tells now.
-    public var counters: TelemetryCounters {
-        // Time goes by while nothing is on the air.
-        let microseconds = onAirSince.map { max(0, host.now.microseconds(since: $0)) } ?? 0
-        return countersAtStart.advanced(byEvents: computedEvents, microseconds: microseconds)
-    }
-
-    /// Nothing has been on the air since `instant`: events are not counted from then on.
+    /// Notes that nothing has been on the air since `instant`. No events are counted from then on.
     public func silence(since instant: HCIInstant) {
-        stoppedAt = stoppedAt ?? instant
+        live.stoppedAt = live.stoppedAt ?? instant
     }
 
-    /// Removes our instances. All that can be tried has been tried when this returns.
+    /// Removes the session's instances.
     ///
-    /// - Throws: when the kernel did not confirm it: something may still be on the air.
+    /// - Throws: The reason why an instance may still be on the air: the kernel did not confirm that it is removed.
     public func stop() throws(SessionError) {
         let failure = removeAll()
-        stoppedAt = host.now
+        live.stoppedAt = host.now
         if let failure { throw failure }
     }
 
-    /// Advertising events of one instance so far, computed from the time on the air and the mean period. An instance
-    /// that takes turns has its share of them.
-    public func computedEvents(_ position: Int) -> UInt64 {
-        guard onAirSince != nil, plan.instances.indices.contains(position) else { return 0 }
-        return UInt64(elapsed / plan.meanPeriodMicroseconds(position)) + 1
+    public func stop(by deadline: HCIInstant) throws(SessionError) {
+        host.latestAnswer = deadline
+        try stop()
     }
 
-    /// Now, on the session's clock.
+    /// Advertising events of one instance so far, computed from the time on the air and the mean period. Instances that
+    /// take turns share the events.
+    public func computedEvents(_ position: Int) -> UInt64 {
+        guard onAirSince != nil, layout.instances.indices.contains(position) else { return 0 }
+        return UInt64(elapsed / layout.meanPeriodMicroseconds(position)) + 1
+    }
+
     public var now: HCIInstant { host.now }
 
-    /// Whole seconds since the last instance was added.
-    public var secondsOnAir: Int { elapsed / 1_000_000 }
-
-    var isSilent: Bool { stoppedAt != nil }
-
-    private var elapsed: Int { onAirSince.map { max(0, (stoppedAt ?? host.now).microseconds(since: $0)) } ?? 0 }
+    private var elapsed: Int { live.elapsed(at: live.countedUntil(host.now)) }
 }
 
-/// What is sent to the kernel for each instance.
+// MARK: Messages to the kernel
+
 extension ManagedSession {
-    /// Sends the parameters, where they have a message of their own. A new instance, and a new random address.
-    private func prepare(_ instance: ManagedPlan.Instance) throws(SessionError) -> RadioPowerGrant {
+    /// Sends the parameters, if the kernel has a message for them. It makes a new instance, or draws a new address.
+    private func prepare(_ instance: InstanceLayout.Instance) throws(SessionError) -> RadioPowerGrant {
         let asked = instance.advertisement.radioPower
-        guard let parameters = try plan.parameters(instance) else {
+        guard let parameters = try layout.parameters(instance) else {
             return asked == nil ? .unknown : .notSettable(reason: "this kernel takes no power", reported: nil)
         }
         let answer = try advertising { try execute(parameters) }
@@ -194,45 +156,45 @@ extension ManagedSession {
         return .notSettable(reason: "the kernel cannot set it on this controller", reported: nil)
     }
 
-    /// After its adapter was powered down, Linux 6.1 takes a set that it kept for enabled, fails to turn it off, and
-    /// forgets it: the second time works.
+    /// Tries a failed message again: after its adapter was powered down, Linux 6.1 believes that an old set is enabled,
+    /// fails to turn it off, and forgets it.
     private func execute(
         _ parameters: AddExtendedAdvertisingParameters
     ) throws(ManagementError) -> AddExtendedAdvertisingParameters.ReturnParameters {
         do throws(ManagementError) {
-            return try host.execute(parameters, index: plan.index)
+            return try host.execute(parameters, index: layout.index)
         } catch {
             guard error.status == .failed else { throw error }
-            return try host.execute(parameters, index: plan.index)
+            return try host.execute(parameters, index: layout.index)
         }
     }
 
-    func note(_ instance: ManagedPlan.Instance) {
+    private func note(_ instance: InstanceLayout.Instance) {
         if !added.contains(instance) { added.append(instance) }
     }
 
-    /// `packet` is Add Advertising or Add Extended Advertising Data.
-    func send(_ packet: ManagementPacket) throws(SessionError) {
+    /// - Parameter packet: Add Advertising or Add Extended Advertising Data.
+    private func send(_ packet: ManagementPacket) throws(SessionError) {
         let octets = packet.parameters
         try advertising {
             if let command = AddExtendedAdvertisingData(parameters: octets.span),
                 packet.code == AddExtendedAdvertisingData.opcode
             {
-                _ = try host.execute(command, index: plan.index)
+                _ = try host.execute(command, index: layout.index)
             } else if let command = AddAdvertising(parameters: octets.span) {
-                _ = try host.execute(command, index: plan.index)
+                _ = try host.execute(command, index: layout.index)
             }
         }
     }
 
-    /// Turns ids over, and renews telemetry.
+    /// Changes ids that are due, and renews telemetry.
     private func renew() throws(SessionError) {
         let now = host.now
         for index in live.turns.indices {
             guard let turn = live.turnIfDue(index, at: now) else { continue }
             for position in onAir.indices where sources[position].advertisement.content.rotatingKey == turn.key {
-                // The parameters draw a new address, which the data alone does not on a controller with sets.
-                onAir[position].grant = try prepare(plan.instances[position])
+                // On a controller with sets, only the parameters draw a new address.
+                onAir[position].grant = try prepare(layout.instances[position])
                 try renew(position)
             }
         }
@@ -244,15 +206,15 @@ extension ManagedSession {
     }
 
     private func renew(_ position: Int) throws(SessionError) {
-        // Out of salts, what was told before goes on until the window ends.
+        // Without an unused salt, the old payload stays until the id changes.
         if let payload = try makePayload(sources[position], onAir[position].grant) {
             onAir[position].payload = payload
         }
-        try send(plan.data(plan.instances[position], onAir[position].payload))
+        try send(layout.data(layout.instances[position], onAir[position].payload))
         onAir[position].nextChange = nextChange(sources[position], after: elapsed)
     }
 
-    /// `nil` for encrypted telemetry where no salt is left.
+    /// Returns the payload; `nil` for encrypted telemetry without an unused salt.
     private func makePayload(
         _ source: PayloadSource, _ grant: RadioPowerGrant
     ) throws(SessionError) -> AdvertisingData? {
@@ -260,12 +222,12 @@ extension ManagedSession {
             source, power: grant.power, counters: counters, isFirst: onAirSince == nil, at: host.now)
     }
 
-    /// When, in microseconds after the start, the octets of `elapsed` are out of date; `nil` for never.
+    /// When the payload of the moment `elapsed` is out of date, in microseconds after the start; `nil` for never.
     private func nextChange(_ source: PayloadSource, after elapsed: Int) -> Int? {
         source.renewalMicroseconds.map { (elapsed / $0 + 1) * $0 }
     }
 
-    /// Returns why something may still be on the air, if it may.
+    /// Returns the reason why an instance may still be on the air.
     private func removeAll() -> SessionError? {
         var failure: SessionError?
         for instance in added {
@@ -279,12 +241,12 @@ extension ManagedSession {
         return failure
     }
 
-    /// A second Ctrl-C while the first one is obeyed must not leave the beacon on.
-    private func removeDespiteSignals(_ instance: ManagedPlan.Instance) throws(SessionError) {
-        let command = try plan.removal(instance)
+    /// Tries again after a signal: a second Ctrl-C must not leave the beacon on the air.
+    private func removeDespiteSignals(_ instance: InstanceLayout.Instance) throws(SessionError) {
+        let command = try layout.removal(instance)
         for attempt in 0..<3 {
             do throws(ManagementError) {
-                _ = try host.execute(command, index: plan.index)
+                _ = try host.execute(command, index: layout.index)
                 return
             } catch {
                 switch error {
@@ -298,29 +260,29 @@ extension ManagedSession {
 }
 
 extension ManagedSession: AdvertisingSession {
-    public var isOnAir: Bool { onAirSince != nil && !isSilent }
+    public var isOnAir: Bool { onAirSince != nil && live.stoppedAt == nil }
 
     public func receive(until deadline: HCIInstant) throws(SessionError) {
         try takeEvents(until: deadline, { try host.nextEvent(until: max($0, host.now)) }, handle)
     }
 
-    public var watched: ForeignActivity.Watched { .managed(instances: Set(plan.instances.map(\.number))) }
+    public var watched: ForeignActivity.Watched { .managed(instances: Set(layout.instances.map(\.number))) }
 
-    /// Asks the kernel as far as that disturbs nothing.
+    /// Asks the kernel without disturbing the advertisements.
     ///
-    /// Its list of instances leaves some out. Where the controller has sets, the same data is sent again: the kernel
-    /// refuses that for an instance that is gone, and enables one that somebody turned off behind its back. On a legacy
-    /// controller that would draw a new address, so there the adapter's settings have to do.
+    /// The kernel's list of instances is incomplete. If the controller has sets, the same data is sent again: the kernel
+    /// refuses it for an instance that is gone, and enables an instance that another program turned off by HCI commands.
+    /// On a legacy controller this would draw a new address, so only the adapter's settings are checked there.
     public func verify() throws(SessionError) -> Bool {
         guard isOnAir else { return false }
         let settings = try advertising {
-            try host.execute(ReadControllerInformation(), index: plan.index).current
+            try host.execute(ReadControllerInformation(), index: layout.index).current
         }
         guard settings.isSuperset(of: [.powered, .lowEnergy]), !settings.contains(.advertising) else { return false }
-        guard plan.form == .extended, plan.capabilities.hasExtendedAdvertising else { return true }
-        for (instance, state) in zip(plan.instances, onAir) {
+        guard layout.form == .extended, layout.capabilities.hasExtendedAdvertising else { return true }
+        for (instance, state) in zip(layout.instances, onAir) {
             do throws(SessionError) {
-                try send(plan.data(instance, state.payload))
+                try send(layout.data(instance, state.payload))
             } catch {
                 guard case .management(.refused(_, _, .invalidParameters)) = error else { throw error }
                 return false
@@ -329,20 +291,15 @@ extension ManagedSession: AdvertisingSession {
         return true
     }
 
-    public func stop(by deadline: HCIInstant) throws(SessionError) {
-        host.latestAnswer = deadline
-        try stop()
-    }
-
     public var advertisements: [OnAirAdvertisement] {
-        zip(plan.instances, onAir).enumerated().map { position, pair in
+        zip(layout.instances, onAir).enumerated().map { position, pair in
             let (instance, state) = pair
             let range = instance.interval
             return OnAirAdvertisement(
                 advertisement: instance.advertisement, place: .instance(instance.number),
-                sharers: plan.takesTurns ? plan.instances.count : 1, isItsTurn: true, setInterval: range,
+                sharers: layout.takesTurns ? layout.instances.count : 1, isItsTurn: true, setInterval: range,
                 grantedMicroseconds: range.lowerBound.microseconds...range.upperBound.microseconds,
-                meanPeriodMicroseconds: plan.meanPeriodMicroseconds(position), address: nil,
+                meanPeriodMicroseconds: layout.meanPeriodMicroseconds(position), address: nil,
                 isAddressRandom: instance.advertisement.pdu != .connectable, grant: state.grant,
                 payload: state.payload, events: computedEvents(position))
         }
@@ -351,31 +308,23 @@ extension ManagedSession: AdvertisingSession {
     public var computedEvents: UInt64 { onAir.indices.reduce(0) { $0 + computedEvents($1) } }
 
     public var controller: OnAirController {
-        let found = plan.capabilities
+        let found = layout.capabilities
         return OnAirController(
             family: .managed, hasExtendedAdvertising: found.hasExtendedAdvertising, version: found.version,
             manufacturer: nil, address: found.address)
     }
 
-    public var warnings: [String] { plan.warnings.map(\.description) }
+    public var warnings: [String] { layout.warnings.map(\.description) }
 }
 
-extension ManagedPlan {
-    /// The mean time between two events of one instance, in microseconds. An instance that takes turns has its share.
-    func meanPeriodMicroseconds(_ position: Int) -> Int {
-        let range = instances[position].interval
-        let period = (range.lowerBound.meanPeriodMicroseconds + range.upperBound.meanPeriodMicroseconds) / 2
-        return takesTurns ? period * max(1, instances.count) : period
-    }
-}
+// MARK: Events
 
-/// What the kernel says of the adapter and of our instances.
 extension ManagedSession {
-    /// Takes what the kernel has said by itself.
+    /// Handles an event that does not answer a message.
     ///
-    /// - Throws: `ended` when it says that ours are off the air.
+    /// - Throws: `ended` if the event means that an advertisement is off the air.
     public func handle(_ event: ManagementEvent) throws(SessionError) {
-        guard event.index == plan.index else { return }
+        guard event.index == layout.index else { return }
         switch event.content {
         case .indexRemoved:
             throw lost(.adapterGone, "the adapter was unplugged, or a program took its user channel")
@@ -392,7 +341,7 @@ extension ManagedSession {
                 .foreignDisabled,
                 "advertising instance \(instance) was removed, by another program or with the adapter's power")
         case .advertisingAdded(let instance) where added.contains { $0.number == instance }:
-            // It is theirs now, and must not be removed.
+            // It belongs to the other program now, and must not be removed.
             added.removeAll { $0.number == instance }
             throw lost(.foreignChanged, "another program took advertising instance \(instance)")
         case .controllerError(let code):
@@ -404,6 +353,6 @@ extension ManagedSession {
     }
 
     private func lost(_ cause: SupervisorCause, _ text: String) -> SessionError {
-        .ended(cause, "hci\(plan.index):mgmt: \(text)")
+        .ended(cause, "hci\(layout.index):mgmt: \(text)")
     }
 }

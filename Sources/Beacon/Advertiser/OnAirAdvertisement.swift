@@ -2,39 +2,39 @@ public import BeaconFrames
 public import BluetoothTypes
 public import HCI
 
-/// One advertisement as it is on the air, by whatever way it got there: asked, granted, and sent so far.
+/// An advertisement on the air: what was requested, what was granted, and what was sent so far.
 public struct OnAirAdvertisement: Hashable, Sendable {
-    /// Where it is sent from.
+    /// The place in the controller or the kernel that sends it.
     public enum Place: Hashable, Sendable {
-        /// An advertising set: its position among those that are used, from 0.
+        /// An advertising set, by its position among the sets in use, from 0.
         case set(Int)
-        /// An instance of the kernel's advertising manager, by the kernel's number of it.
+        /// An instance of the kernel's advertising manager, by its number.
         case instance(UInt8)
     }
 
     public let advertisement: Advertisement
     public let place: Place
-    /// How many advertisements are sent from that place in turn; 1 for a place of its own.
+    /// The number of advertisements that share the place; 1 for a place of its own.
     public let sharers: Int
-    /// Whether it is the one whose data its place holds now.
+    /// Whether the place sends this advertisement now.
     public let isItsTurn: Bool
-    /// The interval that its place runs at; two different bounds where the kernel chooses between them.
+    /// The interval of the place. The bounds differ if the kernel chooses the interval.
     public let setInterval: ClosedRange<AdvertisingInterval>
-    /// The interval that it comes to, in microseconds: what was asked for, or a little less where it shares a set. Two
-    /// different bounds where the kernel chooses between them.
+    /// The advertisement's own interval, in microseconds: the requested one, or slightly less in a shared set. The bounds
+    /// differ if the kernel chooses the interval.
     public let grantedMicroseconds: ClosedRange<Int>
     /// The mean time between two of its events, in microseconds.
     public let meanPeriodMicroseconds: Int
-    /// The address that receivers see; `nil` where the kernel chooses it and does not tell.
+    /// The address that receivers see; `nil` if the kernel chooses it and does not report it.
     public let address: DeviceAddress?
-    /// Whether it is a random one: planned so, or because it turns over with an ephemeral id.
+    /// Whether the address is random: by request, or because it changes with an ephemeral id.
     public let isAddressRandom: Bool
-    /// What the radio really sends with; known after the start.
+    /// The radio power in use; known after the start.
     public let grant: RadioPowerGrant
-    /// What is sent now, or will be when its turn comes.
+    /// The data that is sent now, or when the advertisement's turn comes.
     public let payload: AdvertisingData
     /// Advertising events so far, computed from the time on the air and the mean period: legacy controllers and the
-    /// kernel do not count them, and an extended controller tells only at the end of a set.
+    /// kernel do not count events, and extended controllers report them only at the end of a set.
     public let events: UInt64
 
     /// ``grantedMicroseconds`` in milliseconds: `100`, or `100...150`.
@@ -50,25 +50,25 @@ public struct OnAirAdvertisement: Hashable, Sendable {
     }
 }
 
-/// The controller behind a session, as far as it matters to whoever reads about it.
+/// A short description of a session's controller.
 public struct OnAirController: Hashable, Sendable {
-    /// By which commands it is sent.
+    /// The commands that the session uses.
     public enum Family: String, Hashable, Sendable {
         case legacy
         case extended
-        /// Through the kernel's advertising manager.
+        /// Messages to the kernel's advertising manager.
         case managed
     }
 
     public let family: Family
-    /// Whether the radio has extended advertising, by whatever way it is used.
+    /// Whether the controller has extended advertising, even if the session does not use it.
     public let hasExtendedAdvertising: Bool
     public let version: HCIVersion
-    /// The maker in words; `nil` where it was not asked.
+    /// The manufacturer's name; `nil` if unknown.
     public let manufacturer: String?
-    /// The controller's own address; `nil` where it has none.
+    /// The controller's public address; `nil` without one.
     public let address: DeviceAddress?
 
-    /// Version and maker in words.
+    /// Version and manufacturer in words.
     public var description: String { ["\(version)", manufacturer].compactMap(\.self).joined(separator: ", ") }
 }

@@ -2,22 +2,22 @@ public import BeaconFrames
 public import BluetoothTypes
 public import EddystoneSecurity
 
-/// Makes the octets of one advertisement at any moment of its life: counters advance, ids turn over.
+/// Builds the payload of one advertisement for any moment: with its counters, sensor values and ephemeral id.
 ///
-/// Time, counters and chance are handed in, so the same inputs give the same octets.
+/// Time, counters and random numbers are parameters, so the same inputs give the same bytes.
 public struct PayloadSource: Sendable {
     public let advertisement: Advertisement
     private let identityKey: IdentityKey?
-    /// For the first encrypted telemetry; every later one has a new salt, which must not be used twice.
+    /// The salt of the first encrypted telemetry. Later payloads have new salts, because none may be used twice.
     public let firstSalt: UInt16?
-    /// The number of the first encrypted packet of BTHome, where no later one has been sent.
+    /// The smallest number of an encrypted BTHome packet.
     public let firstPacket: UInt32
 
     /// - Parameters:
-    ///   - identityKey: for EID, encrypted TLM and encrypted BTHome; must be there for these.
-    ///   - firstSalt: `nil` leaves the first salt to chance too.
-    ///   - firstPacket: for BTHome. Encryption needs one that no earlier packet with the key had, and that is no smaller:
-    ///     seconds since 1970 are, because no packets follow each other faster.
+    ///   - identityKey: Required for EID, encrypted TLM and encrypted BTHome.
+    ///   - firstSalt: `nil` for a random salt.
+    ///   - firstPacket: For BTHome. Encryption needs a number that is larger than that of every earlier packet with this
+    ///     key. Seconds since 1970 fulfil this, because packets are sent at most once a second.
     public init(
         _ advertisement: Advertisement, identityKey: IdentityKey? = nil, firstSalt: UInt16? = nil,
         firstPacket: UInt32 = 0
@@ -28,23 +28,23 @@ public struct PayloadSource: Sendable {
         self.firstPacket = firstPacket
     }
 
-    /// All that a payload depends on beside its advertisement.
+    /// The values that change from payload to payload.
     public struct Moment: Hashable, Sendable {
-        /// What the controller granted or reported.
+        /// The radio power that the controller granted or reported; `nil` if unknown.
         public var radioPower: RadioPower?
-        /// What telemetry tells.
+        /// The telemetry counters.
         public var counters: TelemetryCounters
         public var batteryMillivolts: UInt16?
         public var batteryPercent: UInt8?
         public var temperature: FixedPointTemperature?
-        /// The beacon's seconds counter t, from which ephemeral ids and nonces are made.
+        /// The beacon's seconds counter t, from which ephemeral ids and nonces are computed.
         public var eidTime: UInt32
-        /// For encrypted telemetry, a new one each time.
+        /// For encrypted telemetry: a new salt each time.
         public var salt: UInt16
-        /// The number of a packet of BTHome, a new one each time.
+        /// For BTHome: a new packet number each time.
         public var packet: UInt32
 
-        /// The moment of a new beacon, but for what is given.
+        /// Creates a moment. Values that are not given are those of a new beacon.
         public init(
             radioPower: RadioPower? = nil, counters: TelemetryCounters = TelemetryCounters(),
             batteryMillivolts: UInt16? = nil, temperature: FixedPointTemperature? = nil,
@@ -60,7 +60,7 @@ public struct PayloadSource: Sendable {
         }
     }
 
-    /// The octets to send at `moment`.
+    /// Returns the payload for `moment`.
     public func payload(_ moment: Moment) throws(SessionError) -> AdvertisingData {
         var live = Advertisement.LiveValues(radioPower: moment.radioPower)
         switch advertisement.content {
@@ -91,10 +91,10 @@ public struct PayloadSource: Sendable {
         }
     }
 
-    /// How long, in microseconds, the octets are true enough; `nil` for ever, or until the id turns over.
+    /// The time after which the payload is out of date, in microseconds; `nil` if only a new id changes it.
     ///
-    /// Telemetry, and BTHome that has live values, is renewed once in each interval, but not more than once a second: that is as fine as anybody reads
-    /// it, and a small box need not wake up more often.
+    /// Telemetry, and BTHome with values that change, is renewed once in each interval, but at most once a second, so
+    /// that a small machine does not wake up more often.
     var renewalMicroseconds: Int? {
         switch advertisement.content {
         case .eddystoneTLM: break
@@ -120,7 +120,7 @@ public struct PayloadSource: Sendable {
         guard source.isEncrypted else { return plain }
         guard let identityKey, case .staticRandom(let address) = advertisement.address else {
             throw .payload(
-                "encrypted BTHome needs a key, and a static random address, which the encryption is made with")
+                "encrypted BTHome needs a key and a static random address, because the encryption uses the address")
         }
         do throws(EddystoneSecurityError) {
             return try identityKey.seal(plain, from: address, counter: moment.packet)
@@ -134,7 +134,7 @@ public struct PayloadSource: Sendable {
         _ body: (IdentityKey, RotationExponent) throws(EddystoneSecurityError) -> Result
     ) throws(SessionError) -> Result {
         guard let identityKey, let exponent = RotationExponent(rawValue: rotation.rotationExponent) else {
-            throw .payload("this advertisement needs an identity key, and a rotation exponent of 0...15")
+            throw .payload("this advertisement needs an identity key and a rotation exponent of 0...15")
         }
         do throws(EddystoneSecurityError) {
             return try body(identityKey, exponent)
@@ -144,37 +144,38 @@ public struct PayloadSource: Sendable {
     }
 }
 
-/// The box's sensors, as far as Eddystone-TLM and BTHome tell of them. Asked once a second at most.
+/// The machine's sensors for Eddystone-TLM and BTHome. Each is read at most once a second.
 ///
-/// The names are those of the profile; `auto` leaves the choice to the source. What is not known is `nil`, and sent as
+/// The names are those in the profile; with `auto` the source chooses the sensor. Unknown values are `nil`, and sent as
 /// unknown.
 public protocol TelemetrySource: AnyObject {
-    /// In millivolts.
+    /// The battery's voltage, in millivolts.
     func batteryMillivolts(_ sensor: String) -> UInt16?
-    /// The charge, 0...100.
+    /// The battery's charge, in percent.
     func batteryPercent(_ sensor: String) -> UInt8?
+    /// The temperature.
     func temperature(_ sensor: String) -> FixedPointTemperature?
 }
 
 extension TelemetrySource {
-    /// A source that knows no charge.
+    /// Returns `nil`, for a source without a charge sensor.
     public func batteryPercent(_ sensor: String) -> UInt8? { nil }
 }
 
-/// What Eddystone-TLM counts since power-on.
+/// The counters of Eddystone-TLM since power-on.
 public struct TelemetryCounters: Hashable, Sendable {
-    /// ADV_CNT: advertising events of every frame.
+    /// ADV_CNT: the advertising events of all frames.
     public var advertisements: UInt32
-    /// SEC_CNT, in 0.1 s.
+    /// SEC_CNT, in units of 0.1 s.
     public var uptimeDeciseconds: UInt32
 
-    /// Counts advertising events, and tenths of a second, since power-on.
+    /// Creates counters, by default those of a new beacon.
     public init(advertisements: UInt32 = 0, uptimeDeciseconds: UInt32 = 0) {
         self.advertisements = advertisements
         self.uptimeDeciseconds = uptimeDeciseconds
     }
 
-    /// Later by so much; both wrap round together with their octets.
+    /// Returns later counters. Both wrap around at 2³².
     func advanced(byEvents events: UInt64, microseconds: Int) -> TelemetryCounters {
         TelemetryCounters(
             advertisements: advertisements &+ UInt32(truncatingIfNeeded: events),

@@ -1,10 +1,10 @@
 public import BluetoothTypes
 internal import HCI
 
-/// The way by which a controller's transmit power can be set, if there is one.
+/// The command that sets a controller's transmit power.
 ///
-/// There is no standard command for legacy advertising, and vendors' opcodes collide, so a vendor command is only
-/// ever sent to a controller whose manufacturer is known to understand it.
+/// There is no standard command for legacy advertising, and vendors use the same opcodes for different commands. So a
+/// vendor command is sent only to a controller of that vendor.
 public enum PowerControl: Hashable, Sendable {
     /// The Advertising_TX_Power parameter of LE Set Extended Advertising Parameters.
     case extendedAdvertising
@@ -28,16 +28,16 @@ public enum PowerControl: Hashable, Sendable {
         }
     }
 
-    /// Zephyr's own version and command list say whether this build has the power commands.
+    /// Returns whether this build of Zephyr has the power commands, by its own version and command list.
     private static func answersZephyr(_ host: HCIHost) throws(HCICommandError) -> Bool {
         guard try host.executeOptional(ZephyrReadVersionInformation()) != nil else { return false }
         return try host.executeOptional(ZephyrReadSupportedCommands())?.setsTxPower ?? false
     }
 
-    /// Why nothing can be done, with what could be, for ``none``.
+    /// The explanation for ``none``, with remedies.
     static let noWay =
         "this controller has no extended advertising and no known vendor command; "
-        + "a controller with extended advertising, or a Zephyr board over serial:, can"
+        + "use a controller with extended advertising, or a Zephyr board over serial:"
 }
 
 extension PowerControl: CustomStringConvertible {
@@ -51,7 +51,8 @@ extension PowerControl: CustomStringConvertible {
     }
 }
 
-/// Transmit power by a vendor's command, for legacy advertising. A refusal never stops the beacon: it is reported.
+/// Sets the transmit power by a vendor command, for legacy advertising. A refusal is reported and does not stop the
+/// beacon.
 struct VendorPower {
     private let control: PowerControl
 
@@ -79,27 +80,27 @@ struct VendorPower {
         }
     }
 
-    /// Back to the controller's own choice, where there is a value for that. Broadcom's command has none: its level
+    /// Restores the controller's own power, if the command has a value for that. Broadcom's command has none: its power
     /// stays until the next reset.
     func giveBack(_ host: HCIHost) throws {
         if control == .zephyr { _ = try host.execute(ZephyrWriteTxPowerLevel(power: .noPreference)) }
     }
 }
 
-/// What is known of the power that the radio really sends with.
+/// The radio power in use, as far as it is known.
 public enum RadioPowerGrant: Hashable, Sendable {
-    /// The controller selected this level and says so (LE Set Extended Advertising Parameters, Zephyr's vendor command).
+    /// The controller selected this power and reported it (LE Set Extended Advertising Parameters, Zephyr's command).
     case granted(RadioPower)
-    /// Nothing was asked for; the controller reports this level of its own.
+    /// No power was requested; the controller reported its own.
     case reported(RadioPower)
-    /// A vendor command was accepted, but what can be read back does not follow it.
+    /// A vendor command was accepted, but the power that can be read back does not follow it.
     case unverified(asked: RadioPower, reported: RadioPower?)
-    /// This controller's power cannot be set: why, and how it could be. With what it reports, if it does.
+    /// The power cannot be set, for this reason. `reported` is the controller's own power, if it reports one.
     case notSettable(reason: String, reported: RadioPower?)
-    /// Nothing was asked for, and the controller tells nothing.
+    /// No power was requested, and the controller reported none.
     case unknown
 
-    /// The level to look a calibration up with; `nil` where none is known.
+    /// The power with which a calibration is looked up; `nil` if unknown.
     public var power: RadioPower? {
         switch self {
         case .granted(let power), .reported(let power): power

@@ -1,24 +1,24 @@
 internal import BluetoothTypes
 public import HCI
 
-/// Why an advertisement is not on the air.
+/// The reason why an advertisement is not on the air.
 public enum SessionError: Error, Sendable {
-    /// This controller cannot do what is asked: found before anything was sent.
+    /// This controller cannot send the advertisements. Nothing was sent.
     case impossible(String)
-    /// A command was refused, not answered, or could not be sent.
+    /// A command was refused, was not answered, or could not be sent; with a remedy, if one is known.
     case command(HCICommandError, remedy: String?)
-    /// The kernel's management refused a command, did not answer, or could not be asked.
+    /// The kernel's management refused a command, did not answer, or could not be reached.
     case management(ManagementError)
-    /// The payload cannot be made.
+    /// The payload cannot be built.
     case payload(String)
-    /// Advertising has ended without our doing: by what, and in words.
+    /// Advertising has ended by a fault or by another program: the cause, and one sentence.
     case ended(SupervisorCause, String)
-    /// The controller reports that it has failed, with a code of its own (Core Specification 5.4, Vol 4 Part E 7.7.16).
+    /// The controller reported a Hardware Error with its code (Core Specification 5.4, Vol 4 Part E 7.7.16).
     case hardwareError(UInt8)
 }
 
 extension SessionError {
-    /// Whether a signal ended the wait: no fault of anybody's.
+    /// Whether a signal ended the wait.
     public var isInterruption: Bool {
         switch self {
         case .command(let error, _): error == .channel(.interrupted)
@@ -41,7 +41,9 @@ extension SessionError: CustomStringConvertible {
     }
 }
 
-/// Runs `body`, and tells a hint beside a refusal: the status alone says nothing of who or what is in the way.
+/// Runs `body` and converts its errors.
+///
+/// - Parameter hints: The likely cause of a refusal, by its status.
 func advertising<Result>(
     hints: [HCIStatus: String]? = nil, _ body: () throws -> Result
 ) throws(SessionError) -> Result {
@@ -54,13 +56,13 @@ func advertising<Result>(
     } catch let error as ManagementError {
         throw .management(error)
     } catch {
-        // What is left are parameters that a command's own check refuses.
+        // A command's own check has refused its parameters.
         throw .impossible("\(error)")
     }
 }
 
 extension SessionError {
-    /// The controller will answer the next command no better.
+    /// Whether the controller will not answer the next command either.
     var isHopeless: Bool {
         guard case .command(let error, _) = self else { return false }
         switch error {

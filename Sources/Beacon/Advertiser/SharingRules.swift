@@ -1,8 +1,8 @@
 internal import BeaconFrames
 internal import BluetoothTypes
 
-/// Who may share an advertising set with whom: only those between which nothing but the data changes, because whatever
-/// else a set holds cannot be changed while it sends.
+/// Decides which advertisements may share an advertising set: those that differ only in interval and data, because
+/// everything else can be changed only while the set is disabled.
 struct SharingRules {
     private let advertisements: [Advertisement]
     private let ephemeralKeys: Set<Advertisement.RotatingKey>
@@ -16,26 +16,26 @@ struct SharingRules {
         ephemeralKeys = keys
     }
 
-    /// The key with whose ephemeral id an advertisement's address turns over: its own, and that of the encrypted
-    /// telemetry that belongs to it.
+    /// The key of the ephemeral id with which an advertisement's address changes: for the id itself and for its encrypted
+    /// telemetry. `nil` for a fixed address.
     func rotatingKey(of member: Int) -> Advertisement.RotatingKey? {
         guard let key = advertisements[member].content.rotatingKey, ephemeralKeys.contains(key) else { return nil }
         return key
     }
 
-    /// What holds whatever the controller can do.
+    /// Checks the rules that hold on every controller.
     func check() throws(SessionError) {
         for member in advertisements.indices {
             if rotatingKey(of: member) != nil, !advertisements[member].scanResponse.octets.isEmpty {
                 throw .impossible(
-                    "\(name(member)): a scan response would undo the ephemeral id, because it stays the same; "
-                        + "leave it out")
+                    "\(name(member)): a scan response stays the same, so it would identify the beacon despite its ephemeral "
+                        + "id; remove it")
             }
             try checkTelemetry(member)
         }
     }
 
-    /// Telemetry says nothing of whose it is: it is known by the address of the frame that it belongs to.
+    /// Checks that telemetry has the address of another frame: receivers assign it to a beacon by its address.
     private func checkTelemetry(_ member: Int) throws(SessionError) {
         let telemetry = advertisements[member]
         guard case .eddystoneTLM = telemetry.content, rotatingKey(of: member) == nil else { return }
@@ -46,12 +46,12 @@ struct SharingRules {
         guard let other = others.first, !others.contains(where: { advertisements[$0].address == telemetry.address })
         else { return }
         throw .impossible(
-            "\(name(member)) is sent from \(Self.text(telemetry.address)), from which no other frame is: telemetry "
-                + "belongs to the frame with the same address; give it that of \(name(other)), "
+            "\(name(member)) is sent from \(Self.text(telemetry.address)), but no other frame is: receivers assign "
+                + "telemetry to the frame with the same address; use the address of \(name(other)), "
                 + Self.text(advertisements[other].address))
     }
 
-    /// The members of each set, every one in the order of the advertisements.
+    /// The members of each set, in the order of the advertisements.
     func groups(sets: Int, hasExtendedAdvertising: Bool) throws(SessionError) -> [[Int]] {
         var groups: [[Int]] = []
         for member in advertisements.indices {
@@ -88,12 +88,12 @@ struct SharingRules {
 
     private func refusal(_ groups: [[Int]], _ sets: Int, _ hasExtendedAdvertising: Bool) -> String {
         let first = groups[0][0]
-        // The one that found no place; where it is an ephemeral id or not, it differs from the first group.
+        // The advertisement for which no set is left. It differs from the first group.
         let second = groups[sets][0]
         let count = sets == 1 ? "one advertising set" : "\(sets) advertising sets"
         let remedy =
             differences(first, second).contains(Self.ephemeral)
-            ? "leave one of them out" : "give both the same, or leave one of them out"
+            ? "remove one of them" : "make these values equal, or remove one of them"
         let other = hasExtendedAdvertising ? "more sets" : "extended advertising"
         return "\(name(first)) and \(name(second)) cannot share an advertising set: "
             + differences(first, second).joined(separator: "; ")
@@ -101,9 +101,9 @@ struct SharingRules {
             + other
     }
 
-    private static let ephemeral = "an ephemeral id shares its address with nothing but its own encrypted telemetry"
+    private static let ephemeral = "an ephemeral id shares its address only with its own encrypted telemetry"
 
-    /// What keeps two advertisements from sharing a set.
+    /// The reasons why two advertisements cannot share a set; empty if they can.
     private func differences(_ one: Int, _ other: Int) -> [String] {
         let (left, right) = (advertisements[one], advertisements[other])
         let (leftKey, rightKey) = (rotatingKey(of: one), rotatingKey(of: other))
@@ -139,5 +139,5 @@ struct SharingRules {
         }
     }
 
-    private static func text(_ power: RadioPower?) -> String { power.map { "\($0)" } ?? "none given" }
+    private static func text(_ power: RadioPower?) -> String { power.map { "\($0)" } ?? "not set" }
 }

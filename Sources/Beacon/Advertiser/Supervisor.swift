@@ -1,24 +1,25 @@
 public import HCI
 
-/// Keeps a beacon on the air: decides what to do about everything that can happen to it, and when.
+/// Decides what to do, and when, to keep a beacon on the air or a scan running.
 ///
-/// A pure state machine. ``handle(_:at:)`` and ``wake(at:)`` return what is to be done; whoever does it tells the
-/// outcome as the next input. It never gives up a beacon that has been on the air.
+/// A state machine without input or output. ``handle(_:at:)`` and ``wake(at:)`` return actions; the caller carries them
+/// out and passes each result to ``handle(_:at:)``. With ``Persistence/unlimited`` it never gives up a beacon that has
+/// been on the air.
 public struct Supervisor: Sendable {
     public let pacing: SupervisorPacing
     let activity: Activity
     let persistence: Persistence
-    /// How the adapter is called in sentences, and told from another one that a new profile names.
+    /// The adapter's name in messages. A new profile with another name changes the adapter.
     public private(set) var adapter: String
-    /// How often the beacon was brought back, by what had taken it off the air.
+    /// The number of recoveries, by the cause of the outage.
     public private(set) var rearms: [SupervisorCause: Int] = [:]
-    /// When advertising was last known to be on.
+    /// When advertising was last confirmed to be on.
     public private(set) var lastVerified: HCIInstant?
-    /// The last outage that is over.
+    /// The last outage that has ended.
     public private(set) var lastOutage: Outage?
-    /// What went wrong last, in words.
+    /// The last problem, in one sentence.
     public private(set) var lastError: String?
-    /// Since when the beacon is on the air without a break; `nil` while it is not.
+    /// When the beacon went on the air last; `nil` while it is off the air.
     public private(set) var onAirSince: HCIInstant?
     /// Whether the beacon has ever been on the air.
     public private(set) var hasBeenOnAir = false
@@ -27,49 +28,49 @@ public struct Supervisor: Sendable {
 
     private var phase = Phase.closed
     private var episode: Episode?
-    /// Attempts since the beacon was last on the air for long.
+    /// The number of attempts since the beacon was last stable on the air.
     private var attempt = 0
     private var nextAttempt: HCIInstant?
     private var nextTick: HCIInstant
     private var lastPowerUp: HCIInstant?
     private var summary = ""
     private var reload: Reload?
-    /// The machine has slept, and it is not known yet what that did to the beacon.
+    /// Whether the machine has slept since advertising was last confirmed.
     private var hasSlept = false
-    /// Why the last reload was refused.
+    /// The reason why the last reload was refused.
     private var refusal: String?
 
     private enum Phase: Hashable, Sendable {
-        /// The adapter is not open, and nothing is under way.
+        /// The adapter is closed.
         case closed
         case opening(HCIInstant)
         case starting(HCIInstant)
         case onAir
         case verifying(HCIInstant)
-        /// The adapter is open, and re-arming has to wait.
+        /// The adapter is open, and waits for the next attempt.
         case held
         case rearming(HCIInstant)
         case off
     }
 
-    /// A time off the air that lasts.
+    /// The current outage.
     private struct Episode {
-        /// What is waited for now; `nil` for a change of the adapter.
+        /// The last cause; `nil` for a change of the adapter.
         var cause: SupervisorCause?
-        /// What explains it best.
+        /// The cause with the largest weight.
         var weightiest: SupervisorCause?
         let since: HCIInstant
     }
 
-    /// How far a reload has come.
+    /// The state of a reload.
     private enum Reload: Hashable, Sendable {
         case reading
-        /// The profile is good, and waits until nothing else is under way.
+        /// The profile is good, and waits for the end of the current action.
         case ready
         case adopting
     }
 
-    /// - Parameter now: the start; the first action comes from ``wake(at:)``.
+    /// Creates a supervisor. Its first action comes from ``wake(at:)``.
     public init(
         adapter: String, activity: Activity = .advertising, persistence: Persistence = .unlimited,
         pacing: SupervisorPacing = SupervisorPacing(), at now: HCIInstant
@@ -90,7 +91,7 @@ public struct Supervisor: Sendable {
         }
     }
 
-    /// Whether the beacon is on the air, as far as anybody knows.
+    /// Whether the beacon is on the air, as far as it is known.
     var isOnAir: Bool {
         switch phase {
         case .onAir, .verifying: true
@@ -98,7 +99,7 @@ public struct Supervisor: Sendable {
         }
     }
 
-    /// One line that says how the beacon is, and what it waits for.
+    /// One line for `systemctl status`: what is sent, or what the beacon waits for.
     public var statusLine: String {
         let line =
             switch phase {
@@ -109,23 +110,23 @@ public struct Supervisor: Sendable {
         return refusal.map { "\(line); reload refused: \($0)" } ?? line
     }
 
-    /// Whether the adapter is open: what comes from it is of interest.
+    /// Whether the adapter is open, so that its events must be read.
     public var isOpen: Bool { phase != .closed && phase != .off }
 
-    /// When ``wake(at:)`` wants to be called at the latest; `nil` when there is nothing to wait for.
+    /// The latest moment for the next ``wake(at:)``; `nil` after the end.
     public var nextWakeUp: HCIInstant? {
         guard phase != .off else { return nil }
         guard let nextAttempt else { return nextTick }
         return min(nextAttempt, nextTick)
     }
 
-    /// Time has come.
+    /// Returns the actions that are due.
     public mutating func wake(at now: HCIInstant) -> [Action] {
         guard let due = nextWakeUp, due <= now else { return [] }
         return attemptIfDue(now) + (nextTick <= now ? tick(now) : [])
     }
 
-    /// Something happened.
+    /// Handles an input and returns the actions that follow from it.
     public mutating func handle(_ input: Input, at now: HCIInstant) -> [Action] {
         guard phase != .off else { return [] }
         switch input {
@@ -176,7 +177,7 @@ public struct Supervisor: Sendable {
 }
 
 extension Supervisor {
-    /// Begins what was waited for, if its time has come.
+    /// Starts the next attempt if it is due.
     private mutating func attemptIfDue(_ now: HCIInstant) -> [Action] {
         guard let due = nextAttempt, due <= now else { return [] }
         nextAttempt = nil
@@ -194,8 +195,8 @@ extension Supervisor {
         }
     }
 
-    /// The watchdog's schedule is the only one that a beacon without a fault wakes up for. It is fed while advertising
-    /// is known to be on, and while recovery is on its own schedule; not while an action hangs.
+    /// Verifies advertising, or feeds the watchdog while the beacon waits for an attempt. An action that hangs does not
+    /// feed it. A beacon without a fault wakes up only for this.
     private mutating func tick(_ now: HCIInstant) -> [Action] {
         nextTick = now.advanced(byMicroseconds: pacing.verification)
         switch phase {
@@ -237,12 +238,12 @@ extension Supervisor {
         return actions + [.notify(.status(statusLine)), .notify(.watchdog)]
     }
 
-    /// The beacon is off the air, or an attempt to bring it back has failed.
+    /// Handles a fault, or the failure of an attempt.
     private mutating func fail(_ cause: SupervisorCause, _ text: String, _ now: HCIInstant) -> [Action] {
         guard affectsSession(cause) else { return [] }
         if persistence == .untilFault, !leavesAdapterOpen(cause) { return giveUp(text) }
         var actions: [Action] = phase == .closed || leavesAdapterOpen(cause) ? [] : [.close]
-        // Verification came in time, and recovery begins in time.
+        // The verification has answered, so nothing hangs.
         if case .verifying = phase { actions.append(.notify(.watchdog)) }
         if let since = onAirSince, now.microseconds(since: since) >= pacing.stability { attempt = 0 }
         onAirSince = nil
@@ -252,7 +253,7 @@ extension Supervisor {
         let sincePowerUp = lastPowerUp.map { now.microseconds(since: $0) }
         nextAttempt = pacing.delay(cause, attempt: attempt, sincePowerUp: sincePowerUp)
             .map { now.advanced(byMicroseconds: $0) }
-        // The same trouble again is told ever more seldom: after 1, 2, 4, 8 and so on attempts.
+        // A repeated problem is logged after 1, 2, 4, 8 and so on attempts.
         if isNews || attempt & (attempt - 1) == 0 { actions.append(.log(.warning, text)) }
         actions.append(.notify(.status(statusLine)))
         if reload == .adopting { reload = .ready }
@@ -269,8 +270,7 @@ extension Supervisor {
         episode = current
     }
 
-    /// Whether it changes anything: what happens to an adapter that is not open is of interest only where it changes
-    /// what is waited for.
+    /// Whether a fault changes anything. While the adapter is closed, only a fault that changes the wait matters.
     private func affectsSession(_ cause: SupervisorCause) -> Bool {
         switch phase {
         case .onAir, .verifying: true
@@ -283,16 +283,16 @@ extension Supervisor {
 
     private static let endsWithArrival: Set<SupervisorCause> = [.adapterMissing, .adapterGone, .peerGone, .rfkill]
 
-    /// Something came for which a wait can be cut short.
+    /// Ends a wait early, if the input may have removed its cause.
     private mutating func retryNow(after input: Input, _ now: HCIInstant) -> [Action] {
         switch phase {
         case .onAir where input == .resumed:
-            // It slept so shortly, or so deeply, that nothing was noticed: look.
+            // No event reported the sleep: verify.
             hasSlept = true
             phase = .verifying(now)
             return [.verify]
         case .closed, .held:
-            // An adapter that others power down is raised on its own schedule, and one that is there and fails on its.
+            // Powering on has its own limit, and a new adapter does not help one that is present and fails.
             if input != .resumed, episode?.cause == .poweredDown { return [] }
             if input == .adapterArrived, let cause = episode?.cause, !Self.endsWithArrival.contains(cause) { return [] }
             nextAttempt = now
@@ -302,7 +302,7 @@ extension Supervisor {
         }
     }
 
-    /// Tenths, for people.
+    /// Seconds with one decimal.
     private static func seconds(_ microseconds: Int) -> String {
         let tenths = (max(0, microseconds) + 50_000) / 100_000
         return "\(tenths / 10).\(tenths % 10)"
@@ -313,7 +313,7 @@ extension Supervisor {
     private mutating func handleReload(_ input: Input, _ now: HCIInstant) -> [Action] {
         switch (input, reload) {
         case (.reloadRequested, .adopting):
-            // It is told apart by its answer; the operator will see which profile it became.
+            // The log shows which profile was adopted.
             return []
         case (.reloadRequested, _):
             reload = .reading
@@ -334,7 +334,7 @@ extension Supervisor {
         }
     }
 
-    /// A good profile waits until nothing else is under way.
+    /// Adopts a good profile, unless another action must end first.
     private mutating func continueReload(_ now: HCIInstant) -> [Action] {
         guard reload == .ready else { return [] }
         switch phase {
@@ -353,7 +353,7 @@ extension Supervisor {
         return (hasBeenOnAir ? [.notify(.ready)] : []) + [.notify(.status(statusLine))]
     }
 
-    /// The new profile names another adapter: this one is left in order.
+    /// Leaves the current adapter for the one that the new profile names.
     private mutating func changeAdapter(_ name: String, _ now: HCIInstant) -> [Action] {
         let leaving: [Action] = phase == .closed ? [] : [.turnOff, .close]
         phase = .closed

@@ -1,7 +1,7 @@
 public import HCI
 
 extension Supervisor {
-    /// What is kept running on the adapter. It decides how messages name success.
+    /// What runs on the adapter. It changes the wording of messages.
     public enum Activity: Hashable, Sendable {
         case advertising
         case listening
@@ -18,71 +18,70 @@ extension Supervisor {
     public enum Persistence: Hashable, Sendable {
         /// Never, once the session has been on the air: it waits and tries again.
         case unlimited
-        /// At the first fault, except where another program changed what was set in the controller: that is set again.
+        /// At the first fault. If another program changes the controller's settings, they are still set again.
         case untilFault
     }
 
-    /// What happened. Whoever runs a supervisor tells it each of these once.
+    /// An event, or the result of an action.
     public enum Input: Hashable, Sendable {
-        /// The answer to ``Action/open``: the adapter is open.
+        /// The result of ``Action/open``: the adapter is open.
         case opened
-        /// The answer to ``Action/start``: the beacon is on the air. In words what is sent, for the log.
+        /// The result of ``Action/start``: the beacon is on the air. With a summary for the log.
         case started(String)
-        /// The answer to ``Action/verify``: advertising is known to be on.
+        /// The result of ``Action/verify``: advertising is on.
         case verified
-        /// The answer to ``Action/rearm``: advertising was off, or wrong, and is right again.
+        /// The result of ``Action/rearm``: advertising is on again with the right settings.
         case rearmed
-        /// The answer to any of them, or something that came by itself: the beacon is off the air, or must be taken for
-        /// it. In words what was seen.
+        /// The failure of an action, or a fault: the beacon is off the air, or must be assumed to be. With one sentence.
         case failed(SupervisorCause, String)
-        /// The answer to ``Action/open`` or ``Action/start``: it will never work like this. Ends a beacon that has never
-        /// been on the air; one that has been keeps trying.
+        /// A failure of ``Action/open`` or ``Action/start`` that waiting cannot repair. It ends a beacon that has never been
+        /// on the air; other beacons try again.
         case impossible(String)
-        /// An adapter has come that may be ours.
+        /// An adapter was added.
         case adapterArrived
-        /// rfkill lets the radio go.
+        /// rfkill has unblocked the radio.
         case rfkillUnblocked
         /// The machine is awake again.
         case resumed
-        /// The operator wants the profile to be read anew.
+        /// The operator requests a reload of the profile.
         case reloadRequested
-        /// The answer to ``Action/readProfile``: a good one, for the adapter of this name.
+        /// The result of ``Action/readProfile``: the profile is good, and names this adapter.
         case reloadGood(adapter: String)
-        /// The answer to ``Action/readProfile`` or ``Action/adopt``: the old one stays, and why.
+        /// The failure of ``Action/readProfile`` or ``Action/adopt``, with its reason: the old profile stays.
         case reloadBad(String)
-        /// The answer to ``Action/adopt``: the new profile is on the air. In words what is sent.
+        /// The result of ``Action/adopt``: the new profile is on the air. With a summary for the log.
         case adopted(String)
-        /// The operator wants the beacon off.
+        /// The operator ends the beacon.
         case stop
     }
 
-    /// What is to be done now, in this order. Those with an answer are asked for one at a time.
+    /// An action of the caller. A list of actions contains at most one that has a result.
     public enum Action: Hashable, Sendable {
-        /// Find the adapter, raise it where it is down, and open it.
+        /// Find the adapter, power it on if it is down, and open it.
         case open
-        /// Ask the controller what it can do, set it up, and advertise.
+        /// Read the controller's capabilities, set it up, and advertise.
         case start
-        /// Find out whether advertising is on, without disturbing it.
+        /// Check that advertising is on, without disturbing it.
         case verify
-        /// Set what another program or an accident has changed, and advertise.
+        /// Set everything again on the open adapter, and advertise.
         case rearm
-        /// Let go of the adapter, in whatever state it is.
+        /// Close the adapter.
         case close
         /// Read and check the profile.
         case readProfile
-        /// Change over to the profile that was read, without a gap.
+        /// Replace the advertisements with those of the profile that was read.
         case adopt
-        /// Take the profile that was read for the next start.
+        /// Use the profile that was read at the next start.
         case adoptForNextStart
         /// Turn advertising off, if the adapter is open.
         case turnOff
         case log(LogPriority, String)
         case notify(Notice)
-        /// The end. `true`: as wanted; `false`: nothing can be done.
+        /// The end: requested (`true`), or because of a fault (`false`).
         case finish(asWanted: Bool)
     }
 
-    /// As syslog numbers them.
+    /// The priorities of syslog.
     public enum LogPriority: Int, Hashable, Sendable {
         case error = 3
         case warning = 4
@@ -90,7 +89,7 @@ extension Supervisor {
         case info = 6
     }
 
-    /// What the service manager is told.
+    /// A message to the service manager.
     public enum Notice: Hashable, Sendable {
         case ready
         case reloading
@@ -100,17 +99,17 @@ extension Supervisor {
         case status(String)
     }
 
-    /// Where the beacon is.
+    /// The state of the beacon.
     public enum State: Hashable, Sendable {
-        /// It has not been on the air yet. What it waits for, if it waits.
+        /// It has not been on the air yet. With the cause of a failed attempt.
         case starting(SupervisorCause?)
         case onAir
-        /// `nil` while it moves to another adapter.
+        /// It is off the air after a fault; `nil` as the cause for a change of the adapter.
         case recovering(SupervisorCause?, attempt: Int)
         case off
     }
 
-    /// A time off the air that is over.
+    /// An outage that has ended.
     public struct Outage: Hashable, Sendable {
         public let cause: SupervisorCause
         public let from: HCIInstant
@@ -120,15 +119,15 @@ extension Supervisor {
     }
 }
 
-/// Why a beacon is off the air, or was.
+/// The cause of an outage.
 public enum SupervisorCause: String, Hashable, Sendable, CaseIterable {
     /// There is no such adapter.
     case adapterMissing = "adapter-missing"
-    /// The adapter was there, and has been unplugged.
+    /// The adapter was unplugged.
     case adapterGone = "adapter-gone"
-    /// Somebody has taken the adapter's power away.
+    /// Another program powered the adapter down.
     case poweredDown = "powered-down"
-    /// The controller was reset by somebody else: all that was set is forgotten.
+    /// Another program reset the controller, which deletes all settings.
     case controllerReset = "controller-reset"
     /// The controller reported a Hardware Error (Core Specification 5.4, Vol 4 Part E 7.7.16).
     case hardwareError = "hardware-error"
@@ -136,25 +135,25 @@ public enum SupervisorCause: String, Hashable, Sendable, CaseIterable {
     case rfkill
     /// The machine sleeps.
     case suspended
-    /// Another program has turned advertising off.
+    /// Another program turned advertising off.
     case foreignDisabled = "foreign-disabled"
-    /// Another program has replaced what is sent.
+    /// Another program changed the advertisements.
     case foreignChanged = "foreign-changed"
-    /// Verification found advertising off, and nobody was seen turning it off.
+    /// Verification found advertising off, without an event that explains it.
     case silent
     /// The controller does not answer.
     case noAnswer = "no-answer"
-    /// The other end of a serial line, a TCP connection or a unix socket has gone, or is not there yet.
+    /// The other end of a serial line, a TCP connection or a unix socket cannot be reached.
     case peerGone = "peer-gone"
-    /// Another program, or another instance, holds the adapter.
+    /// Another program or another instance uses the adapter.
     case adapterBusy = "adapter-busy"
     /// The controller refused a command.
     case refused
     /// A system call failed.
     case system
 
-    /// Of several causes of one outage the one with the largest weight explains the others: rfkill powers an adapter
-    /// down, an unplugged one does not answer.
+    /// An outage is counted under its cause with the largest weight, because that explains the others: rfkill powers an
+    /// adapter down, and an unplugged adapter does not answer.
     var weight: Int {
         switch self {
         case .silent: 0
@@ -169,7 +168,7 @@ public enum SupervisorCause: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the adapter stays open: only what was set in the controller has to be set again.
+    /// Whether the adapter stays open: only the settings of the controller must be sent again.
     var leavesAdapterOpen: Bool {
         switch self {
         case .foreignDisabled, .foreignChanged, .silent, .suspended: true
@@ -177,15 +176,15 @@ public enum SupervisorCause: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What is waited for, as the end of "not on the air: ".
+    /// The text after "not on the air: ".
     func waitingText(_ adapter: String) -> String {
         switch self {
-        case .adapterMissing: "waiting for \(adapter), which is not there"
+        case .adapterMissing: "waiting for \(adapter), which is missing"
         case .adapterGone: "waiting for \(adapter), which was unplugged"
-        case .poweredDown: "\(adapter) was powered down and is being raised again"
+        case .poweredDown: "\(adapter) was powered down and is being powered on again"
         case .controllerReset: "\(adapter) was reset and is being set up again"
         case .hardwareError: "\(adapter) reported a hardware error and is being set up again"
-        case .rfkill: "waiting for rfkill, which switches the radio off (rfkill unblock bluetooth)"
+        case .rfkill: "rfkill has switched the radio off; `rfkill unblock bluetooth` switches it on"
         case .suspended: "the machine sleeps"
         case .foreignDisabled: "another program turned advertising off on \(adapter); turning it on again"
         case .foreignChanged: "another program changed what \(adapter) sends; changing it back"
@@ -199,39 +198,42 @@ public enum SupervisorCause: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// How long the supervisor waits for what. All times in microseconds.
+/// The times of a supervisor, in microseconds.
 public struct SupervisorPacing: Hashable, Sendable {
-    /// How often advertising is verified, and the watchdog fed.
+    /// The time between two verifications, and between two watchdog messages.
     public var verification = 15_000_000
-    /// An adapter that others power down is raised at most this often.
+    /// The shortest time between two attempts to power on an adapter that another program powers down.
     public var powerUp = 2_000_000
-    /// A stream's other end is looked for this often.
+    /// The time between two attempts to connect to a stream's other end.
     public var peer = 1_000_000
-    /// The first step of what doubles with every attempt.
+    /// The delay before the first attempt; it doubles with every attempt.
     public var firstRetry = 100_000
-    /// The longest step where a controller is there and keeps failing.
+    /// The longest delay for a controller that keeps failing.
     public var longestRetry = 30_000_000
-    /// The longest step against another program, and for an adapter in use: retry soon.
+    /// The longest delay if another program disturbs the beacon or uses the adapter.
     public var longestContest = 2_000_000
-    /// What was on the air for so long has recovered: the next outage begins with the first attempt.
+    /// The time on the air after which the next outage begins with the first attempt.
     public var stability = 10_000_000
-    /// An event that should have come is not waited for longer than this.
+    /// The longest wait for an event.
     public var lostEvent = 30_000_000
-    /// An action that takes longer than this hangs: the watchdog is not fed any more.
+    /// The longest action. If an action takes longer, the watchdog is not fed any more.
     public var longestAction = 30_000_000
     /// The longest time for turning advertising off at the end.
     public var shutdown = 800_000
 
-    /// What of the world outside is heard at once instead of being asked for.
+    /// Whether new adapters are reported by events.
     public var hearsArrivals = true
+    /// Whether changes of rfkill are reported by events.
     public var hearsRFKill = true
 
-    /// What a service uses where nobody says otherwise.
+    /// Creates the standard times.
     public init() {}
 
-    /// How long to wait after so many attempts; `nil` waits for an event alone.
+    /// The delay before the next attempt; `nil` to wait for an event.
     ///
-    /// - Parameter sincePowerUp: the time since the adapter was last raised, if it was.
+    /// - Parameters:
+    ///   - attempt: The number of attempts so far.
+    ///   - sincePowerUp: The time since the adapter was last powered on; `nil` if it was not.
     func delay(_ cause: SupervisorCause, attempt: Int, sincePowerUp: Int?) -> Int? {
         switch cause {
         case .rfkill:
@@ -239,7 +241,7 @@ public struct SupervisorPacing: Hashable, Sendable {
         case .adapterMissing:
             hearsArrivals ? lostEvent : peer
         case .adapterGone:
-            // It may be back already, perhaps under another number.
+            // It may be back already, perhaps with another number.
             attempt == 0 ? 0 : doubling(attempt, longestContest)
         case .peerGone:
             attempt == 0 ? 0 : peer
@@ -252,7 +254,7 @@ public struct SupervisorPacing: Hashable, Sendable {
         case .adapterBusy:
             doubling(attempt, longestContest)
         case .hardwareError, .controllerReset:
-            // The kernel, or the board, needs a moment for its own part.
+            // The kernel or the board needs a moment to set itself up.
             doubling(attempt, longestRetry)
         case .noAnswer, .refused, .system:
             attempt == 0 ? 0 : doubling(attempt, longestRetry)

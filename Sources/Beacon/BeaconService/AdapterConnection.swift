@@ -108,13 +108,13 @@ final class AdapterConnection {
         } catch {
             throw .command(error, remedy: nil)
         }
-        let plan = try SendingPlan(job.sources, on: capabilities, isExclusive: isExclusive)
+        let allocation = try SetAllocation(job.sources, on: capabilities, isExclusive: isExclusive)
         if let running = session as? BeaconSession {
-            try running.rearm(on: host, plan: plan)
+            try running.rearm(on: host, allocation: allocation)
             return Started(session: running)
         }
         let new = BeaconSession(
-            host: host, plan: plan, clock: clock(job, session, inputs, host.now), memory: inputs.memory,
+            host: host, allocation: allocation, clock: clock(job, session, inputs, host.now), memory: inputs.memory,
             countersAtStart: job.counters, telemetry: inputs.sensors)
         let correction = synchronize(new, inputs)
         try new.start()
@@ -130,9 +130,9 @@ final class AdapterConnection {
         if adapter.raisedLowEnergy { raisedLowEnergy = adapter.capabilities.address }
         // Powering an adapter on resets it.
         foreign?.skip()
-        let plan = try ManagedPlan(job.sources.map(\.advertisement), on: adapter.capabilities)
+        let layout = try InstanceLayout(job.sources.map(\.advertisement), on: adapter.capabilities)
         let new = ManagedSession(
-            host: host, plan: plan, sources: job.sources, clock: clock(job, session, inputs, host.now),
+            host: host, layout: layout, sources: job.sources, clock: clock(job, session, inputs, host.now),
             memory: session?.memory ?? inputs.memory,
             countersAtStart: (session as? ManagedSession)?.counters ?? job.counters, telemetry: inputs.sensors)
         let correction = synchronize(new, inputs)
@@ -161,8 +161,8 @@ final class AdapterConnection {
         let started: Started
         switch (form, session) {
         case (.hci(let adapter, _), let running as BeaconSession):
-            let capabilities = running.plan.capabilities
-            try running.replace(with: SendingPlan(job.sources, on: capabilities, isExclusive: adapter.isExclusive))
+            let capabilities = running.allocation.capabilities
+            try running.replace(with: SetAllocation(job.sources, on: capabilities, isExclusive: adapter.isExclusive))
             started = Started(session: running)
         case (.managed, let running as ManagedSession):
             started = try changeOver(to: job, from: running, inputs)
@@ -178,7 +178,7 @@ final class AdapterConnection {
         // The new advertisements may need the kernel's instances of the old ones.
         try session.stop()
         do throws(SessionError) {
-            return try startManaged(job, after: session, inputs, session.managementHost, session.plan.index)
+            return try startManaged(job, after: session, inputs, session.host, session.layout.index)
         } catch {
             guard !error.isInterruption else { throw error }
             try? session.restart()

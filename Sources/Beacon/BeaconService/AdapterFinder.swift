@@ -4,26 +4,26 @@ public import HCI
 internal import HCITransports
 public import LinuxHost
 
-/// Finds a service's adapter, also when it comes back under another number, and tells what has happened to it.
+/// Finds the adapter of a service, even if it comes back with another number, and explains its faults.
 public final class AdapterFinder {
     /// The hciN in use, and its address.
     private var known: (index: UInt16, address: DeviceAddress)?
     private var inUse: AdapterName?
     private var missingSince: UInt64?
-    /// Whether the kernel's list of adapters leaves ours out because we have its user channel.
+    /// Whether this process has the adapter's user channel: the kernel's list does not contain the adapter then.
     var isUserChannelOpen = false
 
-    /// For so long the same adapter is waited for when another one has got its number, in nanoseconds: 10 s. A box
-    /// whose adapter was replaced by a new one goes on after that.
+    /// The wait for the same adapter if another adapter has its number, in nanoseconds: 10 s. After that, the service uses
+    /// the new adapter.
     private static let replacementDelay: UInt64 = 10_000_000_000
 
-    /// Nothing is looked for yet.
+    /// Creates a finder. It looks for nothing yet.
     public init() {}
 
-    /// The adapter to open: `wanted`, or where none is named the first hciN with LE; the same one when it has got another
-    /// number.
+    /// Returns the adapter to open: `wanted`, or the first hciN with LE. If the adapter's number has changed, the result
+    /// has the new number.
     ///
-    /// - Throws: `TransportError` where it is not there.
+    /// - Throws: `TransportError` if the adapter is missing.
     public func find(_ wanted: AdapterName?) throws -> AdapterName {
         let wanted = try wanted ?? inUse ?? DefaultAdapter.find()
         guard let index = wanted.kernelIndex else {
@@ -37,10 +37,10 @@ public final class AdapterFinder {
 
     var nameInUse: String { inUse?.description ?? "the adapter" }
 
-    /// N of the hciN in use, or that was.
+    /// The number of the hciN in use, or used last.
     var indexInUse: UInt16? { inUse?.kernelIndex }
 
-    /// Another adapter is wanted from now on.
+    /// Forgets the adapter, because the next one is another one.
     func forget() {
         known = nil
         inUse = nil
@@ -53,7 +53,7 @@ public final class AdapterFinder {
         let now = MonotonicClock.nanoseconds()
         let since = missingSince ?? now
         missingSince = since
-        // The error of an adapter that is not there, unless another one has been in its place for long.
+        // Throws if the adapter is missing.
         let other = try complete(index)
         guard now - since >= Self.replacementDelay else {
             throw AdapterFault(
@@ -62,7 +62,7 @@ public final class AdapterFinder {
         return remember(other)
     }
 
-    /// - Throws: where it is not there, or so new that its address is not known: the kernel tells when it is.
+    /// - Throws: The error if the adapter is missing, or so new that the kernel does not know its address yet.
     private func complete(_ index: UInt16) throws -> BlueZAdapter {
         let adapter = try BlueZAdapter(index: index)
         guard adapter.isBeingSetUp else { return adapter }
@@ -75,7 +75,7 @@ public final class AdapterFinder {
         return adapter.index
     }
 
-    /// What has happened to the adapter in use when its channel gives this error.
+    /// Explains an error of the channel to the adapter in use.
     public func explain(_ error: HCIChannelError) -> AdapterFault {
         guard let inUse else { return AdapterFault(.adapterGone, "\(error)") }
         switch error {
@@ -92,7 +92,7 @@ public final class AdapterFinder {
             : AdapterFault(.poweredDown, "\(inUse): the adapter was powered down")
     }
 
-    /// What an error of finding or opening means.
+    /// Explains an error of finding or opening an adapter.
     public static func fault(_ error: any Error) -> AdapterFault {
         switch error {
         case let fault as AdapterFault: fault
@@ -115,9 +115,11 @@ public final class AdapterFinder {
     }
 }
 
-/// The adapter where none is named.
+/// The adapter that is used without a name.
 enum DefaultAdapter {
-    /// The first hciN with LE; never another form, never a silent way out.
+    /// Returns the first hciN with LE.
+    ///
+    /// - Throws: `refused` without such an adapter. No other form is used silently.
     static func find() throws(BeaconServiceError) -> AdapterName {
         if let adapter = BlueZAdapter.all().first(where: \.supportsLE) { return .raw(index: adapter.index) }
         throw .refused(
@@ -128,21 +130,21 @@ enum DefaultAdapter {
     }
 }
 
-/// What this process holds of an adapter of the kernel, so that others on this box see it: the right to send, or to
-/// listen; of a user channel both, because nobody else can use the adapter meanwhile.
+/// The right to send or to listen with an adapter of the kernel, visible to other processes of this machine. A user
+/// channel takes both rights, because it excludes all other programs.
 ///
-/// Where no lock can be made, because this user may not, nobody sees it, and nobody is refused.
+/// If this user may not create locks, the claim is invisible and excludes no other process.
 public final class AdapterClaim {
     private var locks: [AdapterLock] = []
-    /// Who listens with the adapter already: raw sockets all hear the same, so that is no refusal.
+    /// Another process that listens with the adapter. Raw sockets all receive the same, so this is not an error.
     public private(set) var shared: AdapterLockError?
 
-    /// Claims an hciN; other forms are left to whoever is at their other end.
+    /// Claims an hciN. For other forms of adapter it claims nothing.
     ///
     /// - Parameters:
-    ///   - purpose: What claims it, for those who find it taken: the instance, or the command.
-    ///   - directory: Where the locks of this box lie; it is made where it is missing.
-    /// - Throws: `LinuxHost/AdapterLockError` where another process has what is wanted.
+    ///   - purpose: The instance or the command, for messages of other processes.
+    ///   - directory: The directory of the locks. It is created if it is missing.
+    /// - Throws: `LinuxHost/AdapterLockError` if another process has the right.
     public convenience init(
         _ name: AdapterName, _ role: AdapterLock.Role, for purpose: String, in directory: String = defaultDirectory
     ) throws(AdapterLockError) {
@@ -157,7 +159,7 @@ public final class AdapterClaim {
 
     private init() {}
 
-    /// - Parameter isShared: Whether others use the controller too: by a raw channel, not by the user channel.
+    /// - Parameter isShared: Whether other programs may use the controller: with a raw channel, not with a user channel.
     init(
         _ address: DeviceAddress, _ role: AdapterLock.Role, isShared: Bool, for purpose: String, in directory: String
     ) throws(AdapterLockError) {

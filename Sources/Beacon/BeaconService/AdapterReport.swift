@@ -5,28 +5,29 @@ internal import HCI
 public import HCITransports
 internal import LinuxHost
 
-/// One adapter's row: what the kernel knows, and what the controller says where it may be asked.
+/// One adapter: the kernel's information, and the controller's capabilities if they could be read.
 public struct AdapterReport {
-    /// As `--adapter` takes it.
+    /// The name for `--adapter`.
     public let name: String
     public let address: DeviceAddress?
-    /// `nil` for controllers that the kernel does not manage.
+    /// Whether it is powered on; `nil` for controllers outside the kernel.
     public let isUp: Bool?
     /// The programs that use it, each with its process.
     public let users: [String]
-    /// What the controller says of itself; `nil` where it was not asked.
+    /// The controller's capabilities; `nil` if they were not read.
     public let capabilities: ControllerCapabilities?
-    /// Why the controller was not asked.
+    /// The reason why ``capabilities`` is `nil`.
     public let note: String?
-    /// Whether it can listen, and beside a beacon that it sends; `nil` where it was not asked, or does not say.
+    /// Whether it can scan; `nil` if unknown.
     public let canListen: Bool?
+    /// Whether it can scan while it advertises; `nil` if unknown.
     public let canListenWhileSending: Bool?
-    /// Who listens with it, of those on this box that say so; `nil` for nobody.
+    /// The instance or command that listens with it; `nil` for none.
     public let listener: String?
-    /// What was lost between the controller and the kernel; `nil` for controllers that the kernel does not manage.
+    /// The packets that were lost between controller and kernel; `nil` for controllers outside the kernel.
     public let receiveErrors: Int?
 
-    /// An hciN. An adapter that is down is not powered for the sake of a list.
+    /// Describes an hciN. An adapter that is down stays down.
     public init(_ adapter: BlueZAdapter) {
         name = adapter.name
         address = adapter.address
@@ -65,9 +66,9 @@ public struct AdapterReport {
         return (try ControllerCapabilities.read(from: host, isExclusive: false), try states(host))
     }
 
-    /// A controller that is ours alone: it is reset.
+    /// Describes a controller that no other program uses. It is reset.
     ///
-    /// - Throws: `transport` or `advertising` where it cannot be opened, or does not answer.
+    /// - Throws: `transport` or `advertising` if it cannot be opened or does not answer.
     public init(asking adapter: AdapterName) throws(BeaconServiceError) {
         do { try self.init(opening: adapter) } catch { throw BeaconServiceError(error) }
     }
@@ -88,7 +89,7 @@ public struct AdapterReport {
         try opened.close()
     }
 
-    /// What the controller can do at the same time; `nil` where it does not know that question.
+    /// Returns what the controller can do at the same time; `nil` if it does not know the command.
     private static func states(
         _ host: HCIHost
     ) throws(HCICommandError) -> LEReadSupportedStates.ReturnParameters? {
@@ -100,9 +101,9 @@ public struct AdapterReport {
         }
     }
 
-    /// The adapters of this machine, or the one that is named.
+    /// Returns the adapters of this machine, or only `adapter`.
     ///
-    /// - Throws: where the named one is not there, or cannot be asked.
+    /// - Throws: The error if `adapter` is missing or does not answer.
     public static func all(_ adapter: AdapterName? = nil) throws(BeaconServiceError) -> [AdapterReport] {
         guard let adapter else { return BlueZAdapter.all().map(AdapterReport.init) }
         guard case .raw(let index) = adapter else { return [try AdapterReport(asking: adapter)] }
@@ -113,7 +114,7 @@ public struct AdapterReport {
         }
     }
 
-    /// One line for each, below a line of headings.
+    /// A table with one line for each adapter.
     public static func table(_ rows: [AdapterReport]) -> String {
         var table = Table([
             "adapter", "address", "state", "Core", "manufacturer", "advertising", "sets", "interval min",

@@ -3,43 +3,43 @@ internal import HCI
 public import HCITransports
 public import LinuxHost
 
-/// Why a beacon cannot be sent, or its files not be used.
+/// The reason why a beacon cannot be sent, or its files cannot be used.
 public enum BeaconServiceError: Error, Sendable {
-    /// What a refusal means for whoever asked.
+    /// The kind of a refusal. It decides the exit code.
     public enum Kind: Hashable, Sendable {
-        /// A file is not there, or cannot be read.
+        /// A file is missing or cannot be read.
         case missing
         /// A file does not follow the grammar of its format.
         case malformed
-        /// The files are well formed, and what they ask for cannot be.
+        /// The files are well formed, but ask for something impossible.
         case invalid
-        /// The options ask for what cannot be together.
+        /// The options contradict each other.
         case request
-        /// There is no adapter.
+        /// The adapter is missing, or cannot be used now.
         case unavailable
-        /// This user may not.
+        /// This user is not permitted to do it.
         case notPermitted
-        /// The system refused a call.
+        /// A system call failed.
         case system
     }
 
-    /// Sentences of our own: what, where, what next; at least one.
+    /// At least one sentence: what is wrong, where, and what to do.
     case refused(Kind, [String])
-    /// An adapter cannot be opened.
+    /// The adapter cannot be opened.
     case transport(TransportError)
-    /// The advertisements cannot be sent, or not any more.
+    /// The advertisements cannot be sent.
     case advertising(SessionError)
-    /// Another instance has the adapter.
+    /// Another instance uses the adapter.
     case adapterLock(AdapterLockError)
-    /// Another instance has the name.
+    /// Another instance of this name runs.
     case instanceLock(InstanceLockError)
-    /// A call failed that has nothing to do with an adapter.
+    /// A system call failed.
     case system(SystemError)
 
-    /// A refusal of one sentence.
+    /// Returns a refusal with one sentence.
     public static func refused(_ kind: Kind, _ message: String) -> Self { .refused(kind, [message]) }
 
-    /// Whatever the parts of this module throw, and those that it is made of, as this type.
+    /// Converts any error of this module or of the modules below it.
     public init(_ error: any Error) {
         self =
             switch error {
@@ -56,11 +56,11 @@ public enum BeaconServiceError: Error, Sendable {
             }
     }
 
-    /// A file that cannot be read.
+    /// Converts an error of reading a file.
     ///
     /// - Parameters:
-    ///   - name: The file as it was named.
-    ///   - limit: What it may hold at most, in octets.
+    ///   - name: The file's name in the message.
+    ///   - limit: The largest allowed size, in bytes.
     public init(_ error: SystemError, reading name: String, limit: Int = 0) {
         self =
             switch error.errno {
@@ -75,7 +75,7 @@ public enum BeaconServiceError: Error, Sendable {
 }
 
 extension BeaconServiceError: CustomStringConvertible {
-    /// One sentence a problem.
+    /// One sentence for each problem.
     public var messages: [String] {
         switch self {
         case .refused(_, let messages): messages
@@ -87,6 +87,6 @@ extension BeaconServiceError: CustomStringConvertible {
         }
     }
 
-    /// All sentences where there is room for one line only.
+    /// All sentences in one line.
     public var description: String { messages.joined(separator: "; ") }
 }

@@ -3,22 +3,22 @@ public import Configuration
 internal import HCITransports
 internal import LinuxHost
 
-/// One thing that was looked at, and what to do where it stands in a beacon's way.
+/// The result of one check, with a remedy if it found a problem.
 public struct DoctorFinding: Hashable, Sendable {
-    /// How much it stands in a beacon's way.
+    /// The severity of a finding.
     public enum Mark: String, Hashable, Sendable {
         case ok
-        /// A beacon goes on the air, and not quite as somebody may expect.
+        /// A beacon goes on the air, but perhaps not as expected.
         case warn
         /// No beacon goes on the air with this adapter.
         case fail
     }
 
     public let mark: Mark
-    /// What was looked at, in a word.
+    /// The subject of the check, in one word or two.
     public let topic: String
     public let message: String
-    /// What to do; `nil` where nothing has to be done.
+    /// What to do; `nil` if nothing has to be done.
     public let remedy: String?
 
     static func ok(_ topic: String, _ message: String) -> Self {
@@ -42,28 +42,28 @@ public struct DoctorFinding: Hashable, Sendable {
     }
 }
 
-/// All that was found, for people and for programs.
+/// The findings of `pharos doctor`.
 public struct DoctorReport: Hashable, Sendable {
-    /// The adapter that was looked at; `nil` where there is none.
+    /// The adapter that was checked; `nil` without an adapter.
     public let adapter: String?
-    /// In the order in which one would look.
+    /// The findings, with the causes before their consequences.
     public let findings: [DoctorFinding]
 
-    /// Looks at this machine, and at one of its adapters.
+    /// Checks this machine and one of its adapters.
     ///
-    /// A beacon that runs is not disturbed; a controller outside the kernel that nobody uses is reset.
+    /// Running beacons are not disturbed. A controller outside the kernel is reset, unless a beacon uses it.
     ///
     /// - Parameters:
-    ///   - adapter: In the form that the beacon shall use; `nil` for the first adapter with LE, as a service takes it.
-    ///   - root: Where /sys, /etc, /usr and /run begin, for tests.
+    ///   - adapter: The adapter in the form that the beacon will use; `nil` for the first adapter with LE.
+    ///   - root: The directory that contains /sys, /etc, /usr and /run, for tests.
     public init(_ adapter: AdapterName?, root: String = "") {
         let adapters = BlueZAdapter.all()
         let chosen = adapter ?? adapters.first(where: \.supportsLE).map { .raw(index: $0.index) }
-        let subject = DoctorSubject(chosen, adapters, root: root)
+        let checks = DoctorChecks(chosen, adapters, root: root)
         self.init(
             adapter: chosen?.description,
-            findings: subject.kernel + subject.presence + subject.radioSwitches + subject.bluetoothd + subject.rights
-                + subject.controller + subject.sensors + subject.units + subject.clock)
+            findings: checks.kernel + checks.presence + checks.radioSwitches + checks.bluetoothd + checks.rights
+                + checks.controller + checks.sensors + checks.units + checks.clock)
     }
 
     init(adapter: String?, findings: [DoctorFinding]) {
@@ -71,10 +71,10 @@ public struct DoctorReport: Hashable, Sendable {
         self.findings = findings
     }
 
-    /// Whether nothing stops a beacon.
+    /// Whether nothing prevents a beacon.
     public var isGood: Bool { !findings.contains { $0.mark == .fail } }
 
-    /// What `doctor --json` prints.
+    /// The object of `doctor --json`.
     public var json: JSONValue {
         .record([
             ("adapter", .optional(adapter, JSONValue.string)), ("good", .boolean(isGood)),
@@ -82,7 +82,7 @@ public struct DoctorReport: Hashable, Sendable {
         ])
     }
 
-    /// A line for each finding, its remedy below it, and a summary.
+    /// One line for each finding, with its remedy below it, and a summary.
     public func text(color: Bool) -> String {
         let width = findings.map(\.topic.count).max() ?? 0
         var text = ""
@@ -101,8 +101,9 @@ public struct DoctorReport: Hashable, Sendable {
         let warnings = findings.filter { $0.mark == .warn }.count
         let subject = adapter.map { " on \($0)" } ?? ""
         let counted = warnings == 0 ? "" : warnings == 1 ? ", 1 warning" : ", \(warnings) warnings"
-        if failures == 0 { return "Nothing stops a beacon\(subject)\(counted)." }
-        return (failures == 1 ? "1 thing stops" : "\(failures) things stop") + " a beacon\(subject)\(counted)."
+        if failures == 0 { return "Nothing prevents a beacon\(subject)\(counted)." }
+        return (failures == 1 ? "1 problem prevents" : "\(failures) problems prevent")
+            + " a beacon\(subject)\(counted)."
     }
 }
 

@@ -28,10 +28,10 @@ struct DryRun {
         do {
             defer { print(record) }
             capabilities = try ControllerCapabilities.read(from: host, isExclusive: isExclusive)
-            let plan = try SendingPlan(job.sources, on: capabilities, isExclusive: isExclusive)
+            let allocation = try SetAllocation(job.sources, on: capabilities, isExclusive: isExclusive)
             // Without sensors, so that the same options print the same commands.
             session = BeaconSession(
-                host: host, plan: plan, clock: EIDClock(saved: job.memory?.eidCounter, at: host.now),
+                host: host, allocation: allocation, clock: EIDClock(saved: job.memory?.eidCounter, at: host.now),
                 countersAtStart: job.counters)
             try session.start()
         }
@@ -110,26 +110,27 @@ private struct ManagedDryRun {
 
     func run() throws {
         let model = options.like
-        let plan = try ManagedPlan(job.frames.map(\.source.advertisement), on: capabilities(model))
+        let layout = try InstanceLayout(job.frames.map(\.source.advertisement), on: capabilities(model))
         if options.json {
-            for warning in plan.warnings { output.warn("warning: \(warning)") }
+            for warning in layout.warnings { output.warn("warning: \(warning)") }
         } else {
             output.write(
                 "# sent to the kernel for a controller like \(model.name) (choose with --like); "
                     + "nothing leaves this machine\n"
             )
-            for warning in plan.warnings { output.write("# warning: \(warning)\n") }
+            for warning in layout.warnings { output.write("# warning: \(warning)\n") }
         }
-        for (instance, frame) in zip(plan.instances, job.frames) {
-            if let parameters = try plan.parameters(instance) { show(parameters.packet(plan.index)) }
+        for (instance, frame) in zip(layout.instances, job.frames) {
+            if let parameters = try layout.parameters(instance) { show(parameters.packet(layout.index)) }
             let salt = frame.source.firstSalt ?? UInt16.random(in: 0...UInt16.max)
             let payload = try frame.source.payload(
                 PayloadSource.Moment(
-                    counters: job.counters, eidTime: job.memory?.eidCounter ?? IdentityKey.firstCounter, salt: salt, packet: frame.source.firstPacket))
-            show(try plan.data(instance, payload))
+                    counters: job.counters, eidTime: job.memory?.eidCounter ?? IdentityKey.firstCounter, salt: salt,
+                    packet: frame.source.firstPacket))
+            show(try layout.data(instance, payload))
         }
         if !options.json { output.write("# on the air; and to take it off again:\n") }
-        for instance in plan.instances { show(try plan.removal(instance).packet(plan.index)) }
+        for instance in layout.instances { show(try layout.removal(instance).packet(layout.index)) }
     }
 
     /// The capabilities of a current kernel on such a controller, without advertisements of other programs.

@@ -2,9 +2,9 @@ public import BluetoothTypes
 public import Configuration
 public import LinuxHost
 
-/// How one instance of `run` is: what it leaves in /run/pharos for others to read.
+/// The status of a beacon: the contents of its file in /run/pharos.
 public struct InstanceStatus: Hashable, Sendable {
-    /// What the beacon does.
+    /// The state of the beacon.
     public enum State: String, CaseIterable, Sendable {
         case onAir = "on-air"
         case starting
@@ -12,34 +12,34 @@ public struct InstanceStatus: Hashable, Sendable {
         case off
     }
 
-    /// The instance's name, as its profile has it.
+    /// The instance's name from the profile.
     public var name: String
-    /// The adapter as it was named.
+    /// The adapter's name.
     public var adapter: String
-    /// The controller's own address.
+    /// The controller's public address.
     public var address: DeviceAddress?
     public var state: State
-    /// Since when it is in this state.
+    /// When it entered this state.
     public var since: RFC3339Time?
-    /// When the radio was last known to be advertising.
+    /// When advertising was last verified.
     public var lastVerified: RFC3339Time?
-    /// Tells one version of a profile from another.
+    /// A fingerprint of the profile.
     public var profileHash: String?
     public var advertisements: [AdvertisementStatus] = []
-    /// How often the beacon was brought back, by what had taken it off the air.
+    /// The number of recoveries, by the cause of the outage.
     public var rearms: [String: Int] = [:]
     public var lastError: String?
-    /// The controller's version and maker in words.
+    /// The controller's version and manufacturer.
     public var controller: String?
-    /// `nil` for a profile without telemetry.
+    /// The sensor values; `nil` for a profile without sensors.
     public var telemetry: TelemetryStatus?
-    /// By how many seconds the clock of ephemeral ids is ahead of the wall clock, or behind it where it is negative, by
-    /// more than a day; `nil` where it is not, or there is no such clock.
+    /// Seconds by which the clock of ephemeral ids is ahead of the wall clock, negative if it is behind; `nil` up to one
+    /// day, or without ephemeral ids.
     public var eidClockAhead: Int?
-    /// Who wrote this.
+    /// The process that wrote the file.
     public var process: ProcessIdentity?
 
-    /// An instance of which no more is known than this.
+    /// Creates a status without further information.
     public init(name: String, adapter: String, state: State) {
         self.name = name
         self.adapter = adapter
@@ -48,23 +48,23 @@ public struct InstanceStatus: Hashable, Sendable {
 
     /// One advertisement of a profile.
     public struct AdvertisementStatus: Hashable, Sendable {
-        /// As profiles have it, such as `ibeacon`.
+        /// The type in profiles, such as `ibeacon`.
         public var type: String
-        /// The device address that it goes out from.
+        /// The address that receivers see.
         public var address: DeviceAddress?
-        /// What was asked for, in microseconds.
+        /// The requested interval, in microseconds.
         public var interval: Int
-        /// What it comes to, in microseconds; two different bounds where the kernel chooses between them.
+        /// The granted interval, in microseconds. The bounds differ if the kernel chooses the interval.
         public var grantedInterval: ClosedRange<Int>?
-        /// In dBm.
+        /// The requested radio power, in dBm.
         public var radioPower: Int?
+        /// The granted radio power, in dBm.
         public var grantedRadioPower: Int?
         /// Advertising events since the start.
         public var events: Int?
-        /// Whether the controller counted the events; else they are computed from the time on the air.
+        /// Whether the controller counted the events. Otherwise they are computed from the time on the air.
         public var eventsCounted = false
 
-        /// - Parameters are as the properties of the same names.
         public init(
             type: String, address: DeviceAddress? = nil, interval: Int, grantedInterval: ClosedRange<Int>? = nil,
             radioPower: Int? = nil, grantedRadioPower: Int? = nil, events: Int? = nil, eventsCounted: Bool = false
@@ -80,16 +80,15 @@ public struct InstanceStatus: Hashable, Sendable {
         }
     }
 
-    /// What telemetry says, and where it is from.
+    /// The sensor values that telemetry sends, and their sensors.
     public struct TelemetryStatus: Hashable, Sendable {
-        /// In thousandths of a degree Celsius.
+        /// The temperature, in thousandths of a degree Celsius.
         public var temperature: Int?
         public var temperatureSensor: String?
-        /// In millivolts.
+        /// The voltage, in millivolts.
         public var battery: Int?
         public var batterySensor: String?
 
-        /// - Parameters are as the properties of the same names.
         public init(
             temperature: Int? = nil, temperatureSensor: String? = nil, battery: Int? = nil, batterySensor: String? = nil
         ) {
@@ -102,9 +101,9 @@ public struct InstanceStatus: Hashable, Sendable {
 }
 
 extension InstanceStatus {
-    /// What is true now of what was written: a process that was killed has left its last words, and is off.
+    /// Returns the current status: off if the process that wrote the file has ended.
     ///
-    /// - Parameter directory: Where the locks of this box lie.
+    /// - Parameter directory: The directory of the locks.
     public func verified(in directory: String) -> InstanceStatus {
         guard state != .off else { return self }
         if let process, process.isRunning { return self }
@@ -115,13 +114,13 @@ extension InstanceStatus {
         status.since = nil
         let who = process.map { "process \($0.id)" } ?? "the process"
         status.lastError =
-            "\(who) exited without reporting why; `systemctl status pharos@\(name)` and its journal say why"
+            "\(who) exited without reporting a reason; see `systemctl status pharos@\(name)` and its journal"
         return status
     }
 }
 
 extension InstanceStatus {
-    /// The types of the advertisements, the second of a type with its number: `ibeacon`, `ibeacon-2`.
+    /// The types of the advertisements. From the second of a type on, they have a number: `ibeacon`, `ibeacon-2`.
     public var frameNames: [String] {
         var seen: [String: Int] = [:]
         return advertisements.map { advertisement in
@@ -133,7 +132,7 @@ extension InstanceStatus {
 }
 
 extension InstanceStatus {
-    /// One element of `instances` of `status --json`, and with the process the contents of a status file.
+    /// An element of `instances` of `status --json`; with the process, the contents of a status file.
     public func json(withProcess: Bool) -> JSONValue {
         var members: [(String, JSONValue)] = [
             ("name", .string(name)),
@@ -154,15 +153,17 @@ extension InstanceStatus {
         return .record(members)
     }
 
-    /// - Throws: ``StatusFileError`` for anything but an object that names an instance and its state. Other members
-    ///   that are missing or strange are unknown: a newer version may have written the file.
+    /// Reads a status file. Other members that are missing or have another type are unknown, because a newer version may
+    /// have written the file.
+    ///
+    /// - Throws: ``StatusFileError`` without the name of the instance and its state.
     public init(_ node: JSONNode) throws(StatusFileError) {
         guard let name = node["name"]?.string, !name.isEmpty else {
-            throw StatusFileError("it is no status file: it names no instance")
+            throw StatusFileError("it is not a status file: it has no name of an instance")
         }
         guard let state = node["state"]?.string.flatMap(State.init) else {
             throw StatusFileError(
-                "the instance's state is none of " + State.allCases.map(\.rawValue).joined(separator: ", "))
+                "the instance's state is not one of " + State.allCases.map(\.rawValue).joined(separator: ", "))
         }
         self.name = name
         self.state = state
@@ -199,7 +200,7 @@ extension InstanceStatus.AdvertisementStatus {
         ])
     }
 
-    /// `nil` without a type and an interval.
+    /// Returns `nil` without a type and an interval.
     fileprivate init?(_ node: JSONNode) {
         guard let type = node["type"]?.string, let interval = node["intervalMs"]?.thousandths else { return nil }
         self.type = type
@@ -223,7 +224,7 @@ extension InstanceStatus.TelemetryStatus {
         ])
     }
 
-    /// `nil` for anything but an object.
+    /// Returns `nil` for anything but an object.
     fileprivate init?(_ node: JSONNode) {
         guard case .object = node.value else { return nil }
         temperature = node["temperatureC"]?.thousandths
@@ -234,7 +235,7 @@ extension InstanceStatus.TelemetryStatus {
 }
 
 extension JSONValue {
-    /// A time in milliseconds: a number, or the array of its two bounds where it is a range. From microseconds.
+    /// A range of microseconds as JSON, in milliseconds: one number, or an array of two bounds if they differ.
     public static func milliseconds(_ range: ClosedRange<Int>) -> JSONValue {
         let bounds = [range.lowerBound, range.upperBound].map { JSONValue.decimal(DecimalText.thousandths($0)) }
         return bounds[0] == bounds[1] ? bounds[0] : .array(bounds)
@@ -242,7 +243,7 @@ extension JSONValue {
 }
 
 extension JSONNode {
-    /// What ``JSONValue/milliseconds(_:)`` gives; `nil` for anything else.
+    /// Reads the value of ``JSONValue/milliseconds(_:)``; `nil` for anything else.
     fileprivate var thousandthsRange: ClosedRange<Int>? {
         if let number = thousandths { return number...number }
         guard let bounds = elements?.compactMap(\.thousandths), bounds.count == 2, bounds[0] <= bounds[1] else {

@@ -2,9 +2,9 @@ internal import BluetoothTypes
 public import Configuration
 public import LinuxHost
 
-/// How one instance of `listen` is: what it leaves in /run/pharos for others to read.
+/// The status of a listener: the contents of its file in /run/pharos.
 public struct ListenerStatus: Hashable, Sendable {
-    /// What the listener does.
+    /// The state of the listener.
     public enum State: String, CaseIterable, Sendable {
         case listening
         case deaf
@@ -12,14 +12,13 @@ public struct ListenerStatus: Hashable, Sendable {
         case off
     }
 
-    /// What waits for a broker, or for a disk that takes it.
+    /// The messages that wait for a broker or for a writable disk.
     public struct Spool: Hashable, Sendable {
         public var messages: Int
         public var octets: Int
-        /// When the oldest was to be told, as its time is written; `nil` where nothing waits for a broker.
+        /// The time of the oldest message, as it is written in the message; `nil` if none waits for a broker.
         public var oldest: String?
 
-        /// - Parameters are as the properties of the same names.
         public init(messages: Int = 0, octets: Int = 0, oldest: String? = nil) {
             self.messages = messages
             self.octets = octets
@@ -27,39 +26,39 @@ public struct ListenerStatus: Hashable, Sendable {
         }
     }
 
-    /// The instance's name, as its listener file has it.
+    /// The instance's name from the listener file.
     public var name: String
-    /// The adapter as it was named; `nil` before there is one.
+    /// The adapter's name; `nil` before one is used.
     public var adapter: String?
     public var state: State
-    /// Since when it is in this state.
+    /// When it entered this state.
     public var since: RFC3339Time?
-    /// Reports heard, in thousandths a second.
+    /// Received reports in 1000 s.
     public var reportsPerSecond: Int?
-    /// How many beacons the listener file names.
+    /// The number of beacons in the listener file.
     public var known = 0
-    /// How many of them were heard in the last second.
+    /// The number of these that were received in the last second.
     public var heardNow = 0
-    /// About how many other senders were heard in the last second.
+    /// The approximate number of other devices that were received in the last second.
     public var strangers = 0
-    /// Reports that the kernel dropped; `nil` where it does not tell.
+    /// Reports that the kernel dropped; `nil` if unknown.
     public var lost: Int?
-    /// Hooks that were not started yet.
+    /// Hooks that have not started yet.
     public var hooksWaiting = 0
     public var spool = Spool()
-    /// `connected`, or since when it is down; `nil` without a broker.
+    /// `connected`, or `down since` and the time; `nil` without a broker.
     public var broker: String?
-    /// Who wrote this.
+    /// The process that wrote the file.
     public var process: ProcessIdentity?
 
-    /// A listener of which no more is known than this.
+    /// Creates a status without further information.
     public init(name: String, adapter: String?, state: State) {
         self.name = name
         self.adapter = adapter
         self.state = state
     }
 
-    /// What is true now of what was written: a process that was killed has left its last words, and hears nothing.
+    /// Returns the current status: off if the process that wrote the file has ended.
     public func verified() -> ListenerStatus {
         guard state != .off, process?.isRunning != true else { return self }
         var status = self
@@ -70,7 +69,7 @@ public struct ListenerStatus: Hashable, Sendable {
 }
 
 extension ListenerStatus {
-    /// One element of `listeners` of `status --json`, and with the process the contents of a status file.
+    /// An element of `listeners` of `status --json`; with the process, the contents of a status file.
     public func json(withProcess: Bool) -> JSONValue {
         var members: [(String, JSONValue)] = [
             ("name", .string(name)),
@@ -96,15 +95,17 @@ extension ListenerStatus {
         return .record(members)
     }
 
-    /// - Throws: ``StatusFileError`` for anything but an object that names a listener and its state. Other members that
-    ///   are missing or strange are unknown, or 0: a newer version may have written the file.
+    /// Reads a status file. Other members that are missing or have another type are unknown, or 0, because a newer version
+    /// may have written the file.
+    ///
+    /// - Throws: ``StatusFileError`` without the name of the listener and its state.
     public init(_ node: JSONNode) throws(StatusFileError) {
         guard let name = node["name"]?.string, !name.isEmpty else {
-            throw StatusFileError("it is no status file: it names no listener")
+            throw StatusFileError("it is not a status file: it has no name of a listener")
         }
         guard let state = node["state"]?.string.flatMap(State.init) else {
             throw StatusFileError(
-                "the listener's state is none of " + State.allCases.map(\.rawValue).joined(separator: ", "))
+                "the listener's state is not one of " + State.allCases.map(\.rawValue).joined(separator: ", "))
         }
         self.init(name: name, adapter: node["adapter"]?.string, state: state)
         since = node["since"]?.string.flatMap(RFC3339Time.init)
@@ -123,7 +124,7 @@ extension ListenerStatus {
 }
 
 extension ProcessIdentity {
-    /// What a status file says of who wrote it.
+    /// The members of a status file about the process that wrote it.
     static func members(_ process: ProcessIdentity?) -> [(String, JSONValue)] {
         [
             ("pid", .optional(process) { .integer($0.id) }),
@@ -131,7 +132,7 @@ extension ProcessIdentity {
         ]
     }
 
-    /// Who wrote a status file; `nil` where it does not say.
+    /// Reads the process that wrote a status file; `nil` if it is not in the file.
     init?(status node: JSONNode) {
         guard let id = node["pid"]?.integer.flatMap(Int32.init(exactly:)) else { return nil }
         self.init(id: id, startTicks: node["startTicks"]?.integer.flatMap(UInt64.init(exactly:)))

@@ -6,26 +6,26 @@ public import EddystoneSecurity
 internal import LinuxHost
 public import Profiles
 
-/// A profile from a file, as it is put on the air: refused when it has any fault.
+/// A valid profile from a file, with this machine's addresses.
 public struct LoadedProfile {
     public let name: String
-    /// `nil` where the profile leaves the choice to the machine.
+    /// The profile's adapter; `nil` if it names none.
     public let adapter: AdapterName?
-    /// In the order of the profile, with the machine's own addresses.
+    /// The advertisements in the order of the profile.
     public let advertisements: [Advertisement]
-    /// Tells one version of the file from another.
+    /// A fingerprint of the file.
     public let hash: String
-    /// What the file does not forbid and its author should know, one sentence each, with the file and the place in it.
+    /// One sentence for each warning, with the file and the place in it.
     public let warnings: [String]
     private let profile: BeaconProfile
     private let path: String
 
     /// - Parameters:
     ///   - path: A file, a stream, or `-` for standard input.
-    ///   - isReadAgain: A service reads its profile whenever it is told to: it has to be a regular file, so that nothing
-    ///     in its place can hold the service up. What the service leaves is named after the profile, so a file of
-    ///     another name gets a warning.
-    /// - Throws: `refused` with everything that is wrong.
+    ///   - isReadAgain: Whether the file is read again at each reload. It must then be a regular file, because reading a
+    ///     stream could block the service. A file name that differs from the profile's name gets a warning, because the
+    ///     service names its own files after the profile.
+    /// - Throws: `refused` with all errors of the file.
     public init(path: String, isReadAgain: Bool = false) throws(BeaconServiceError) {
         self.path = path
         let octets = try ProfileReport.read(path, isReadAgain: isReadAgain)
@@ -47,38 +47,38 @@ public struct LoadedProfile {
         }
     }
 
-    /// The interval of an advertisement as the profile has it.
+    /// The interval of an advertisement as it is written in the profile.
     ///
-    /// - Parameter index: Its position in ``advertisements``.
+    /// - Parameter index: The advertisement's position in ``advertisements``.
     public func interval(of index: Int) -> RequestedInterval {
         let asked = profile.advertisements[index]
         return RequestedInterval(asked.interval, microseconds: asked.requestedMicroseconds)
     }
 
-    /// What a receiver sees at 1 m of an advertisement, in dBm, by the profile's calibration at the radio power that it
-    /// asks for; `nil` where the calibration does not say.
+    /// The RSSI of an advertisement at 1 m, in dBm, from the profile's calibration for the requested radio power; `nil` if
+    /// the calibration does not contain it.
     ///
-    /// - Parameter index: Its position in ``advertisements``.
+    /// - Parameter index: The advertisement's position in ``advertisements``.
     public func calibrationAtOneMeter(of index: Int) -> Int? {
         guard let calibration = profile.calibration else { return nil }
         let power = profile.advertisements[index].radioPower ?? profile.radioPower
         return (try? calibration.measuredPower(for: power)).map { Int($0.dBm) }
     }
 
-    /// An advertisement with its key, out of its file, where it has one.
+    /// Returns an advertisement with its key, if it has one.
     ///
-    /// - Throws: see ``KeyFile/read(_:_:)``.
+    /// - Throws: The errors of ``KeyFile/read(_:_:)``.
     public func source(_ advertisement: Advertisement) throws(BeaconServiceError) -> PayloadSource {
         PayloadSource(
             advertisement, identityKey: try identityKey(for: advertisement), firstPacket: Self.firstPacket)
     }
 
-    /// Seconds since 1970: no packet of BTHome had this number before, as long as the clock is not set back.
+    /// The first number of a BTHome packet: seconds since 1970. Unless the clock is set back, no earlier packet had it.
     public static var firstPacket: UInt32 { UInt32(clamping: WallClock.microseconds() / 1_000_000) }
 
-    /// The key of an advertisement, out of its file; `nil` for advertisements without a key.
+    /// Reads the key of an advertisement; `nil` for advertisements without a key.
     ///
-    /// - Throws: see ``KeyFile/read(_:_:)``.
+    /// - Throws: The errors of ``KeyFile/read(_:_:)``.
     public func identityKey(for advertisement: Advertisement) throws(BeaconServiceError) -> IdentityKey? {
         let content = advertisement.content
         guard let file = content.keyFile else { return nil }
@@ -86,47 +86,46 @@ public struct LoadedProfile {
         return try KeyFile.read(file.hasPrefix("/") ? file : directory + file, what)
     }
 
-    /// When the clock of ephemeral identifiers was 65280, in seconds since 1970; `nil` where nobody knows.
+    /// When the clock of ephemeral ids was 65280, in seconds since 1970; `nil` if unknown.
     public var eidEpochUnixSeconds: Int? { profile.eidEpoch?.secondsSince1970 }
 
-    /// The beacon's own clock now, in seconds: it stood at 65280 when `eidEpoch` was, and a profile without one starts
-    /// there.
+    /// The beacon's own clock now, in seconds. It was 65280 at `eidEpoch`; without an epoch it starts at 65280 now.
     public func eidTime() -> UInt32 {
         guard let epoch = profile.eidEpoch else { return IdentityKey.firstCounter }
         let elapsed = Int(WallClock.microseconds() / 1_000_000) - epoch.secondsSince1970
         return IdentityKey.firstCounter &+ UInt32(truncatingIfNeeded: max(0, elapsed))
     }
 
-    /// Files are named from the profile's own directory.
+    /// The profile's directory: relative paths in the profile begin there.
     private var directory: String {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
 }
 
-/// The machine's own static random address: the same after every restart, another for each profile name.
+/// This machine's static random address for a profile name. It stays the same after a restart.
 public enum StaticAddress {
-    /// - Parameter name: The profile's.
+    /// - Parameter name: The profile's name.
     public static func make(name: String) -> DeviceAddress {
-        // A machine without an id still gets an address, a new one each time.
+        // A machine without an id gets a new address each time.
         let machine = Privileges.machineID ?? Hexadecimal.text(Privileges.randomOctets(16))
         return DeviceAddress.staticRandom(machineID: machine, name: name)
     }
 }
 
-/// A key in a file of its own, which nobody else may read: 32 hexadecimal digits.
+/// A file with one key in 32 hexadecimal digits, which other users cannot read.
 public enum KeyFile {
-    /// Far more than any key needs, in octets.
+    /// The largest size of a key file, in bytes.
     private static let sizeLimit = 1 << 20
 
-    /// The key in the file at `path`. What was read is overwritten in memory.
+    /// Reads the key in the file at `path`. The file's bytes are overwritten in memory afterwards.
     ///
-    /// - Parameter what: How such a key is called in sentences.
-    /// - Throws: `refused`: `missing` where there is no such file, `invalid` where it holds no key, or where others may
-    ///   read or replace it.
+    /// - Parameter what: The name of this kind of key in messages.
+    /// - Throws: `refused` as `missing` without such a file, as `invalid` if it contains no key, or if other users may read
+    ///   or replace it.
     public static func read(
         _ path: String, _ what: String = "identity key"
     ) throws(BeaconServiceError) -> IdentityKey {
-        // The only copy there is, so that wiping it leaves none.
+        // The only copy: it is wiped after use.
         var octets = try octets(path, what)
         do {
             return try IdentityKey(wiping: &octets)
@@ -143,8 +142,8 @@ public enum KeyFile {
             guard error.errno != SystemError.noEntry else {
                 throw .refused(
                     .missing,
-                    "\(path): there is no such file; the \(what) belongs there, 32 hexadecimal digits that nobody else "
-                        + "may read")
+                    "\(path): there is no such file; write the \(what) there: 32 hexadecimal digits, in a file that only its "
+                        + "owner can read")
             }
             throw BeaconServiceError(error, reading: path, limit: sizeLimit)
         }
@@ -153,40 +152,40 @@ public enum KeyFile {
     }
 }
 
-/// A profile's file as it was read: the profile, or what is wrong with it.
+/// The result of reading a profile: the profile, and all problems of the file.
 public struct ProfileReport {
-    /// What a profile's file may hold at most, in octets: 4 MiB, far more than any profile needs.
+    /// The largest size of a profile, in bytes: 4 MiB.
     public static let sizeLimit = 1 << 22
 
-    /// The file as it is called in messages.
+    /// The file's name in messages.
     public let file: String
-    /// `nil` where there is an error.
+    /// `nil` if the file has an error.
     public let profile: BeaconProfile?
-    /// Errors and warnings in the order of the file.
+    /// All errors and warnings, in the order of the file.
     public let problems: [FileProblem]
 
     /// - Parameters:
     ///   - octets: The file's contents.
     ///   - file: Its path, or `-` for standard input.
-    ///   - checksName: Whether a profile is warned of that is not called as its file.
+    ///   - checksName: Whether a file name that differs from the profile's name is a problem.
     public init(_ octets: [UInt8], file: String, checksName: Bool = false) {
         self.file = file == "-" ? "standard input" : file
         (profile, problems) = BeaconProfile.decode(octets, expectedName: checksName ? Self.stem(file) : nil)
     }
 
-    /// The name of a profile's file: of `/etc/pharos/lobby.json` it is `lobby`; `nil` for files that are called otherwise.
+    /// The name of a profile's file: `lobby` for `/etc/pharos/lobby.json`; `nil` for a file without the extension .json.
     private static func stem(_ path: String) -> String? {
         guard path.hasSuffix(".json") else { return nil }
         return path.split(separator: "/").last.map { String($0.dropLast(5)) }
     }
 
-    /// All errors at once, for whoever needs a good profile.
+    /// All errors as one refusal.
     public var refusal: BeaconServiceError {
         let lines = problems.filter(\.isError).map { $0.text(file: file) }
         return .refused(problems.refusal == .malformed ? .malformed : .invalid, lines)
     }
 
-    /// One object of `profile check --json`.
+    /// An element of `files` of `profile check --json`.
     public var json: JSONValue {
         .record([
             ("file", .string(file)), ("good", .boolean(profile != nil)),
@@ -194,11 +193,11 @@ public struct ProfileReport {
         ])
     }
 
-    /// The contents of a profile's file; where there is none of that name, the error says where one lies.
+    /// Reads a profile's file. If it is missing, the error names a file of that name in another directory.
     ///
     /// - Parameters:
     ///   - path: A file, a stream such as the shell's `<(command)`, or `-` for standard input.
-    ///   - isReadAgain: Whether only a regular file will do: whatever else lies in its place might never end.
+    ///   - isReadAgain: Whether it must be a regular file, because a stream might never end.
     public static func read(_ path: String, isReadAgain: Bool = false) throws(BeaconServiceError) -> [UInt8] {
         do throws(SystemError) {
             return try isReadAgain ? Files.read(path, limit: sizeLimit) : Files.readInput(path, limit: sizeLimit)
@@ -212,10 +211,10 @@ public struct ProfileReport {
         }
     }
 
-    /// Where profiles lie that people name without their directory: installed ones, and the samples.
+    /// The directories of installed profiles and of samples.
     private static let directories = ["profiles", "/etc/pharos", "/usr/share/pharos/profiles"]
 
-    /// Where a profile of that name lies, as advice behind "there is no such file"; empty where there is none.
+    /// The advice after "there is no such file": a profile of that name in another directory. Empty without one.
     private static func advice(for name: String) -> String {
         guard !name.isEmpty, !name.hasPrefix("-") else { return "" }
         let file = name.hasSuffix(".json") ? name : name + ".json"

@@ -10,8 +10,7 @@ struct MetricsText {
 
     private(set) var text = ""
 
-    /// One metric with all its samples; nothing is written where there are none, because a metric that nobody has a
-    /// value of is absent, not zero.
+    /// Adds a metric with all its samples. A metric without samples is absent, not zero.
     mutating func add(_ name: String, _ kind: Kind, _ help: String, _ samples: [(labels: [(String, String)], String)]) {
         guard !samples.isEmpty else { return }
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
@@ -31,9 +30,9 @@ struct MetricsText {
     }
 }
 
-/// What a box's beacons are measured by.
+/// The metrics of this machine's beacons.
 public enum Metrics {
-    /// The metrics of `instances`; a metric that nobody has a value of is absent.
+    /// Returns the metrics of `instances`. A metric without a value is absent.
     public static func text(for instances: [InstanceStatus]) -> String {
         var metrics = MetricsText()
         add(instances, to: &metrics)
@@ -46,7 +45,7 @@ public enum Metrics {
             "pharos_on_air", .gauge, "Whether the beacon is on the air: 1 or 0.",
             instances.map { ($0.labels(), $0.state == .onAir ? "1" : "0") })
         metrics.add(
-            "pharos_info", .gauge, "What sends the beacon; always 1.",
+            "pharos_info", .gauge, "Profile, adapter and controller of the beacon, as labels; always 1.",
             instances.map { status in
                 let labels = [
                     ("profile_hash", status.profileHash ?? ""), ("adapter", status.adapter),
@@ -56,18 +55,18 @@ public enum Metrics {
             })
         metrics.add(
             "pharos_last_verified_timestamp_seconds", .gauge,
-            "When the radio was last known to be advertising, in seconds since 1970.",
+            "When advertising was last verified, in seconds since 1970.",
             instances.compactMap { status in
                 status.lastVerified.map { (status.labels(), String($0.secondsSince1970)) }
             })
         metrics.add(
-            "pharos_rearms_total", .counter, "How often the beacon was brought back on the air, by cause.",
+            "pharos_rearms_total", .counter, "Recoveries of the beacon, by the cause of the outage.",
             instances.flatMap { status in
                 status.rearms.sorted { $0.key < $1.key }.map { (status.labels([("cause", $0.key)]), String($0.value)) }
             })
         metrics.add(
             "pharos_eid_clock_ahead_seconds", .gauge,
-            "By how much the clock of ephemeral ids is ahead of the wall clock; absent up to a day.",
+            "Seconds by which the clock of ephemeral ids is ahead of the wall clock; absent below one day.",
             instances.compactMap { status in status.eidClockAhead.map { (status.labels(), String($0)) } })
         metrics.add(
             "pharos_temperature_celsius", .gauge, "The temperature that telemetry sends.",
@@ -83,11 +82,11 @@ public enum Metrics {
 
     private static func addFrames(_ instances: [InstanceStatus], to metrics: inout MetricsText) {
         metrics.add(
-            "pharos_interval_seconds", .gauge, "The advertising interval that the controller keeps, by frame.",
+            "pharos_interval_seconds", .gauge, "The granted advertising interval, by frame.",
             samples(instances) { $0.grantedInterval.map { seconds($0.lowerBound) } })
         metrics.add(
             "pharos_longest_interval_seconds", .gauge,
-            "The longest advertising interval that the kernel may choose, by frame; absent where it has no choice.",
+            "The longest advertising interval that the kernel may choose, by frame; absent if it has no choice.",
             samples(instances) { status in
                 status.grantedInterval.flatMap { $0.count > 1 ? seconds($0.upperBound) : nil }
             })
@@ -96,7 +95,7 @@ public enum Metrics {
             samples(instances) { $0.grantedRadioPower.map(String.init) })
         metrics.add(
             "pharos_events_total", .counter,
-            "Advertising events sent, by frame; computed from the time on the air where the controller counts none.",
+            "Advertising events sent, by frame; computed from the time on the air if the controller does not count them.",
             samples(instances) { $0.events.map(String.init) })
         metrics.add(
             "pharos_events_counted", .gauge, "Whether the controller counted the events (1) or they are computed (0).",

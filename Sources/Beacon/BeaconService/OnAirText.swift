@@ -3,13 +3,13 @@ internal import BeaconFrames
 internal import BluetoothTypes
 public import Configuration
 
-/// The live view's words: what is on the air, since when, asked and granted.
+/// The text of `advertise`.
 public enum OnAirText {
-    /// The block of the live view: a title, whether it is on the air, and the advertisements.
+    /// The lines of the view: a title, the time on the air, and the advertisements.
     ///
     /// - Parameters:
-    ///   - heard: what a second virtual controller hears of it; `nil` on real adapters.
-    ///   - width: longer lines are cut, because a wrapped one could not be drawn over.
+    ///   - heard: What a second virtual controller has received; `nil` on real adapters.
+    ///   - width: The longest line. Longer lines are cut, because the view could not overwrite wrapped ones.
     public static func lines(
         _ facts: OnAirFacts, _ session: some AdvertisingSession, _ heard: HeardOnAir?, color: Bool, width: Int = .max
     ) -> [String] {
@@ -24,19 +24,19 @@ public enum OnAirText {
             body += table(advertisements, facts.asked)
             body += labelled([("events", events(session))])
         }
-        if let heard { body += labelled([("heard", heard.text)]) }
-        // A radio power that is not the one that was asked for has its row already.
+        if let heard { body += labelled([("received", heard.text)]) }
+        // The other families' only warning is about the radio power, which has a row of its own.
         if session.controller.family == .managed { body += labelled(session.warnings.map { ("warning", $0) }) }
         body = body.map { $0.count > width ? String($0.prefix(max(0, width - 1))) + "…" : $0 }
         return [String(title.prefix(width)), sign] + body
     }
 
-    /// What is said in the end: how long it was on the air, and how often.
+    /// The lines after the end: the time on the air, and the number of events.
     public static func finalLines(_ session: some AdvertisingSession, _ heard: HeardOnAir?) -> [String] {
         var lines = [
             "off the air after \(clock(session.secondsOnAir)): \(session.computedEvents) advertising events (computed)"
         ]
-        if let heard { lines.append("heard by a second virtual controller: \(heard.text)") }
+        if let heard { lines.append("received by a second virtual controller: \(heard.text)") }
         return lines
     }
 
@@ -66,7 +66,7 @@ public enum OnAirText {
 
     // MARK: Several
 
-    /// What the radio sends with, once where all are alike.
+    /// The different radio powers, each once.
     private static func powers(_ advertisements: [OnAirAdvertisement]) -> [(String, String)] {
         var seen: [String] = []
         for status in advertisements where !seen.contains(power(status)) { seen.append(power(status)) }
@@ -124,7 +124,7 @@ public enum OnAirText {
     }
 
     private static func address(_ status: OnAirAdvertisement) -> String {
-        guard let address = status.address else { return "chosen by the kernel, which does not tell it" }
+        guard let address = status.address else { return "chosen by the kernel, which does not report it" }
         return "\(address) (\(status.isAddressRandom ? "static random" : "public"))"
     }
 
@@ -144,7 +144,7 @@ public enum OnAirText {
     }
 }
 
-/// `advertise --json`: one object for each thing that happens.
+/// The lines of `advertise --json`.
 public enum OnAirJSON {
     /// The event `on-air`.
     public static func onAir(_ facts: OnAirFacts, _ session: some AdvertisingSession) -> JSONValue {
@@ -155,7 +155,7 @@ public enum OnAirJSON {
             ("adapter", .string(facts.adapter)),
             ("family", .string(session.controller.family.rawValue)),
         ]
-        // What reads a single advertisement need not know of lists.
+        // A reader of a single advertisement does not have to read the list.
         if advertisements.count == 1 { line += advertisements[0] }
         line.append(("advertisements", .array(advertisements.map(JSONValue.record))))
         line.append(("warnings", .array(session.warnings.map(JSONValue.string))))
@@ -187,7 +187,7 @@ public enum OnAirJSON {
 
     /// The event `off-air`.
     ///
-    /// - Parameter heard: What a second virtual controller has heard of it; `nil` on real adapters.
+    /// - Parameter heard: What a second virtual controller has received; `nil` on real adapters.
     public static func offAir(_ session: some AdvertisingSession, _ heard: HeardOnAir?) -> JSONValue {
         var members: [(String, JSONValue)] = [
             ("event", .string("off-air")), ("events", .integer(Int(clamping: session.computedEvents))),
@@ -206,7 +206,7 @@ public enum OnAirJSON {
 }
 
 extension OnAirAdvertisement.Place {
-    /// The number of the kernel's instance; `nil` for a set.
+    /// The number of the kernel's instance; `nil` for an advertising set.
     var instance: Int? {
         guard case .instance(let number) = self else { return nil }
         return Int(number)

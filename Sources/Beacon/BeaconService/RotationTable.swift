@@ -3,7 +3,7 @@ internal import BeaconFrames
 internal import BluetoothTypes
 internal import Configuration
 
-/// How often each of the advertisements that share a set is sent: what is owed, and what comes out.
+/// The rates of the advertisements that share a set: as requested, and as sent.
 struct RotationTable {
     private struct Row {
         let set: Int
@@ -30,7 +30,7 @@ struct RotationTable {
 
     private var sets: [Int] { Set(rows.map(\.set)).sorted() }
 
-    /// Lines that begin with `#`.
+    /// A table whose lines begin with `#`.
     var text: String {
         var result = ""
         for set in sets {

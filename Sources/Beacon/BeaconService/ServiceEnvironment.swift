@@ -291,7 +291,9 @@ extension ServiceEnvironment {
     }
 
     private func note(_ correction: EIDClock.Correction) {
-        if let (priority, text) = clockWatch.note(correction, at: MonotonicClock.nanoseconds()) { write(priority, text) }
+        if let (priority, text) = clockWatch.note(correction, at: MonotonicClock.nanoseconds()) {
+            write(priority, text)
+        }
     }
 
     /// Seconds by which the clock of ephemeral ids is ahead of a wall clock that may be wrong; `nil` if they agree.

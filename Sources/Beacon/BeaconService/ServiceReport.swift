@@ -5,8 +5,8 @@ internal import Configuration
 internal import HCI
 internal import LinuxHost
 
-/// What a service leaves for others to read: its status and its metrics. Written when something has changed, which in
-/// the steady state is the verification alone. A file that cannot be written is logged once, and costs nothing else.
+/// Writes the status and the metrics of a service to files, when something has changed. Without a fault that is only the
+/// verification. A file that cannot be written is logged once.
 final class ServiceReport: ServiceView {
     private let directories: ServiceDirectories
     private var last: Change?
@@ -14,7 +14,7 @@ final class ServiceReport: ServiceView {
     private var stateSince = RFC3339Time.now
     private var lost: Set<String> = []
 
-    /// What makes a report out of date.
+    /// The values whose change makes the files out of date.
     private struct Change: Equatable {
         let state: InstanceStatus.State
         let verified: HCIInstant?
@@ -63,7 +63,7 @@ final class ServiceReport: ServiceView {
             guard lost.insert(path).inserted else { return }
             environment.log(
                 .warning,
-                "\(error): this file is out of date until it can be written\(isOnAir ? "; the beacon stays on the air" : "")"
+                "\(error): the file is out of date until it can be written\(isOnAir ? "; the beacon stays on the air" : "")"
             )
         }
     }
@@ -122,7 +122,7 @@ extension InstanceStatus.AdvertisementStatus {
 extension RFC3339Time {
     static var now: RFC3339Time { RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000)) }
 
-    /// When the monotonic clock showed this, as the wall clock is now.
+    /// Converts an instant of the monotonic clock with the current difference of the clocks.
     fileprivate init(_ instant: HCIInstant) {
         let age =
             MonotonicClock.nanoseconds() / 1_000_000_000

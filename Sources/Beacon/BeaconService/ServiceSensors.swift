@@ -2,12 +2,13 @@ public import Advertiser
 public import BeaconFrames
 internal import LinuxHost
 
-/// The machine's sensors, each read by the name that a profile gives it. What changes about one is logged once.
+/// The machine's sensors, by their names in profiles.
 public final class ServiceSensors: TelemetrySource {
     private var readers: [Key: SensorReader] = [:]
     private var messages: [String] = []
-    /// What was read last, for those who ask how the beacon is.
+    /// The last temperature, in thousandths of a degree Celsius, and its sensor; `nil` before the first.
     private(set) var lastTemperature: (value: Int?, sensor: SensorName?)?
+    /// The last voltage, in millivolts, and its sensor; `nil` before the first.
     private(set) var lastBattery: (value: Int?, sensor: SensorName?)?
 
     private struct Key: Hashable {
@@ -24,19 +25,19 @@ public final class ServiceSensors: TelemetrySource {
         return messages
     }
 
-    /// The voltage of a battery, in millivolts; `nil` where the sensor does not tell it, or is none.
+    /// The voltage of a battery, in millivolts; `nil` if unknown.
     public func batteryMillivolts(_ sensor: String) -> UInt16? {
         let reading = read(sensor, .voltage)
         lastBattery = reading
         return reading.value.flatMap(UInt16.init(exactly:))
     }
 
-    /// The charge of a battery, in percent; `nil` where the sensor does not tell it, or is none.
+    /// The charge of a battery, in percent; `nil` if unknown.
     public func batteryPercent(_ sensor: String) -> UInt8? {
         read(sensor, .charge).value.flatMap(UInt8.init(exactly:))
     }
 
-    /// The temperature; `nil` where the sensor does not tell it, or is none.
+    /// The temperature; `nil` if unknown.
     public func temperature(_ sensor: String) -> FixedPointTemperature? {
         let reading = read(sensor, .temperature)
         lastTemperature = reading
@@ -56,7 +57,7 @@ public final class ServiceSensors: TelemetrySource {
         (try? SensorChoice(key.name, for: key.quantity)).map { SensorReader($0, key.quantity) }
     }
 
-    /// Why an advertisement's sensors are of no use, as half a sentence; `nil` where they are of use.
+    /// Returns the problem with an advertisement's sensors; `nil` without a problem.
     public static func problem(_ advertisement: Advertisement) -> String? {
         var names: [(String?, SensorQuantity)] = []
         switch advertisement.content {
@@ -74,7 +75,7 @@ public final class ServiceSensors: TelemetrySource {
     }
 
     private static func problem(_ name: String, _ quantity: SensorQuantity) -> String? {
-        // A machine without a sensor is no mistake of a profile that leaves the choice to it.
+        // With auto, a machine without a sensor is not an error.
         guard name != "auto" else { return nil }
         do {
             return SensorTree().problem(with: try SensorChoice(name, for: quantity), quantity)

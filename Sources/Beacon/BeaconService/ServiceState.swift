@@ -5,10 +5,10 @@ internal import Configuration
 internal import EddystoneSecurity
 internal import LinuxHost
 
-/// What a service knows from its last run: the clock of ephemeral ids, the addresses that belong to them, and the numbers
-/// that encryption must not use again.
+/// The saved state of a service: the clock of ephemeral ids, their addresses, and the numbers that an encryption must not
+/// use again.
 ///
-/// A file that is missing, unreadable or nonsense costs what it held, and never the beacon.
+/// If the file is missing or unreadable, these values are lost, but the beacon starts.
 struct ServiceState {
     private let path: String
     private var savedAt: UInt64?
@@ -17,11 +17,11 @@ struct ServiceState {
     private(set) var saved: BeaconMemory?
     private var isReportedLost = false
 
-    /// Far more than any state needs.
+    /// The largest size of a state file, in bytes.
     private static let sizeLimit = 1 << 20
-    /// Ten minutes, in nanoseconds: what a loss of power may cost of the clock.
+    /// The time between two saves, in nanoseconds: ten minutes. The clock may lose this time when the power fails.
     private static let interval: UInt64 = 600_000_000_000
-    /// More packets than are sent until the next save: what is saved is a number that none has had even then.
+    /// More packets than are sent until the next save. It is added to the saved number, so that no number is used twice.
     fileprivate static let packetReserve: UInt64 = 4096
 
     init(path: String) {
@@ -42,7 +42,7 @@ struct ServiceState {
         }
     }
 
-    /// When the clock has to be saved at the latest, on the monotonic clock.
+    /// The latest moment for the next save, in nanoseconds of the monotonic clock; `nil` for never.
     var nextSave: UInt64? { lastMemory.flatMap { _ in savedAt.map { $0 + Self.interval } } }
 
     /// Saves `memory` when ten minutes have passed, an id has changed, or the service ends.
@@ -80,7 +80,7 @@ extension BeaconMemory {
             (
                 "turns",
                 .array(
-                    // The keys of a profile are all in files.
+                    // All keys of a profile are in files.
                     turns.compactMap { turn in
                         guard let file = turn.key.identityKeyFile else { return nil }
                         return .record([
@@ -93,7 +93,7 @@ extension BeaconMemory {
         ])
     }
 
-    /// `nil` for anything but what ``json`` gives.
+    /// Reads ``json``; `nil` for anything else.
     fileprivate init?(json octets: [UInt8]) {
         let (root, problems) = JSONDocument.parse(octets)
         guard problems.isEmpty, let root, root["version"]?.integer == 1,

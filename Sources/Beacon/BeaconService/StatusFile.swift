@@ -1,13 +1,13 @@
 public import Configuration
 public import LinuxHost
 
-/// The files in which instances of `run` and `listen` say how they are.
+/// The status files of beacons and listeners.
 public enum StatusFile {
-    /// Where they lie on a box.
+    /// The usual directory.
     public static let defaultDirectory = "/run/pharos"
     private static let suffix = ".status.json"
     private static let listenerSuffix = ".listener.json"
-    /// Far more than any instance has to say.
+    /// The largest size of a status file, in bytes.
     private static let sizeLimit = 1 << 20
 
     static func path(of name: String, in directory: String) -> String { "\(directory)/\(name)\(suffix)" }
@@ -16,26 +16,27 @@ public enum StatusFile {
         "\(directory)/\(name)\(listenerSuffix)"
     }
 
-    /// Puts `status` where `pharos status` finds it. Readers see the old one or the new one, nothing in between.
+    /// Writes `status` for `pharos status`. Readers see the old file or the new one, never a part.
     public static func write(_ status: InstanceStatus, in directory: String) throws(SystemError) {
         let text = status.json(withProcess: true).line + "\n"
         try Files.replace(path(of: status.name, in: directory), with: Array(text.utf8), isDurable: false)
     }
 
-    /// The same for a listener.
+    /// Writes the status of a listener.
     public static func write(_ status: ListenerStatus, in directory: String) throws(SystemError) {
         let text = status.json(withProcess: true).line + "\n"
         try Files.replace(path(ofListener: status.name, in: directory), with: Array(text.utf8), isDurable: false)
     }
 
-    /// The last words of the listener `name`, whether it still runs or not; `nil` where it has left none.
+    /// Returns the status in the file of the listener `name`, even if it does not run any more; `nil` without a file.
     public static func listener(_ name: String, in directory: String) -> ListenerStatus? {
         try? ListenerStatus(read(path(ofListener: name, in: directory)))
     }
 
-    /// All instances that have left a file in `directory`, sorted by name, and what is wrong with the other files.
+    /// Returns the status of all beacons and listeners with a file in `directory`, sorted by name, and the problems of
+    /// unreadable files.
     public static func all(in directory: String) throws(SystemError) -> (status: BoxStatus, problems: [String]) {
-        // Opening it tells a directory that may not be read from one with nothing in it.
+        // Throws for a directory that cannot be read, which would look empty otherwise.
         let folder = try Descriptor.open(directory + "/.", .read)
         withExtendedLifetime(folder) {}
         var status = BoxStatus()
@@ -64,34 +65,33 @@ public enum StatusFile {
         }
         let (root, problems) = JSONDocument.parse(octets)
         guard let root, problems.isEmpty else {
-            throw StatusFileError("it is no status file: \(problems.first?.description ?? "it is empty")")
+            throw StatusFileError("it is not a status file: \(problems.first?.description ?? "it is empty")")
         }
         return root
     }
 }
 
-/// How all that runs on this box is.
+/// The status of all beacons and listeners of this machine.
 public struct BoxStatus: Hashable, Sendable {
     /// Beacons, sorted by name.
     public var instances: [InstanceStatus]
     /// Listeners, sorted by name.
     public var listeners: [ListenerStatus]
 
-    /// - Parameters are as the properties of the same names.
     public init(instances: [InstanceStatus] = [], listeners: [ListenerStatus] = []) {
         self.instances = instances
         self.listeners = listeners
     }
 
-    /// Whether nothing runs here, or ever has.
+    /// Whether no beacon and no listener has a status file.
     public var isEmpty: Bool { instances.isEmpty && listeners.isEmpty }
 
-    /// Whether something runs here, each beacon is on the air and each listener listens.
+    /// Whether there is a beacon or a listener, every beacon is on the air and every listener listens.
     public var isGood: Bool {
         !isEmpty && instances.allSatisfy { $0.state == .onAir } && listeners.allSatisfy { $0.state == .listening }
     }
 
-    /// What `status --json` prints: the format's version, the instances and the listeners.
+    /// The object of `status --json`: the format's version, the beacons and the listeners.
     public var json: JSONValue {
         .record([
             ("version", .integer(1)), ("instances", .array(instances.map { $0.json(withProcess: false) })),
@@ -100,7 +100,7 @@ public struct BoxStatus: Hashable, Sendable {
     }
 }
 
-/// Why a file says nothing about an instance.
+/// The reason why a status file cannot be used.
 public struct StatusFileError: Error, Hashable, Sendable {
     public let reason: String
 

@@ -1,57 +1,59 @@
 internal import BluetoothTypes
 public import Configuration
 
-/// How instances are, for people.
+/// The text of `pharos status`.
 public enum StatusText {
-    /// A status file may say anything: what it says is shown, and never obeyed by the terminal.
+    /// The lines of a beacon. Control characters in the status file are made visible, so that the terminal does not
+    /// interpret them.
     ///
-    /// - Parameter now: Against which times are told.
+    /// - Parameter now: The current time, for durations.
     public static func lines(_ status: InstanceStatus, now: RFC3339Time, color: Bool) -> String {
         var lines = title(status, now, color) + "\n"
         if !status.advertisements.isEmpty { lines += frames(status) }
         if let telemetry = status.telemetry { lines += "  telemetry: \(text(telemetry))\n" }
         if let ahead = status.eidClockAhead { lines += "  clock: \(eidClock(ahead: ahead))\n" }
-        if !status.rearms.isEmpty { lines += "  brought back: \(rearms(status.rearms))\n" }
+        if !status.rearms.isEmpty { lines += "  recoveries: \(rearms(status.rearms))\n" }
         if let error = status.lastError { lines += "  last error: \(TerminalText.line(error))\n" }
         return lines
     }
 
-    /// The same for a listener.
+    /// The lines of a listener.
     public static func lines(_ status: ListenerStatus, now: RFC3339Time, color: Bool) -> String {
         var title = "\(TerminalText.line(status.name)): \(state(status.state, color))"
         if let since = status.since { title += " since \(since) (\(duration(from: since, to: now)))" }
         if let adapter = status.adapter { title += ", \(TerminalText.line(adapter))" }
         guard status.state != .off else {
             let name = TerminalText.line(status.name)
-            return title + "\n  `systemctl status pharos-listen@\(name)` and its journal say why\n"
+            return title + "\n  see `systemctl status pharos-listen@\(name)` and its journal for the reason\n"
         }
         if let rate = status.reportsPerSecond { title += ", \(DecimalText.thousandths(rate)) reports/s" }
         var lines = title + "\n"
-        lines += "  heard now: \(status.heardNow) of \(status.known) known beacons, \(status.strangers) strangers\n"
+        lines +=
+            "  received now: \(status.heardNow) of \(status.known) known beacons, \(status.strangers) other devices\n"
         if let lost = status.lost, lost > 0 { lines += "  lost: \(lost) reports\n" }
         if let broker = status.broker { lines += "  broker: \(TerminalText.line(broker))\n" }
         if status.spool.messages > 0 {
             lines += "  waiting: \(status.spool.messages) messages, \(status.spool.octets) bytes"
-            lines += status.spool.oldest.map { ", the oldest of \(TerminalText.line($0))\n" } ?? "\n"
+            lines += status.spool.oldest.map { ", the oldest from \(TerminalText.line($0))\n" } ?? "\n"
         }
         return lines
     }
 
-    /// That the clock of ephemeral ids and the wall clock do not agree.
+    /// The sentence about a clock of ephemeral ids that differs from the wall clock.
     ///
-    /// - Parameter ahead: By how many seconds the former is ahead; negative where it is behind.
+    /// - Parameter ahead: Seconds by which it is ahead; negative if it is behind.
     public static func eidClock(ahead: Int) -> String {
         let days = abs(ahead) / 86_400
         return "the clock of ephemeral ids is \(days) day\(days == 1 ? "" : "s") "
             + "(\(abs(ahead)) s) \(ahead > 0 ? "ahead of" : "behind") the wall clock"
     }
 
-    /// That no instance has left its status in `directory`, and how one is started.
+    /// The text for a directory without status files: how to start a beacon or a listener.
     public static func nothing(in directory: String) -> String {
         """
-        No beacon and no listener runs on this box: none has left its status in \(directory).
-        `systemctl enable --now pharos@NAME` keeps the profile /etc/pharos/NAME.json on the air, `pharos run FILE` any;
-        pharos-listen@NAME listens in the same way, `pharos listen FILE` for any.
+        No beacon and no listener runs on this machine: there is no status file in \(directory).
+        Start a beacon with `systemctl enable --now pharos@NAME` (profile /etc/pharos/NAME.json) or `pharos run FILE`,
+        a listener with `systemctl enable --now pharos-listen@NAME` or `pharos listen FILE`.
 
         """
     }
@@ -113,7 +115,7 @@ public enum StatusText {
         return text == asked ? text : "\(text) (asked \(asked))"
     }
 
-    /// What was granted, and what was asked for where that is something else.
+    /// The granted value, and the requested one if it differs.
     private static func granted(_ granted: Int?, _ asked: Int?, _ text: (Int) -> String) -> String {
         guard let asked, asked != granted else { return granted.map(text) ?? "unknown" }
         return (granted.map(text) ?? "unknown") + " (asked \(text(asked)))"
@@ -133,7 +135,7 @@ public enum StatusText {
         counts.sorted { $0.key < $1.key }.map { "\(TerminalText.line($0.key)) \($0.value)" }.joined(separator: ", ")
     }
 
-    /// The two largest units: `3 d 4 h`, `5 min 2 s`, `12 s`. A clock that was set back gives `0 s`.
+    /// A duration in its two largest units: `3 d 4 h`, `5 min 2 s`, `12 s`; `0 s` if the clock was set back.
     public static func duration(from begin: RFC3339Time, to end: RFC3339Time) -> String {
         let seconds = max(0, end.secondsSince1970 - begin.secondsSince1970)
         let (minutes, hours) = (seconds / 60, seconds / 3600)

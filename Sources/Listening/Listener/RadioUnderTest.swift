@@ -72,19 +72,19 @@ final class RadioUnderTest {
 
     /// Sends an advertisement in legacy PDUs.
     func send(_ advertisement: Advertisement) throws {
-        let session = BeaconSession(host: host, plan: try plan(advertisement))
+        let session = BeaconSession(host: host, allocation: try allocation(advertisement))
         try session.start()
         beacon = session
     }
 
     /// Replaces the advertisement without an interruption, with the same address.
     func send(instead advertisement: Advertisement) throws {
-        try beacon?.replace(with: try plan(advertisement))
+        try beacon?.replace(with: try allocation(advertisement))
     }
 
     /// The session must not own the controller, because it would end with a reset, which closes the event masks.
-    private func plan(_ advertisement: Advertisement) throws(SessionError) -> SendingPlan {
-        try SendingPlan([PayloadSource(advertisement)], on: capabilities, isExclusive: false)
+    private func allocation(_ advertisement: Advertisement) throws(SessionError) -> SetAllocation {
+        try SetAllocation([PayloadSource(advertisement)], on: capabilities, isExclusive: false)
     }
 
     /// Sends data in extended PDUs.

@@ -145,7 +145,7 @@ final class SampleBeacon {
             }
         }
         if sources.isEmpty { sources = [PayloadSource(Self.sample)] }
-        session = BeaconSession(host: host, plan: try SendingPlan(sources, on: capabilities, isExclusive: true))
+        session = BeaconSession(host: host, allocation: try SetAllocation(sources, on: capabilities, isExclusive: true))
         try session.start()
     }
 

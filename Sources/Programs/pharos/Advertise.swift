@@ -71,7 +71,7 @@ struct OnAirOptions: ParsableArguments {
 
     func validate() throws {
         if dryRun && capture != nil {
-            throw ValidationError("A dry run sends nothing, so there is nothing to --capture.")
+            throw ValidationError("--capture cannot be combined with --dry-run, which sends nothing.")
         }
     }
 }
@@ -110,7 +110,7 @@ struct AdvertiseProfile: ParsableCommand {
     private func choose(from all: Range<Int>) throws -> [Int] {
         guard let advertisement else { return Array(all) }
         guard advertisement >= 1, advertisement <= all.count else {
-            throw Failure(.usage, "--advertisement \(advertisement): the profile has \(all.count), counted from 1")
+            throw Failure(.usage, "--advertisement \(advertisement): the profile has advertisements 1...\(all.count)")
         }
         return [advertisement - 1]
     }
@@ -134,7 +134,7 @@ struct AdvertiseFrame<Frame: FrameOptions>: ParsableCommand {
         let advertisement = try radio.advertisement(frame, name: Frame.frameName)
         let live = try frame.liveOptions()
         if live.deviceAddress != nil {
-            throw Failure(.usage, "what is advertised is sent from --address, not from --device-address")
+            throw Failure(.usage, "use --address for the address of the beacon, not --device-address")
         }
         let wanted = WantedFrame(source: PayloadSource(advertisement, live: live), interval: radio.intervalMs)
         let job = ServiceJob(

@@ -3,7 +3,7 @@ internal import BeaconService
 internal import Configuration
 internal import LinuxHost
 
-/// Standard output for what was asked for, standard error for what is not as it was.
+/// Writes views to standard output, and warnings to standard error.
 struct TerminalOutput: AdvertisingOutput {
     let options: OnAirOptions
 
@@ -11,7 +11,7 @@ struct TerminalOutput: AdvertisingOutput {
 
     func warn(_ sentence: String) { Terminal.writeError("pharos: \(sentence)\n") }
 
-    /// The view that the options ask for.
+    /// Returns the view that the options choose.
     func view(_ facts: OnAirFacts) -> any AdvertisingView {
         if options.json { return JSONView(facts) }
         if options.quiet { return QuietView() }
@@ -19,19 +19,19 @@ struct TerminalOutput: AdvertisingOutput {
     }
 }
 
-/// Writes `text`, unless standard output takes nothing for a second: a terminal that was stopped must keep nobody from
-/// taking the beacon off the air and ending the program.
-private func say(_ text: String) {
+/// Writes `text`, unless standard output accepts nothing for one second. A stopped terminal must not keep the program from
+/// turning the beacon off.
+private func write(_ text: String) {
     if Terminal.takesOutput(within: 1000) { Terminal.write(text) }
 }
 
-/// `--quiet`.
+/// The view of `--quiet`: nothing.
 struct QuietView: AdvertisingView {
     func onAir(_ session: some AdvertisingSession) {}
     func offAir(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {}
 }
 
-/// `--json`: one line for each thing that happens.
+/// The view of `--json`: one line for each event.
 struct JSONView: AdvertisingView {
     private let facts: OnAirFacts
 
@@ -39,14 +39,14 @@ struct JSONView: AdvertisingView {
         self.facts = facts
     }
 
-    func onAir(_ session: some AdvertisingSession) { say(OnAirJSON.onAir(facts, session).line + "\n") }
+    func onAir(_ session: some AdvertisingSession) { write(OnAirJSON.onAir(facts, session).line + "\n") }
 
     func offAir(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {
-        say(OnAirJSON.offAir(session, heard).line + "\n")
+        write(OnAirJSON.offAir(session, heard).line + "\n")
     }
 }
 
-/// Standard output is a file or a pipe: one block at the start, one line at the end.
+/// The view for a file or a pipe: one block at the start, and the last lines at the end.
 struct LineView: AdvertisingView {
     private let facts: OnAirFacts
 
@@ -55,15 +55,15 @@ struct LineView: AdvertisingView {
     }
 
     func onAir(_ session: some AdvertisingSession) {
-        say(OnAirText.lines(facts, session, nil, color: false).joined(separator: "\n") + "\n")
+        write(OnAirText.lines(facts, session, nil, color: false).joined(separator: "\n") + "\n")
     }
 
     func offAir(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {
-        say(OnAirText.finalLines(session, heard).joined(separator: "\n") + "\n")
+        write(OnAirText.finalLines(session, heard).joined(separator: "\n") + "\n")
     }
 }
 
-/// A terminal: the block is drawn again in its place.
+/// The view for a terminal: it overwrites its block five times a second.
 final class LiveView: AdvertisingView {
     private let facts: OnAirFacts
     private var drawn = 0
@@ -79,15 +79,15 @@ final class LiveView: AdvertisingView {
 
     func offAir(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {
         draw(session, heard)
-        say(OnAirText.finalLines(session, heard).joined(separator: "\n") + "\n")
+        write(OnAirText.finalLines(session, heard).joined(separator: "\n") + "\n")
     }
 
     private func draw(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {
-        // A frame that the terminal does not take at once is left out: waiting would hold up the beacon.
+        // Skipped if the terminal is busy: waiting would delay the beacon.
         guard Terminal.takesOutput() else { return }
         let width = Terminal.columns
         let lines = OnAirText.lines(facts, session, heard, color: Terminal.wantsColor, width: width)
-        // Up to the block's first line, and each line cleared to its end before it is written anew.
+        // Moves up to the block's first line, and clears each line before writing it.
         let up = drawn == 0 ? "" : "\u{1B}[\(drawn)A"
         Terminal.write(up + lines.map { "\r\u{1B}[K" + $0 + "\n" }.joined())
         drawn = lines.count

@@ -75,14 +75,13 @@ struct ProfileSchema: ParsableCommand {
 
 extension FirstProfile.Frame: ExpressibleByArgument {}
 
-/// `profile init`: a first profile, asked for or by options.
+/// `profile init`: writes a first profile, from options or from answers on the terminal.
 struct ProfileInit: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init", abstract: "Write a beacon profile to start from.",
         discussion: """
             Without --type it asks on the terminal. An iBeacon gets a new random UUID, an Eddystone-UID a new random \
-            namespace. The measured power is a typical value, and the command says so: measure your own beacon \
-            before you rely on distances.
+            namespace. The measured power is a typical value: measure your own beacon before you rely on distances.
             """)
 
     @Argument(help: "File to write (default: the beacon's name with .json).", completion: .file())
@@ -104,7 +103,7 @@ struct ProfileInit: ParsableCommand {
     func run() throws {
         let isAsking = type == nil
         guard !isAsking || Terminal.inputIsTerminal else {
-            throw Failure(.usage, "there is no terminal to ask on; give --type ibeacon, eddystone-uid or eddystone-url")
+            throw Failure(.usage, "without a terminal, give --type ibeacon, eddystone-uid or eddystone-url")
         }
         let type =
             try type ?? ask("What to send (ibeacon, eddystone-uid, eddystone-url)", default: "ibeacon", Self.frame)
@@ -123,7 +122,7 @@ struct ProfileInit: ParsableCommand {
         }
         var generator = SystemRandomNumberGenerator()
         guard let profile = FirstProfile(type, name: name, interval: interval, url: url, using: &generator) else {
-            throw Failure(.usage, "an eddystone-url needs its address: --url https://example.org")
+            throw Failure(.usage, "an eddystone-url needs a web address: --url https://example.org")
         }
         let path = file ?? name + ".json"
         try NewFile.write(profile.text, to: path)
@@ -135,7 +134,7 @@ struct ProfileInit: ParsableCommand {
             """)
     }
 
-    /// Asks until the answer is a good one. An empty line takes the default.
+    /// Asks until the answer is valid. An empty line chooses the default.
     private func ask<Value>(
         _ question: String, default preset: String?, _ read: (String) throws -> Value
     ) throws -> Value {
@@ -154,7 +153,7 @@ struct ProfileInit: ParsableCommand {
 
     private static func frame(_ text: String) throws -> FirstProfile.Frame {
         if let frame = FirstProfile.Frame(rawValue: text) { return frame }
-        throw Mistake("there are " + FirstProfile.Frame.allCases.map(\.rawValue).joined(separator: ", "))
+        throw Mistake("use one of " + FirstProfile.Frame.allCases.map(\.rawValue).joined(separator: ", "))
     }
 
     private static func beaconName(_ text: String) throws -> String {

@@ -7,7 +7,7 @@ internal import CommandSupport
 internal import EddystoneSecurity
 internal import LinuxHost
 
-/// How a frame given on the command line is sent.
+/// The options for sending a frame: interval, power, PDU, address and channels.
 struct RadioOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Advertising interval: 100, 152.5, 100ms or 1.28s (default: 100).", valueName: "ms"),
@@ -51,7 +51,7 @@ struct RadioOptions: ParsableArguments {
             case "random-static": return .randomStatic
             default:
                 guard let address = DeviceAddress(text), address.isValidStaticRandom else {
-                    throw Mistake("use public, random-static, or six bytes of which the first is C0...FF")
+                    throw Mistake("use public, random-static, or six bytes whose first byte is C0...FF")
                 }
                 return .explicit(address)
             }
@@ -61,12 +61,14 @@ struct RadioOptions: ParsableArguments {
     func advertisement(_ frame: some FrameOptions, name: String) throws -> Advertisement {
         let content = try frame.content()
         if case .eddystoneEID = content, address != nil {
-            throw ValidationError("An ephemeral id takes no --address: its address changes with the id.")
+            throw ValidationError(
+                "--address cannot be combined with an ephemeral id: its address changes with the id.")
         }
         var response = AdvertisingData(octets: [])
         if let localName {
             if case .eddystoneEID = content {
-                throw ValidationError("A name in the scan response would undo the ephemeral id.")
+                throw ValidationError(
+                    "--local-name cannot be combined with an ephemeral id: the name would identify the beacon.")
             }
             do {
                 response = try AdvertisingData([.completeLocalName(localName)])

@@ -50,7 +50,7 @@ struct Status: ParsableCommand {
         do throws(SystemError) {
             return try StatusFile.all(in: runtimeDir)
         } catch {
-            // It is made with the package; without it nothing has ever run here.
+            // The package creates it. Without it, nothing has run on this machine.
             if error.errno == SystemError.noEntry, runtimeDir == StatusFile.defaultDirectory {
                 return (BoxStatus(), [])
             }

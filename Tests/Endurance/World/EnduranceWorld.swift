@@ -176,12 +176,12 @@ extension EnduranceWorld: AdapterEnvironment {
     public func startSession() throws(SessionError) -> any AdapterSession {
         guard let channel else { throw .ended(.adapterGone, "the adapter is closed") }
         let host = HCIHost(channel: channel)
-        let plan = try SendingPlan([source(minor)], on: capabilities(host), isExclusive: false)
+        let allocation = try SetAllocation([source(minor)], on: capabilities(host), isExclusive: false)
         if let beacon {
-            try beacon.rearm(on: host, plan: plan)
+            try beacon.rearm(on: host, allocation: allocation)
             return beacon
         }
-        let first = BeaconSession(host: host, plan: plan, randomness: SplitMix64(seed: 1))
+        let first = BeaconSession(host: host, allocation: allocation, randomness: SplitMix64(seed: 1))
         try first.start()
         beacon = first
         return first
@@ -189,8 +189,8 @@ extension EnduranceWorld: AdapterEnvironment {
 
     public func changeOver() throws(SessionError) -> any AdapterSession {
         guard let beacon else { throw .ended(.adapterGone, "the adapter is closed") }
-        let capabilities = beacon.plan.capabilities
-        try beacon.replace(with: SendingPlan([source(nextMinor)], on: capabilities, isExclusive: false))
+        let capabilities = beacon.allocation.capabilities
+        try beacon.replace(with: SetAllocation([source(nextMinor)], on: capabilities, isExclusive: false))
         return beacon
     }
 

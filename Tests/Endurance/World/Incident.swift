@@ -184,7 +184,7 @@ extension EnduranceWorld {
         if controller.model.hasExtendedAdvertising {
             controller.receive(
                 HCIPacket(
-                    .command, [0x37, 0x20, 0x07, AdvertisingPlan.sharedHandle, 0x03, 0x01, 0x03, 0x02, 0x01, 0x06]))
+                    .command, [0x37, 0x20, 0x07, SetParameters.sharedHandle, 0x03, 0x01, 0x03, 0x02, 0x01, 0x06]))
         } else {
             let data: [UInt8] = [0x03, 0x02, 0x01, 0x06] + [UInt8](repeating: 0, count: 28)
             controller.receive(HCIPacket(.command, [0x08, 0x20, 0x20] + data))

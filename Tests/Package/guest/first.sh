@@ -58,8 +58,8 @@ hears_with_the_hub() {
 asks_the_kernel_about_the_clock() {
     # Starts timedated, which takes its time here.
     told=$(timedatectl show --value -p NTPSynchronized)
-    words='nobody keeps it right'
-    [ "$told" != yes ] || words='it is kept right'
+    words='it is not synchronised'
+    [ "$told" != yes ] || words='it is synchronised'
     eventually 20 doctor_says "$words" || fail "timedated says $told, and doctor: $(grep clock doctor.txt)"
 }
 doctor_says() {

@@ -6,7 +6,7 @@ import Testing
 import VirtualController
 
 /// What is refused before anything is sent, and in which words.
-@Suite struct PlanTests {
+@Suite struct SetParametersTests {
     private func refusal(
         _ model: VirtualControllerModel, address: DeviceAddress? = nil, _ advertisement: Advertisement
     ) throws -> String? {
@@ -25,7 +25,7 @@ import VirtualController
         #expect(
             try refusal(.core4, advertisement)
                 == "interval 99.375 ms is out of this controller's range 100 ms...10240 ms: "
-                + "it follows Core 4.2, where 100 ms is the least for \(name)")
+                + "it follows Core 4.2, which requires at least 100 ms for \(name)")
         advertisement.interval = AdvertisingInterval(rawValue: 0xA0)
         #expect(try refusal(.core4, advertisement) == nil)
     }
@@ -64,7 +64,7 @@ import VirtualController
         advertisement.address = .staticRandom(try #require(DeviceAddress(text)))
         #expect(
             try refusal(.intel, advertisement)
-                == "\(text) is no static random address: its two top bits must be 11 (first byte C0...FF)")
+                == "\(text) is not a static random address: its first byte must be C0...FF")
     }
 
     @Test func publicAddressMustBeThere() throws {
@@ -72,7 +72,7 @@ import VirtualController
         advertisement.address = .public
         #expect(
             try refusal(.zephyr, address: DeviceAddress(FixedOctets()), advertisement)
-                == "this controller has no public address; use a static random one (--address)")
+                == "this controller has no public address; use a static random one: --address random-static")
     }
 
     @Test(arguments: VirtualControllerModel.tested)
@@ -95,7 +95,7 @@ import VirtualController
         advertisement.scanResponse = AdvertisingData(octets: [2, 9, 65])
         #expect(
             try refusal(.intel, advertisement)
-                == "a scan response needs --pdu scannable or connectable: other advertisements cannot be asked for one")
+                == "a scan response needs --pdu scannable or connectable")
         advertisement.pdu = .scannable
         #expect(try refusal(.intel, advertisement) == nil)
         advertisement.scanResponse = AdvertisingData(octets: [UInt8](repeating: 0, count: 32))

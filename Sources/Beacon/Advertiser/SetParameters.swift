@@ -2,12 +2,12 @@ public import BeaconFrames
 public import BluetoothTypes
 internal import HCI
 
-/// How one advertisement is to be sent on one controller: decided, and checked, before anything is sent.
-public struct AdvertisingPlan: Hashable, Sendable {
-    /// Which commands carry it.
+/// The parameters of one advertising set on one controller. They are checked before anything is sent.
+public struct SetParameters: Hashable, Sendable {
+    /// The family of commands that sets them.
     public enum Family: Hashable, Sendable {
         case legacy
-        /// With the handle of the advertising set.
+        /// With the handle of the set.
         case extended(handle: UInt8)
     }
 
@@ -15,27 +15,27 @@ public struct AdvertisingPlan: Hashable, Sendable {
     public let interval: AdvertisingInterval
     public let pdu: AdvertisingPDU
     public let channels: AdvertisingChannels
-    /// `nil` sends from the public address.
+    /// `nil` for the public address.
     public private(set) var randomAddress: DeviceAddress?
-    /// The address that listeners see.
+    /// The address that receivers see.
     public private(set) var address: DeviceAddress
     public let radioPower: RadioPower?
     public let powerControl: PowerControl
     public let scanResponse: AdvertisingData
 
-    /// The kernel takes its handles from its instance numbers, counted from 1, and 0 for itself; the last legal
-    /// handle, and those below it for further sets, stay out of its way.
+    /// The handle of the first set on a controller that the kernel uses too; further sets use the handles below it. The
+    /// kernel uses handle 0 and its instance numbers, from 1.
     public static let sharedHandle: UInt8 = 0xEF
 
-    /// - Parameter isExclusive: nobody else uses this controller.
-    /// - Throws: `impossible` when the controller cannot do it.
+    /// - Parameter isExclusive: Whether no other program uses this controller.
+    /// - Throws: `impossible` if the controller cannot send the advertisement.
     public init(
         _ advertisement: Advertisement, on capabilities: ControllerCapabilities, isExclusive: Bool
     ) throws(SessionError) {
         try self.init(advertisement, on: capabilities, handle: isExclusive ? 0 : Self.sharedHandle)
     }
 
-    /// - Parameter handle: of the set, where the controller has sets.
+    /// - Parameter handle: The set's handle, if the controller has sets.
     init(
         _ advertisement: Advertisement, on capabilities: ControllerCapabilities, handle: UInt8
     ) throws(SessionError) {
@@ -49,19 +49,20 @@ public struct AdvertisingPlan: Hashable, Sendable {
         }
         guard advertisement.scanResponse.octets.isEmpty || advertisement.pdu != .nonconnectable else {
             throw .impossible(
-                "a scan response needs --pdu scannable or connectable: other advertisements cannot be asked for one")
+                "a scan response needs --pdu scannable or connectable")
         }
         switch advertisement.address {
         case .public:
             guard capabilities.publicAddress != DeviceAddress(FixedOctets()) else {
-                throw .impossible("this controller has no public address; use a static random one (--address)")
+                throw .impossible(
+                    "this controller has no public address; use a static random one: --address random-static")
             }
             randomAddress = nil
             address = capabilities.publicAddress
         case .staticRandom(let chosen):
             guard chosen.isValidStaticRandom else {
                 throw .impossible(
-                    "\(chosen) is no static random address: its two top bits must be 11 (first byte C0...FF)")
+                    "\(chosen) is not a static random address: its first byte must be C0...FF")
             }
             randomAddress = chosen
             address = chosen
@@ -84,23 +85,23 @@ public struct AdvertisingPlan: Hashable, Sendable {
         guard advertisement.interval < range.lowerBound, capabilities.version < .core50,
             advertisement.pdu != .connectable
         else { return what }
-        return what + ": it follows \(capabilities.version), where 100 ms is the least for "
+        return what + ": it follows \(capabilities.version), which requires at least 100 ms for "
             + advertisement.pdu.specificationName
     }
 }
 
-extension AdvertisingPlan {
-    /// The same plan from another random address.
-    func replacingAddress(_ address: DeviceAddress) -> AdvertisingPlan {
+extension SetParameters {
+    /// Returns these parameters with another random address.
+    func replacingAddress(_ address: DeviceAddress) -> SetParameters {
         var copy = self
         copy.randomAddress = address
         copy.address = address
         return copy
     }
 
-    /// What the controller means when it refuses the parameters: of all that they hold, only this is its own choice.
+    /// Explanations of a refusal. Only the interval depends on the controller; everything else was checked before.
     var parameterHints: [HCIStatus: String] {
-        let hint = "this controller does not take an interval of \(interval) with \(pdu.specificationName)"
+        let hint = "this controller does not support an interval of \(interval) with \(pdu.specificationName)"
         return [.unsupportedFeatureOrParameterValue: hint, .invalidParameters: hint]
     }
 

@@ -5,15 +5,15 @@ import HCI
 import Testing
 
 /// What goes through the kernel and what is lost on the way, before anything is sent.
-@Suite struct ManagedPlanTests {
-    private func plan(_ kernel: FakeKernel, _ advertisements: Advertisement...) throws -> ManagedPlan {
+@Suite struct InstanceLayoutTests {
+    private func layout(_ kernel: FakeKernel, _ advertisements: Advertisement...) throws -> InstanceLayout {
         let adapter = try ManagedAdapter(KernelChannel(kernel).host, index: 0)
-        return try ManagedPlan(advertisements, on: adapter.capabilities)
+        return try InstanceLayout(advertisements, on: adapter.capabilities)
     }
 
     private func reasons(_ kernel: FakeKernel, _ advertisements: Advertisement...) throws -> [ManagedWarning.Reason] {
         let adapter = try ManagedAdapter(KernelChannel(kernel).host, index: 0)
-        return try ManagedPlan(advertisements, on: adapter.capabilities).warnings.map(\.reason)
+        return try InstanceLayout(advertisements, on: adapter.capabilities).warnings.map(\.reason)
     }
 
     private var legacy: FakeKernel {
@@ -25,12 +25,12 @@ import Testing
     @Test func onAControllerWithSetsIntervalAndPowerAreKept() throws {
         var advertisement = try Sample.iBeacon(intervalUnits: 0x320)
         advertisement.radioPower = Sample.power(-8)
-        let plan = try plan(FakeKernel(), advertisement)
-        #expect(plan.form == .extended)
-        #expect(plan.instances.map(\.number) == [5])
-        #expect(plan.instances[0].interval == advertisement.interval...advertisement.interval)
-        #expect(plan.warnings.map(\.reason) == [.addressDrawn(eachChange: false)])
-        let command = try #require(try plan.parameters(plan.instances[0]))
+        let layout = try layout(FakeKernel(), advertisement)
+        #expect(layout.form == .extended)
+        #expect(layout.instances.map(\.number) == [5])
+        #expect(layout.instances[0].interval == advertisement.interval...advertisement.interval)
+        #expect(layout.warnings.map(\.reason) == [.addressDrawn(eachChange: false)])
+        let command = try #require(try layout.parameters(layout.instances[0]))
         #expect(
             Hexadecimal.text(command.packet(0).octets)
                 == Hexadecimal.text(
@@ -40,20 +40,20 @@ import Testing
     @Test func onALegacyControllerItIsSaidThatTheyAreNot() throws {
         var advertisement = try Sample.iBeacon(intervalUnits: 0x320)
         advertisement.radioPower = Sample.power(-8)
-        let plan = try plan(legacy, advertisement)
+        let layout = try layout(legacy, advertisement)
         #expect(
-            plan.warnings.map(\.description) == [
-                "hci0:mgmt: the interval is not 500 ms: on this legacy controller the kernel always sends every "
-                    + "100...150 ms; --adapter hci0 or hci0:user keeps to it",
-                "hci0:mgmt: the radio power of -8 dBm is ignored: the kernel has no way to set it on a controller "
+            layout.warnings.map(\.description) == [
+                "hci0:mgmt: the interval is not 500 ms: on this legacy controller the kernel always uses "
+                    + "100...150 ms; --adapter hci0 or hci0:user uses yours",
+                "hci0:mgmt: the radio power of -8 dBm is ignored: the kernel cannot set it on a controller "
                     + "without extended advertising; --adapter hci0 or hci0:user tries the controller's own command",
                 "hci0:mgmt: the address is a new random one at each change of the data and each turn; "
                     + "--adapter hci0 or hci0:user keeps it",
             ])
-        #expect(plan.instances[0].interval.lowerBound.microseconds == 100_000)
-        #expect(plan.instances[0].interval.upperBound.microseconds == 150_000)
+        #expect(layout.instances[0].interval.lowerBound.microseconds == 100_000)
+        #expect(layout.instances[0].interval.upperBound.microseconds == 150_000)
         // Nothing is asked for that would be ignored.
-        #expect(try plan.parameters(plan.instances[0])?.power == .noPreference)
+        #expect(try layout.parameters(layout.instances[0])?.power == .noPreference)
     }
 
     @Test func aDiscoverableAdapterKeepsTheInterval() throws {
@@ -78,15 +78,15 @@ import Testing
         kernel.knowsExtendedForm = false
         var advertisement = try Sample.iBeacon(intervalUnits: 0x320)
         advertisement.radioPower = Sample.power(4)
-        let plan = try plan(kernel, advertisement)
-        #expect(plan.form == .plain)
-        #expect(try plan.parameters(plan.instances[0]) == nil)
+        let layout = try layout(kernel, advertisement)
+        #expect(layout.form == .plain)
+        #expect(try layout.parameters(layout.instances[0]) == nil)
         #expect(
-            plan.warnings.map(\.reason) == [
+            layout.warnings.map(\.reason) == [
                 .intervalDefault(asked: advertisement.interval),
                 .powerIgnored(asked: Sample.power(4), oldKernel: true), .addressDrawn(eachChange: false),
             ])
-        let packet = try plan.data(plan.instances[0], AdvertisingData(octets: [2, 1, 6]))
+        let packet = try layout.data(layout.instances[0], AdvertisingData(octets: [2, 1, 6]))
         #expect(packet.octets == [0x3E, 0, 0, 0, 14, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 2, 1, 6])
     }
 
@@ -109,26 +109,26 @@ import Testing
     @Test func severalTakeTheHighestFreeInstancesAndTurnsOnALegacyController() throws {
         var kernel = legacy
         kernel.instances = [1: .init()]
-        let plan = try plan(kernel, Sample.iBeacon(), Sample.telemetry(intervalUnits: 0xA0))
-        #expect(plan.instances.map(\.number) == [5, 4])
-        #expect(plan.takesTurns)
+        let layout = try layout(kernel, Sample.iBeacon(), Sample.telemetry(intervalUnits: 0xA0))
+        #expect(layout.instances.map(\.number) == [5, 4])
+        #expect(layout.takesTurns)
         // One second of the other one of ours, two of the one that is there.
-        #expect(plan.warnings.last?.reason == .turns(instances: 3, silence: 3))
-        #expect(plan.warnings.last?.advertisement == nil)
-        #expect(plan.warnings.first?.advertisement == 1)
-        #expect(try plan.parameters(plan.instances[0])?.duration == 1)
-        #expect(try plan.parameters(plan.instances[0])?.flags.contains(.useDuration) == true)
+        #expect(layout.warnings.last?.reason == .turns(instances: 3, silence: 3))
+        #expect(layout.warnings.last?.advertisement == nil)
+        #expect(layout.warnings.first?.advertisement == 1)
+        #expect(try layout.parameters(layout.instances[0])?.duration == 1)
+        #expect(try layout.parameters(layout.instances[0])?.flags.contains(.useDuration) == true)
     }
 
     @Test func onAControllerWithSetsNothingTakesTurns() throws {
-        let plan = try plan(FakeKernel(), Sample.iBeacon(), Sample.telemetry(intervalUnits: 0xA0))
-        #expect(!plan.takesTurns)
-        #expect(try plan.parameters(plan.instances[1])?.duration == 0)
+        let layout = try layout(FakeKernel(), Sample.iBeacon(), Sample.telemetry(intervalUnits: 0xA0))
+        #expect(!layout.takesTurns)
+        #expect(try layout.parameters(layout.instances[1])?.duration == 0)
     }
 
     private func refusal(_ kernel: FakeKernel, _ advertisements: [Advertisement]) throws -> String? {
         let adapter = try ManagedAdapter(KernelChannel(kernel).host, index: 0)
-        return failure { _ = try ManagedPlan(advertisements, on: adapter.capabilities) }?.description
+        return failure { _ = try InstanceLayout(advertisements, on: adapter.capabilities) }?.description
     }
 
     @Test func moreThanThereAreInstancesIsRefused() throws {
@@ -161,12 +161,12 @@ import Testing
         kernel.settings.remove(.bredr)
         var advertisement = try Sample.iBeacon()
         advertisement.content = .raw(AdvertisingData(octets: [3, 0xFF, 0xFF]))
-        let plan = try plan(kernel, advertisement)
+        let layout = try layout(kernel, advertisement)
         func refusal(_ octets: [UInt8]) -> String? {
-            failure { _ = try plan.data(plan.instances[0], AdvertisingData(octets: octets)) }?.description
+            failure { _ = try layout.data(layout.instances[0], AdvertisingData(octets: octets)) }?.description
         }
         #expect(refusal([UInt8](repeating: 0, count: 28)) == nil)
         #expect(refusal([UInt8](repeating: 0, count: 29))?.contains("next to the Flags structure") == true)
-        #expect(refusal([3, 0xFF, 0xFF])?.contains("whole AD structures") == true)
+        #expect(refusal([3, 0xFF, 0xFF])?.contains("complete AD structures") == true)
     }
 }

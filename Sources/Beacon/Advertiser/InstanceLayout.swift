@@ -2,44 +2,43 @@ public import BeaconFrames
 public import BluetoothTypes
 public import HCI
 
-/// How advertisements are to be sent through the kernel's advertising manager, one instance each: decided, checked and
-/// with what will not be honoured, before anything is sent.
-public struct ManagedPlan: Hashable, Sendable {
-    /// By which commands the kernel takes instances.
+/// The kernel's advertising instances for advertisements, one each, with a warning for each request that the kernel will
+/// not fulfil. It is made and checked before anything is sent.
+public struct InstanceLayout: Hashable, Sendable {
+    /// The messages that add an instance.
     public enum Form: Hashable, Sendable {
         /// Add Extended Advertising Parameters, then Add Extended Advertising Data.
         case extended
-        /// Add Advertising, which takes neither interval nor power.
+        /// Add Advertising, which has neither interval nor power.
         case plain
     }
 
     /// One advertisement in one instance.
     public struct Instance: Hashable, Sendable {
-        /// The kernel's number of it.
+        /// The instance's number in the kernel.
         public let number: UInt8
         public let advertisement: Advertisement
-        /// What the controller is asked for in the end.
+        /// The interval that the kernel sends to the controller.
         public let interval: ClosedRange<AdvertisingInterval>
         let flags: ManagementAdvertisingFlags
-        /// Seconds before the next one's turn; 0 leaves it to the kernel.
+        /// Seconds until the next instance's turn; 0 for the kernel's choice.
         let duration: UInt16
         let isPowerTaken: Bool
         let hasFlagsAdded: Bool
     }
 
-    /// What it was made for.
     public let capabilities: ManagedCapabilities
     public let form: Form
     /// In the order of the advertisements.
     public let instances: [Instance]
     public let warnings: [ManagedWarning]
-    /// On a legacy controller only one instance is on the air at a time.
+    /// Whether the instances take turns: on a legacy controller only one is on the air at a time.
     public let takesTurns: Bool
 
-    /// The N of hciN.
+    /// The number of hciN.
     public var index: UInt16 { capabilities.index }
 
-    /// - Throws: `impossible` when the kernel cannot do it on this adapter.
+    /// - Throws: `impossible` if the kernel cannot send these advertisements on this adapter.
     public init(
         _ advertisements: [Advertisement], on capabilities: ManagedCapabilities
     ) throws(SessionError) {
@@ -75,12 +74,13 @@ public struct ManagedPlan: Hashable, Sendable {
         self.warnings = warnings
     }
 
-    /// What the kernel gives each instance where nothing else is asked for.
+    /// The kernel's own length of a turn, in seconds.
     static let kernelTurnSeconds: UInt16 = 2
-    /// The shortest turn there is.
+    /// The shortest possible turn, in seconds.
     static let turnSeconds: UInt16 = 1
 
-    /// The highest free numbers: bluetoothd and others begin at 1, whatever the kernel's list says.
+    /// Returns the highest free numbers: bluetoothd and other programs use the lowest, and the kernel's list may miss
+    /// them.
     private static func numbers(_ count: Int, _ capabilities: ManagedCapabilities) throws(SessionError) -> [UInt8] {
         let taken = Set(capabilities.instances)
         let limit = min(capabilities.maximumInstances, 254)
@@ -95,9 +95,10 @@ public struct ManagedPlan: Hashable, Sendable {
     }
 }
 
-/// The messages, each complete: what a session sends, and what a dry run shows.
-extension ManagedPlan {
-    /// What stands before the data: the parameters, where they have a message of their own.
+// MARK: Messages
+
+extension InstanceLayout {
+    /// The message with the parameters, which precedes the data; `nil` in the plain form.
     public func parameters(_ instance: Instance) throws(SessionError) -> AddExtendedAdvertisingParameters? {
         guard form == .extended else { return nil }
         return try advertising {
@@ -108,7 +109,7 @@ extension ManagedPlan {
         }
     }
 
-    /// Puts `data` on the air, or replaces what is there.
+    /// The message that puts `data` on the air, or replaces the instance's data.
     public func data(_ instance: Instance, _ data: AdvertisingData) throws(SessionError) -> ManagementPacket {
         try check(data, instance)
         let response = instance.advertisement.scanResponse.octets
@@ -127,12 +128,12 @@ extension ManagedPlan {
         }
     }
 
-    /// The command that takes an instance off the air again (Remove Advertising).
+    /// The message that takes an instance off the air (Remove Advertising).
     public func removal(_ instance: Instance) throws(SessionError) -> RemoveAdvertising {
         try advertising { try RemoveAdvertising(instance: instance.number) }
     }
 
-    /// What the kernel would refuse with no more than Invalid Parameters.
+    /// Throws for data that the kernel would refuse with Invalid Parameters, which does not name the problem.
     private func check(_ data: AdvertisingData, _ instance: Instance) throws(SessionError) {
         let maximum = min(capabilities.maximumDataLength, AdvertisingData.legacyLimit)
         let room = maximum - (instance.hasFlagsAdded ? 3 : 0)
@@ -142,40 +143,50 @@ extension ManagedPlan {
                     + (instance.hasFlagsAdded ? " next to the Flags structure that the kernel adds" : ""))
         }
         guard data.remainder.allSatisfy({ $0 == 0 }) else {
-            throw .impossible("hci\(index):mgmt: the kernel takes nothing but whole AD structures; use hci\(index)")
+            throw .impossible(
+                "hci\(index):mgmt: the kernel accepts only complete AD structures; use --adapter hci\(index)")
         }
     }
 }
 
-/// What the kernel will not honour of an advertisement, found before it is sent.
+extension InstanceLayout {
+    /// The mean time between two events of one instance, in microseconds. Instances that take turns share the events.
+    func meanPeriodMicroseconds(_ position: Int) -> Int {
+        let range = instances[position].interval
+        let period = (range.lowerBound.meanPeriodMicroseconds + range.upperBound.meanPeriodMicroseconds) / 2
+        return takesTurns ? period * max(1, instances.count) : period
+    }
+}
+
+/// A request that the kernel will not fulfil, found before anything is sent.
 public struct ManagedWarning: Hashable, Sendable {
-    /// What the kernel does otherwise.
+    /// What the kernel does instead.
     public enum Reason: Hashable, Sendable {
-        /// The kernel asks a legacy controller for 100...150 ms, whatever it was asked for.
+        /// The kernel always uses 100...150 ms on a legacy controller.
         case intervalForced(asked: AdvertisingInterval)
-        /// This kernel takes no interval, and sends at the adapter's own.
+        /// This kernel uses the adapter's own interval.
         case intervalDefault(asked: AdvertisingInterval)
         case powerIgnored(asked: RadioPower, oldKernel: Bool)
-        /// The kernel draws a non-resolvable random address, at the start or at each change.
+        /// The kernel chooses a non-resolvable random address, at the start or at each change.
         case addressDrawn(eachChange: Bool)
-        /// Connectable advertising goes out from the adapter's own address.
+        /// Connectable advertisements are sent from the adapter's own address.
         case addressOfAdapter
-        /// The adapter is set connectable as a whole, so the advertisement is too.
+        /// The whole adapter is connectable, so the advertisement is connectable too.
         case sentConnectable
         case channelsIgnored
-        /// The adapter is LE only, and the data has no Flags structure: the kernel puts one before it.
+        /// The adapter is LE only, and the data has no Flags structure: the kernel adds one in front.
         case flagsAdded
-        /// Instances take turns on a legacy controller; seconds of silence between them.
+        /// Instances take turns on a legacy controller, with `silence` seconds between two turns.
         case turns(instances: Int, silence: Int)
     }
 
     public let reason: Reason
-    /// Which advertisement, counted from 1; `nil` for all of them.
+    /// The advertisement's number, from 1; `nil` for all advertisements.
     public let advertisement: Int?
     /// Such as `hci0:mgmt`.
     public let adapter: String
 
-    /// - Parameter advertisement: Its position in the profile, from 0; `nil` for all of them.
+    /// - Parameter advertisement: The advertisement's number, from 1; `nil` for all advertisements.
     public init(_ reason: Reason, advertisement: Int?, adapter: String) {
         self.reason = reason
         self.advertisement = advertisement
@@ -191,55 +202,56 @@ extension ManagedWarning: CustomStringConvertible {
     private var sentence: String {
         switch reason {
         case .intervalForced(let asked):
-            "the interval is not \(asked): on this legacy controller the kernel always sends every 100...150 ms; "
-                + "\(otherForms) keeps to it"
+            "the interval is not \(asked): on this legacy controller the kernel always uses 100...150 ms; "
+                + "\(otherForms) uses yours"
         case .intervalDefault(let asked):
-            "the interval is not \(asked): this kernel takes none and sends at the adapter's own (1280 ms unless "
-                + "configured); Linux 5.11 or newer takes one, \(otherForms) too"
+            "the interval is not \(asked): this kernel uses the adapter's own interval (1280 ms unless configured); "
+                + "Linux 5.11 or newer uses yours, and so does \(otherForms)"
         case .powerIgnored(let asked, oldKernel: true):
-            "the radio power of \(asked) is ignored: this kernel takes none; Linux 5.11 or newer does, \(otherForms) too"
+            "the radio power of \(asked) is ignored: this kernel cannot set it; Linux 5.11 or newer can, and so can "
+                + otherForms
         case .powerIgnored(let asked, oldKernel: false):
-            "the radio power of \(asked) is ignored: the kernel has no way to set it on a controller without "
+            "the radio power of \(asked) is ignored: the kernel cannot set it on a controller without "
                 + "extended advertising; \(otherForms) tries the controller's own command"
         case .addressDrawn(eachChange: true):
             "the address is a new random one at each change of the data and each turn; \(otherForms) keeps it"
         case .addressDrawn(eachChange: false):
             "the address is a new random one at each start; \(otherForms) keeps it"
         case .addressOfAdapter:
-            "connectable advertising goes out from the adapter's own address; \(otherForms) takes another"
+            "connectable advertisements are sent from the adapter's own address; \(otherForms) uses yours"
         case .sentConnectable:
-            "a program has set the adapter connectable, so this goes out as ADV_IND from the adapter's own address; "
-                + "`btmgmt connectable off` ends that, \(otherForms) is not concerned"
+            "a program has made the adapter connectable, so this is sent as ADV_IND from the adapter's own address; "
+                + "`btmgmt connectable off` ends that, and \(otherForms) avoids it"
         case .channelsIgnored:
-            "it goes out on all three channels, not only the ones asked for; \(otherForms) keeps to them"
+            "it is sent on all three channels; \(otherForms) uses only yours"
         case .flagsAdded:
-            "the data has no Flags structure and the adapter is LE only: the kernel puts 02 01 04 before it; "
-                + "\(otherForms) sends it as it is"
+            "the data has no Flags structure and the adapter is LE only, so the kernel adds 02 01 04 in front; "
+                + "\(otherForms) sends the data unchanged"
         case .turns(let instances, let silence):
-            "\(instances) advertisements take turns on this legacy controller, each is silent for \(silence) s "
-                + "in between; \(otherForms) interleaves them"
+            "\(instances) advertisements take turns on this legacy controller: each is off the air for \(silence) s "
+                + "between its turns; \(otherForms) sends all of them at their own intervals"
         }
     }
 
-    /// The forms that do honour it.
+    /// The forms of the adapter that fulfil the request.
     private var otherForms: String {
         let device = adapter.prefix { $0 != ":" }
         return "--adapter \(device) or \(device):user"
     }
 }
 
-/// One advertisement on its way into a plan: what it becomes, and what is lost.
+/// Makes the instance and the warnings of one advertisement.
 ///
-/// What the kernel does stands in its net/bluetooth/hci_sync.c (hci_setup_ext_adv_instance_sync,
+/// The kernel's rules are in its net/bluetooth/hci_sync.c (hci_setup_ext_adv_instance_sync,
 /// hci_enable_advertising_sync, hci_update_random_address_sync).
 private struct InstanceDraft {
     private let advertisement: Advertisement
     private let capabilities: ManagedCapabilities
-    private let form: ManagedPlan.Form
+    private let form: InstanceLayout.Form
     private let position: Int?
 
     init(
-        _ advertisement: Advertisement, on capabilities: ManagedCapabilities, form: ManagedPlan.Form, position: Int?
+        _ advertisement: Advertisement, on capabilities: ManagedCapabilities, form: InstanceLayout.Form, position: Int?
     ) {
         self.advertisement = advertisement
         self.capabilities = capabilities
@@ -257,8 +269,8 @@ private struct InstanceDraft {
         }
         if case .btHome(let source) = advertisement.content, source.isEncrypted {
             throw .impossible(
-                "encrypted BTHome is made with the device address, and the kernel's advertising manager takes none: use "
-                    + "another form of the adapter")
+                "encrypted BTHome needs a fixed device address, and the kernel's advertising manager chooses its own: "
+                    + "use --adapter hci\(capabilities.index)")
         }
         let room = min(capabilities.maximumScanResponseLength, AdvertisingData.legacyLimit)
         let response = advertisement.scanResponse.octets.count
@@ -267,15 +279,15 @@ private struct InstanceDraft {
         }
         guard response == 0 || advertisement.pdu != .nonconnectable else {
             throw .impossible(
-                "a scan response needs --pdu scannable or connectable: other advertisements cannot be asked for one")
+                "a scan response needs --pdu scannable or connectable")
         }
         guard response > 0 || advertisement.pdu != .scannable || form == .extended else {
-            throw .impossible("this kernel sends as scannable only what has a scan response; add --local-name")
+            throw .impossible("on this kernel a scannable advertisement needs a scan response; add --local-name")
         }
     }
 
-    func instance(_ number: UInt8, duration: UInt16) -> ManagedPlan.Instance {
-        ManagedPlan.Instance(
+    func instance(_ number: UInt8, duration: UInt16) -> InstanceLayout.Instance {
+        InstanceLayout.Instance(
             number: number, advertisement: advertisement, interval: interval, flags: flags(duration),
             duration: duration, isPowerTaken: takesPower, hasFlagsAdded: hasFlagsAdded)
     }
@@ -303,7 +315,7 @@ private struct InstanceDraft {
         case adapters
     }
 
-    /// Connectable as asked for, or because the whole adapter is.
+    /// Whether the advertisement is connectable, by request or because the whole adapter is.
     private var isConnectable: Bool { advertisement.pdu == .connectable || capabilities.makesConnectable }
 
     private var intervalRule: IntervalRule {
@@ -329,12 +341,12 @@ private struct InstanceDraft {
             if case .staticRandom = advertisement.address { return [.addressOfAdapter] }
             return []
         }
-        // An ephemeral id wants a new address with each new id, which is what the kernel gives it.
+        // A new ephemeral id needs a new address, and the kernel chooses one.
         if case .eddystoneEID = advertisement.content { return [] }
         return [.addressDrawn(eachChange: !capabilities.hasExtendedAdvertising)]
     }
 
-    /// Where BR/EDR is off the kernel says so in the data, unless the data has a Flags structure of its own.
+    /// Whether the kernel adds a Flags structure: if BR/EDR is off and the data has none.
     private var hasFlagsAdded: Bool {
         guard !capabilities.current.contains(.bredr) else { return false }
         return switch advertisement.content {

@@ -7,12 +7,13 @@ import Testing
 import VirtualController
 
 /// Who is sent from which set, and who may not share one.
-@Suite struct AllocationTests {
+@Suite struct SetAllocationTests {
     private func allocation(
         _ model: VirtualControllerModel, _ advertisements: [Advertisement], sets: Int? = nil, isExclusive: Bool = true
     ) throws -> SetAllocation {
         try SetAllocation(
-            advertisements, on: try Bench(model).capabilities(), isExclusive: isExclusive, setLimit: sets)
+            advertisements.map { PayloadSource($0) }, on: try Bench(model).capabilities(), isExclusive: isExclusive,
+            setLimit: sets)
     }
 
     private func refusal(
@@ -46,19 +47,20 @@ import VirtualController
     @Test func eachHasASetOfItsOwnWhereThereAreSets() throws {
         let found = try allocation(.intel, try frames([100, 200, 300]))
         #expect(found.sets.map(\.members) == [[0], [1], [2]])
-        #expect(found.sets.map(\.plan.family) == [.extended(handle: 0), .extended(handle: 1), .extended(handle: 2)])
-        #expect(found.sets.map(\.plan.interval.microseconds) == [100_000, 200_000, 300_000])
+        #expect(
+            found.sets.map(\.parameters.family) == [.extended(handle: 0), .extended(handle: 1), .extended(handle: 2)])
+        #expect(found.sets.map(\.parameters.interval.microseconds) == [100_000, 200_000, 300_000])
         #expect(found.set(of: 2) == 2 && found.set(of: 3) == nil)
         let beside = try allocation(.intel, try frames([100, 200]), isExclusive: false)
-        #expect(beside.sets.map(\.plan.family) == [.extended(handle: 0xEF), .extended(handle: 0xEE)])
+        #expect(beside.sets.map(\.parameters.family) == [.extended(handle: 0xEF), .extended(handle: 0xEE)])
     }
 
     @Test func legacyControllersHaveOneForAll() throws {
         for model in [VirtualControllerModel.raspberryPi, .core4, .legacyZephyr] {
             let found = try allocation(model, try frames([200, 350, 700, 5000]))
             #expect(found.sets.map(\.members) == [[0, 1, 2, 3]])
-            #expect(found.sets[0].plan.family == .legacy && found.sets[0].isShared)
-            #expect(found.sets[0].plan.interval.rawValue == 163)
+            #expect(found.sets[0].parameters.family == .legacy && found.sets[0].isShared)
+            #expect(found.sets[0].parameters.interval.rawValue == 163)
         }
     }
 
@@ -66,7 +68,7 @@ import VirtualController
     @Test func whoeverIsLeftOverSharesTheLastSet() throws {
         let found = try allocation(.zephyr, try frames([1000, 100, 2000, 150, 200, 3000]))
         #expect(found.sets.map(\.members) == [[0, 2, 5], [1], [3], [4]])
-        #expect(found.sets[1].plan.interval.microseconds == 100_000)
+        #expect(found.sets[1].parameters.interval.microseconds == 100_000)
     }
 
     /// Neither kind pushes the other out: each has at least the set that it needs.
@@ -87,7 +89,7 @@ import VirtualController
     }
 
     private static let needs2 = ". This controller has one advertising set, and 2 would be needed: "
-    private static let idRule = "an ephemeral id shares its address with nothing but its own encrypted telemetry"
+    private static let idRule = "an ephemeral id shares its address only with its own encrypted telemetry"
 
     @Test func anIdBesideAnythingElseIsRefused() throws {
         let other = Advertisement.RotatingKey(identityKeyFile: "b.key", rotationExponent: 10)
@@ -113,7 +115,7 @@ import VirtualController
             #expect(
                 refusal(.raspberryPi, advertisements)
                     == "\(names) cannot share an advertising set: \(Self.idRule)\(Self.needs2)"
-                    + "leave one of them out, or use a controller with extended advertising")
+                    + "remove one of them, or use a controller with extended advertising")
             #expect(refusal(.intel, advertisements) == nil)
         }
     }
@@ -125,7 +127,7 @@ import VirtualController
             return advertisements
         }
         let table: [([Advertisement], String)] = [
-            (try change { $0.radioPower = Sample.power(4) }, "radio power (none given, 4 dBm)"),
+            (try change { $0.radioPower = Sample.power(4) }, "radio power (not set, 4 dBm)"),
             (try change { $0.channels = .channel38 }, "channels (37,38,39 and 38)"),
             (try change { $0.address = .public }, "address (C0:11:22:33:44:55, the public address)"),
             (try change { $0.pdu = .scannable }, "PDU (nonconnectable, scannable)"),
@@ -135,7 +137,7 @@ import VirtualController
                 refusal(.raspberryPi, advertisements)
                     == "advertisement 1 (ibeacon) and advertisement 3 (ibeacon) cannot share an advertising set: "
                     + "they differ in \(difference)\(Self.needs2)"
-                    + "give both the same, or leave one of them out, or use a controller with extended advertising")
+                    + "make these values equal, or remove one of them, or use a controller with extended advertising")
             #expect(refusal(.intel, advertisements) == nil)
             #expect(refusal(.intel, advertisements, sets: 1)?.hasSuffix("or use a controller with more sets") == true)
         }
@@ -162,7 +164,7 @@ import VirtualController
         let slow = try self.frames([30_000, 30_000])
         #expect(
             refusal(.raspberryPi, slow)
-                == "these frames need 0.067 events/s; this controller gives 0.098 at the least, at 10240 ms: choose a "
+                == "these frames need 0.067 events/s; this controller gives 0.098 at least, at 10240 ms: choose a "
                 + "shorter interval")
         #expect(refusal(.raspberryPi, try self.frames([100, 60_000])) == nil)
     }
@@ -174,8 +176,8 @@ import VirtualController
         for model in [VirtualControllerModel.raspberryPi, .intel] {
             #expect(
                 refusal(model, [frame, telemetry])
-                    == "advertisement 2 (eddystone-tlm) is sent from the public address, from which no other frame is: "
-                    + "telemetry belongs to the frame with the same address; give it that of advertisement 1 (ibeacon), "
+                    == "advertisement 2 (eddystone-tlm) is sent from the public address, but no other frame is: receivers "
+                    + "assign telemetry to the frame with the same address; use the address of advertisement 1 (ibeacon), "
                     + "C0:11:22:33:44:55")
         }
         #expect(refusal(.intel, [telemetry]) == nil)
@@ -191,8 +193,8 @@ import VirtualController
         for model in [VirtualControllerModel.raspberryPi, .intel] {
             #expect(
                 refusal(model, [advertisement])
-                    == "advertisement 1 (eddystone-eid): a scan response would undo the ephemeral id, because it stays "
-                    + "the same; leave it out")
+                    == "advertisement 1 (eddystone-eid): a scan response stays the same, so it would identify the beacon "
+                    + "despite its ephemeral id; remove it")
         }
     }
 
@@ -217,16 +219,19 @@ import VirtualController
             let limit = 1 + random.next(upTo: 5)
             guard
                 let found = try? SetAllocation(
-                    advertisements, on: controller, isExclusive: true, setLimit: limit)
+                    advertisements.map { PayloadSource($0) }, on: controller, isExclusive: true, setLimit: limit)
             else { continue }
             met += 1
             #expect(found.sets.flatMap(\.members).sorted() == Array(advertisements.indices))
             #expect(found.sets.count <= min(limit, max(1, controller.advertisingSets)))
             for set in found.sets {
                 let members = set.members.map { advertisements[$0] }
-                #expect(members.allSatisfy { set.plan.radioPower == $0.radioPower && set.plan.channels == $0.channels })
-                #expect(controller.intervalRange(for: set.plan.pdu).contains(set.plan.interval))
-                #expect(members.allSatisfy { set.plan.interval <= $0.interval })
+                #expect(
+                    members.allSatisfy {
+                        set.parameters.radioPower == $0.radioPower && set.parameters.channels == $0.channels
+                    })
+                #expect(controller.intervalRange(for: set.parameters.pdu).contains(set.parameters.interval))
+                #expect(members.allSatisfy { set.parameters.interval <= $0.interval })
                 let rotating = members.filter { $0.content.rotatingKey != nil && set.rotatingKey != nil }
                 #expect(rotating.isEmpty || rotating.count == members.count)
             }
