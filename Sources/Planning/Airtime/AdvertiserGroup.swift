@@ -4,7 +4,7 @@ public import BluetoothTypes
 ///
 /// Symbols as in the models: N advertisers, T the advertising interval, tau the airtime of one packet,
 /// E = T + J/2 the mean period between advertising events, where advDelay ~ U(0, J) and J = 10 ms
-/// (Core Specification 5.4, Vol 6 Part B 4.4.2.2.1). E, never T, stands in every probability.
+/// (Core Specification 5.4, Vol 6 Part B 4.4.2.2.1). Every probability uses E, not T.
 public struct AdvertiserGroup: Hashable, Sendable {
     /// N: the advertisers of this group within range of the receiver.
     public let count: Int
@@ -22,7 +22,7 @@ public struct AdvertiserGroup: Hashable, Sendable {
             count: count, intervalMicroseconds: Double(interval.microseconds), airtimeMicroseconds: airtimeMicroseconds)
     }
 
-    /// As above, with an interval in µs that need not be one that controllers support.
+    /// The group with an interval in µs that controllers need not support.
     package init(count: Int, intervalMicroseconds: Double, airtimeMicroseconds: Double) throws(AirtimeError) {
         guard count >= 0 else { throw .count(count) }
         guard airtimeMicroseconds > 0, airtimeMicroseconds.isFinite else { throw .airtime(airtimeMicroseconds) }
@@ -51,19 +51,19 @@ public enum AdvertisingDelay {
 
 /// The time that a legacy advertising packet is on the air on LE 1M.
 ///
-/// One octet takes 8 µs. Around the advertising data stand preamble (1 octet), access address (4), PDU header (2),
-/// advertiser's address (6) and CRC (3): 16 octets. Core Specification 5.4, Vol 6 Part B 2.1 and 2.3.1.
+/// One octet takes 8 µs. In addition to the advertising data a packet has a preamble (1 octet), an access address (4), a
+/// PDU header (2), the advertiser's address (6) and a CRC (3): 16 octets. Core Specification 5.4, Vol 6 Part B 2.1, 2.3.1.
 public enum PacketTiming {
-    /// Octets of advertising data that a legacy packet may carry.
+    /// The number of bytes of advertising data that a legacy packet can carry.
     public static let payloadRange = 0...31
 
-    /// tau in µs: 8·(16 + n), 128 µs for an empty packet, 376 µs for 31 octets.
+    /// tau in µs: 8·(16 + n), 128 µs for an empty packet, 376 µs for 31 bytes.
     public static func airtimeMicroseconds(payloadOctets: Int) throws(AirtimeError) -> Double {
         guard payloadRange.contains(payloadOctets) else { throw .payload(payloadOctets) }
         return Double(8 * (16 + payloadOctets))
     }
 
-    /// n, the octets of advertising data of a packet of that airtime in µs, to the nearest.
+    /// n, the number of bytes of advertising data of a packet of that airtime in µs, rounded.
     public static func payloadOctets(airtimeMicroseconds: Double) -> Int {
         let octets = (airtimeMicroseconds / 8).rounded() - 16
         return Int(min(max(octets, Double(payloadRange.lowerBound)), Double(payloadRange.upperBound)))
@@ -75,12 +75,12 @@ public enum PacketTiming {
 
 /// Equal boxes, each of which sends one or several advertisements from its one radio.
 ///
-/// An advertisement is owed one advertising event per T + advDelay whether it has an advertising set of its own or
-/// takes turns with others in one, so each counts with its own period.
+/// Each advertisement has one event per T + advDelay, in its own advertising set or in turns with others, so each counts
+/// with its own period.
 public struct AdvertisingBoxes: Hashable, Sendable {
-    /// How many boxes of this kind are within range.
+    /// The number of boxes of this kind within range.
     public let count: Int
-    /// What each of them sends; ``AdvertiserGroup/count`` is that of the boxes.
+    /// The advertisements of each box; their ``AdvertiserGroup/count`` is the number of boxes.
     public let advertisements: [AdvertiserGroup]
 
     /// T, and tau in µs, of each advertisement.
@@ -96,7 +96,7 @@ public struct AdvertisingBoxes: Hashable, Sendable {
             })
     }
 
-    /// As above, with intervals in µs that need not be ones that controllers support.
+    /// The boxes with intervals in µs that controllers need not support.
     package init(
         count: Int, advertisements: [(intervalMicroseconds: Double, airtimeMicroseconds: Double)]
     ) throws(AirtimeError) {
@@ -136,19 +136,19 @@ extension AdvertiserGroup {
     }
 }
 
-/// One advertisement among boxes that send several of different intervals, for the models that know equal fleets only.
+/// One advertisement among boxes that send several with different intervals, for the models of equal fleets.
 ///
-/// Advertisers of the target's interval stay an equal fleet, because collisions with them come in runs (see
-/// ``RunsModel``); the rest spoils packets independently of each other. The probability that a packet is clear is exact
-/// either way: what rounding to whole advertisers leaves goes to the rest, as does a difference of lengths.
+/// Advertisers with the target's interval form an equal fleet, because collisions with them come in runs (see
+/// ``RunsModel``); the others destroy packets independently of each other. The probability that a packet is clear remains
+/// exact: the rounding to whole advertisers and differences of lengths count with the others.
 public struct BoxSurroundings: Hashable, Sendable {
     /// T of the target advertisement in µs.
     public let intervalMicroseconds: Double
     /// tau of the target advertisement in µs.
     public let airtimeMicroseconds: Double
-    /// ln of the probability that what an average other box sends at the target's interval spares a packet.
+    /// ln of the probability that the advertisements of an average other box at the target's interval spare a packet.
     public let logSparingEqual: Double
-    /// As above, for what it sends at other intervals.
+    /// ln of the probability that its advertisements at other intervals spare a packet.
     public let logSparingOther: Double
 
     /// Boxes that send the target advertisement, with T and tau, and nothing else.
@@ -159,7 +159,7 @@ public struct BoxSurroundings: Hashable, Sendable {
             intervalMicroseconds: Double(interval.microseconds), airtimeMicroseconds: airtimeMicroseconds)
     }
 
-    /// As above, with an interval in µs that need not be one that controllers support.
+    /// The group with an interval in µs that controllers need not support.
     package init(intervalMicroseconds: Double, airtimeMicroseconds: Double) throws(AirtimeError) {
         let group = try AdvertiserGroup(
             count: 1, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds)
@@ -174,9 +174,9 @@ public struct BoxSurroundings: Hashable, Sendable {
     /// - Parameters:
     ///   - kind: The target box's kind, a place in `boxes`.
     ///   - advertisement: A place in its advertisements.
-    ///   - isAmongMore: The other boxes are more of the same mixture, rather than those that are there.
+    ///   - isAmongMore: True if the other boxes are additional ones of the same mixture.
     ///
-    /// Throws for places that are not there, and an advertisement of a kind without a box.
+    /// Throws for places that do not exist, and for a kind without a box.
     public init(
         kind: Int, advertisement: Int, in boxes: [AdvertisingBoxes], isAmongMore: Bool = false
     ) throws(AirtimeError) {
@@ -201,8 +201,8 @@ public struct BoxSurroundings: Hashable, Sendable {
         logSparingOther = count > 0 ? min(0, other / count) : 0
     }
 
-    /// ln of the probability that an average box spares a packet of `airtime` µs with all that it sends beside its most
-    /// frequent advertisement; 0 without a box.
+    /// ln of the probability that all advertisements of an average box, except its most frequent one, spare a packet of
+    /// `airtime` µs; 0 without a box.
     public static func logSparingCompanions(in boxes: [AdvertisingBoxes], packetOf airtime: Double) -> Double {
         var (sum, count) = (0.0, 0.0)
         for kind in boxes {
@@ -218,8 +218,8 @@ public struct BoxSurroundings: Hashable, Sendable {
     /// ln of the probability that one other box spares a packet.
     public var logSparing: Double { logSparingEqual + logSparingOther }
 
-    /// An equal fleet, and the probability that what is not in it spoils no packet, which together lose as many packets
-    /// as the target box's do among `boxes` in all.
+    /// An equal fleet, and the probability that nothing else destroys a packet: together they lose as many packets as the
+    /// target box loses among `boxes` boxes.
     public func fleet(ofBoxes boxes: Int) throws(AirtimeError) -> (group: AdvertiserGroup, otherClear: Double) {
         guard boxes >= 1 else { throw .count(boxes) }
         let one = try AdvertiserGroup(

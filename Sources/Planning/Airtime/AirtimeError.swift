@@ -1,21 +1,21 @@
-/// What no model can answer, with the value that was given.
+/// A value that no model accepts.
 public enum AirtimeError: Error, Hashable, Sendable {
-    /// A count of advertisers below what the question needs.
+    /// Too few advertisers.
     case count(Int)
-    /// An airtime, in µs, that is no positive number.
+    /// An airtime in µs that is not a positive number.
     case airtime(Double)
-    /// An advertising interval, in µs, that is no number, or no longer than what it must hold.
+    /// An advertising interval in µs that is not a number, or too short.
     case interval(Double)
-    /// More or fewer octets of advertising data than a legacy packet holds.
+    /// A number of bytes of advertising data that a legacy packet cannot carry.
     case payload(Int)
-    /// A probability or a share outside the range that the question allows.
+    /// A probability or a share outside its range.
     case share(Double)
-    /// A scan window and scan interval, in µs, that are not positive, or a window longer than its interval.
+    /// A scan window and scan interval in µs that are not positive, or a window longer than its interval.
     case scan(windowMicroseconds: Int, intervalMicroseconds: Int)
-    /// Advertisers that send so often that one packet cannot miss two of theirs: the vulnerable window, in µs, is longer
-    /// than their interval.
+    /// Advertisers whose interval is shorter than the vulnerable window, both in µs: they send so often that a packet
+    /// cannot get through.
     case saturated(intervalMicroseconds: Double, windowMicroseconds: Double)
-    /// Any other quantity out of its range, by its name.
+    /// Any other quantity outside its range.
     case quantity(name: String, value: Double)
 }
 
@@ -25,13 +25,13 @@ extension AirtimeError: CustomStringConvertible {
         case .count(let count): "\(count) beacons are not enough"
         case .airtime(let value): "an airtime of \(value) µs is not a positive number"
         case .interval(let value) where value > AdvertisingDelay.maximumMicroseconds * 1024:
-            "an advertising interval of \(value / 1000) ms is longer than the 10.24 s that legacy advertising has"
+            "an advertising interval of \(value / 1000) ms is longer than 10.24 s, the longest of legacy advertising"
         case .interval(let value): "an advertising interval of \(value / 1000) ms is too short, or no number"
         case .payload(let octets): "\(octets) bytes of advertising data: a legacy packet holds 0...31"
         case .share(let value): "\(value) is not a share between 0 and 1"
         case .scan(let window, let interval):
-            "a scan window of \(Double(window) / 1000) ms in a scan interval of \(Double(interval) / 1000) ms: both "
-                + "are positive, and the window is no longer than the interval"
+            "a scan window of \(Double(window) / 1000) ms in a scan interval of \(Double(interval) / 1000) ms: use "
+                + "positive values, and a window that is not longer than the interval"
         case .saturated(let interval, let window):
             "beacons that send every \(interval / 1000) ms leave no gap as long as the \(window / 1000) ms that a packet "
                 + "needs clear"
@@ -40,9 +40,9 @@ extension AirtimeError: CustomStringConvertible {
     }
 }
 
-/// One check for all physical quantities that the models take.
+/// The check of quantities.
 enum Quantity {
-    /// Throws for NaN and what lies outside `range`, with a name that tells the range.
+    /// Throws for NaN and for values outside `range`.
     static func check(
         _ value: Double, in range: ClosedRange<Double>, _ name: String
     ) throws(AirtimeError) {

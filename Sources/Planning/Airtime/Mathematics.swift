@@ -24,7 +24,7 @@ enum NormalDistribution {
     /// φ(x).
     static func density(_ x: Double) -> Double { exp(-x * x / 2) / (2 * Double.pi).squareRoot() }
 
-    /// The x with Φ(x) = `probability`, -∞ at 0 and ∞ at 1. By halving: it is asked once a question.
+    /// The x with Φ(x) = `probability`, -∞ at 0 and ∞ at 1. Computed by bisection.
     static func quantile(_ probability: Double) -> Double {
         guard probability > 0 else { return -.infinity }
         guard probability < 1 else { return .infinity }

@@ -46,7 +46,7 @@ struct CoverTable {
 
     /// Again and again the candidate that covers most of what is left, or the most of its price.
     private func greedy(prices: [Double]?) -> [Int] {
-        // A place that has no price counts a little all the same.
+        // A place without a price still counts a little.
         let worth = (prices ?? candidates.map { _ in 1 }).map { max($0, 1e-3) }
         var gains = places.map { $0.reduce(0) { $0 + worth[Int($1)] } }
         var isCovered = candidates.map(\.isEmpty)
@@ -59,7 +59,7 @@ struct CoverTable {
                 left -= 1
                 for candidate in candidates[place] { gains[Int(candidate)] -= worth[place] }
             }
-            // What rounding leaves of a gain must not be chosen again.
+            // A gain that is only a rounding error must not be chosen again.
             gains[next] = 0
         }
         return chosen
@@ -86,7 +86,7 @@ struct CoverTable {
     private struct Cover {
         let table: CoverTable
         private(set) var chosen: [Int]
-        /// By place: how many of the chosen cover it.
+        /// By place: the number of chosen candidates that cover it.
         private var counts: [Int]
 
         init(_ table: CoverTable, _ chosen: [Int]) {
@@ -100,7 +100,7 @@ struct CoverTable {
             for place in table.places[candidate] { counts[Int(place)] += step }
         }
 
-        /// The places that nobody but this candidate covers.
+        /// The places that only this candidate covers.
         private func own(_ candidate: Int) -> [Int32] { table.places[candidate].filter { counts[Int($0)] == 1 } }
 
         mutating func leaveOutWhatIsNotNeeded() {
@@ -145,7 +145,7 @@ struct CoverTable {
             }
         }
 
-        /// Whether an ascending list holds all of another.
+        /// Returns true if an ascending list contains another one.
         private static func holds(_ list: [Int32], _ part: [Int32]) -> Bool {
             var next = part.startIndex
             for element in list where next < part.endIndex && element >= part[next] {

@@ -4,7 +4,7 @@ public import Airtime
 public struct FloorOutline: Hashable, Sendable {
     public let corners: [FloorPosition]
 
-    /// What makes a row of corners no floor.
+    /// The reasons for which a list of corners is not an outline.
     public enum Fault: Error, Hashable, Sendable {
         /// Fewer than three corners, or all on one line.
         case noArea
@@ -29,7 +29,7 @@ public struct FloorOutline: Hashable, Sendable {
     /// Square metres.
     public var area: Double { abs(Self.area(corners)) }
 
-    /// Whether a place lies inside or on the outline.
+    /// Returns true if a place lies inside or on the outline.
     public func contains(_ position: FloorPosition) -> Bool {
         var isInside = false
         for index in corners.indices {
@@ -93,7 +93,7 @@ struct FloorSegment {
 public struct Wall: Hashable, Sendable {
     public let from: FloorPosition
     public let to: FloorPosition
-    /// What one crossing costs, in dB.
+    /// The loss of one crossing in dB.
     public let attenuation: Double
 
     public init(from: FloorPosition, to: FloorPosition, attenuation: Double) {

@@ -4,34 +4,34 @@ public import Configuration
 /// A floor plan as a site file describes it: checked, in the models' own types.
 public struct Site: Sendable {
     public var name: String
-    /// The floor's outline; `nil` where the file has none.
+    /// The outline of the floor; nil if the file has none.
     public var outline: FloorOutline?
     public var walls: [Wall]
     public var beacons: [SiteBeacon]
-    /// Where the beacons come from instead; `nil` where the file lists them itself.
+    /// The fleet that has the beacons; nil if the file lists them.
     public var fleet: FleetReference?
     public var paths: [Path]
-    /// Where beacons can be mounted; empty where anywhere on the floor will do.
+    /// The possible positions of beacons; empty if any position on the floor is possible.
     public var mounts: [FloorPosition]
-    /// How radio waves reach a receiver here, and what it can still hear.
+    /// The path loss, the shadowing and the sensitivity of receivers.
     public var radio: SiteRadio
     /// The share of the channel that strangers keep busy, 0..<1.
     public var backgroundLoad: Double
     public var scanner: ScannerPreset
     public var target: SiteSurvey.Target
-    /// What beacons are that say nothing of themselves, and those that are proposed.
+    /// The values of beacons without their own, and of proposed beacons.
     public var defaults: Defaults
 
-    /// The fleet whose beacons stand here. Who reads the site reads the fleet, too, and puts them into ``beacons``.
+    /// The fleet of this site's beacons. The caller reads the fleet and sets ``beacons``.
     public struct FleetReference: Sendable {
         /// As it stands in the file: a fleet file, the folder that `fleet generate` wrote, or the manifest in it,
         /// relative to the site file.
         public var path: String
-        /// Which of its sites; `nil` where it has one only.
+        /// The site of the fleet; nil if it has only one.
         public var site: String?
         /// Which floor of that; `nil` for all.
         public var floor: String?
-        /// Where in the site file it is named.
+        /// The place of the reference in the site file.
         public var node: JSONNode
     }
 
@@ -41,7 +41,7 @@ public struct Site: Sendable {
         public var walk: SiteWalk
     }
 
-    /// What a beacon is that does not say otherwise.
+    /// The values of beacons without their own.
     public struct Defaults: Hashable, Sendable {
         /// T in µs.
         public var intervalMicroseconds = 500_000.0
@@ -70,7 +70,7 @@ public struct SiteBeacon: Hashable, Sendable {
     public let intervalMicroseconds: Double
     /// tau in µs.
     public let airtimeMicroseconds: Double
-    /// What its antenna radiates, in dBm.
+    /// The radiated power in dBm.
     public let radioPower: Double
     /// What it sends beside the advertisement that it is detected by, each of count 1: they fill the air, but never hit
     /// its own packets.
@@ -101,7 +101,7 @@ public struct SiteBeacon: Hashable, Sendable {
     var meanPeriodMicroseconds: Double { intervalMicroseconds + AdvertisingDelay.meanMicroseconds }
 }
 
-/// How radio waves reach a receiver on this floor, and what it can still hear.
+/// The path loss, the shadowing and the sensitivity of receivers on a floor.
 public struct SiteRadio: Hashable, Sendable {
     /// The mean loss over a distance, without walls.
     public let pathLoss: PathLoss
@@ -128,8 +128,8 @@ public struct SiteRadio: Hashable, Sendable {
     /// The mean loss in dB over a distance in m; no distance on a floor is too long for a formula.
     func meanLoss(_ distance: Double) -> Double { (try? pathLoss.decibels(atMeters: distance)) ?? .infinity }
 
-    /// The distance in m, at most `limit`, at which a transmitter is still heard when shadowing helps by so many standard
-    /// deviations: by 4, and beyond it is heard with a probability below 1 in 30,000.
+    /// The distance in m, at most `limit`, at which a transmitter is still received if shadowing helps by this many standard
+    /// deviations: by 4; beyond it the probability of reception is below 1 in 30,000.
     func reach(radioPower: Double, limit: Double, deviations: Double = 4) -> Double {
         let lost = radioPower - sensitivity + deviations * shadowing
         guard meanLoss(limit) > lost else { return limit }

@@ -1,6 +1,6 @@
 public import Airtime
 
-/// What a receiver hears at each place of a floor with beacons and walls.
+/// The reception at each place of a floor with beacons and walls.
 ///
 /// For each beacon j in reach: mean power = radio power - path loss - walls between; a_j = Φ((mean - sensitivity)/σ)
 /// the probability that it is above the sensitivity, shadowing being log-normal and lasting, so that it decides
@@ -16,7 +16,7 @@ public struct SiteModel: Sendable {
     private let index: BeaconIndex
     private let reach: Double
 
-    /// Nobody hears legacy advertising farther than this, in m.
+    /// The longest range of legacy advertising, in m.
     public static let reachLimit = 500.0
 
     public init(beacons: [SiteBeacon], walls: [Wall], radio: SiteRadio, background: BackgroundLoad = .none) {
@@ -29,7 +29,7 @@ public struct SiteModel: Sendable {
         index = BeaconIndex(beacons, reach: reach)
     }
 
-    /// What is heard at one place.
+    /// The reception at one place.
     public func reception(at position: FloorPosition) -> SiteReception {
         var heard = 0.0
         var best: SiteReception.Best?
@@ -53,9 +53,9 @@ public struct SiteModel: Sendable {
             collisionFreeProbability: exp(logClear(of: best.beacon, among: interferers)))
     }
 
-    /// The mean power of one beacon at a place, in dBm, and the probability that it is heard there.
+    /// The mean power of one beacon at a place, in dBm, and the probability that it is received there.
     ///
-    /// Behind so many walls that it is not heard, it may be still weaker than what is told.
+    /// If so many walls lie between that it is not received, the true power may be lower.
     public func link(_ number: Int, at position: FloorPosition) -> (power: Double, audible: Double) {
         let power = power(of: beacons[number], at: position)
         return (power, audibility(of: power))
@@ -63,12 +63,12 @@ public struct SiteModel: Sendable {
 
     private func power(of beacon: SiteBeacon, at position: FloorPosition) -> Double {
         let power = beacon.radioPower - radio.meanLoss(position.distance(to: beacon.position))
-        // Five deviations below the sensitivity nothing is heard, however many walls are still to come.
+        // Five deviations below the sensitivity nothing is received, so further walls do not matter.
         let reserve = power - radio.sensitivity + 5 * radio.shadowing
         return power - walls.attenuation(from: beacon.position, to: position, limit: max(0, reserve))
     }
 
-    /// The beacons that may be heard at a place.
+    /// The beacons that may be received at a place.
     func near(_ position: FloorPosition) -> [Int] {
         var result: [Int] = []
         index.visit(around: position, reach: reach) { number in
@@ -99,14 +99,14 @@ public struct SiteModel: Sendable {
     }
 }
 
-/// What a receiver hears at one place.
+/// The reception at one place.
 public struct SiteReception: Hashable, Sendable {
     public let position: FloorPosition
-    /// How many beacons are heard on average.
+    /// The mean number of beacons that are received.
     public let heard: Double
-    /// The beacon that is heard best; `nil` where none is in reach.
+    /// The strongest beacon; nil if none is in range.
     public let best: Best?
-    /// Of the best one's packets, on one channel.
+    /// The probability of the strongest beacon's packets, on one channel.
     public let collisionFreeProbability: Double
 
     public struct Best: Hashable, Sendable {
@@ -129,7 +129,7 @@ private struct BeaconIndex {
     private var starts: [Int]
     private var members: [Int32]
 
-    /// - Parameter reach: How far away beacons are asked for, in m.
+    /// - Parameter reach: The longest distance of beacons, in m.
     init(_ beacons: [SiteBeacon], reach: Double) {
         let bounds = FloorBounds(beacons.lazy.map(\.position))
         self.bounds = bounds
@@ -177,7 +177,7 @@ private struct BeaconIndex {
     }
 }
 
-/// How long a scanner takes to receive a beacon whose packets are clear with a given probability.
+/// The time within which a scanner receives a beacon whose packets are clear with a given probability.
 ///
 /// A fleet of other mixtures with the same probability is taken as an equal one, of as many beacons as give it. The
 /// latency of equal fleets is computed for a row of numbers of beacons, each number up to 8 and a fifth more from one
@@ -202,14 +202,14 @@ public struct DetectionTimes: Sendable {
         horizon = min(max(horizonSeconds, 1), LatencyModel.longestHorizonSeconds)
     }
 
-    /// The probability that `beacon` is received within `seconds` by somebody who hears it.
+    /// The probability that a receiver in range receives `beacon` within `seconds`.
     public mutating func received(
         _ beacon: SiteBeacon, clear: Double, within seconds: Double
     ) throws(AirtimeError) -> Double {
         try interpolated(beacon, clear) { $0.received(within: min(seconds, $0.horizonSeconds)) ?? 0 } ?? 0
     }
 
-    /// The time by which `share` of those who hear the beacon have received it, in s; `nil` beyond the horizon.
+    /// The time in s by which `share` of the receivers in range have received the beacon; nil beyond the horizon.
     public mutating func time(
         _ beacon: SiteBeacon, clear: Double, share: Double
     ) throws(AirtimeError) -> Double? {

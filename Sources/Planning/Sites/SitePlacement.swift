@@ -1,20 +1,20 @@
 public import Airtime
 
-/// A proposal where to put beacons: as few as reach the target everywhere, beside those that stand there.
+/// A proposed placement: the fewest beacons that, with the existing ones, reach the target everywhere.
 public struct SitePlacement: Hashable, Sendable {
-    /// Why the target is not reached everywhere.
+    /// The reason for which the target is not reached everywhere.
     public enum Shortfall: Hashable, Sendable {
-        /// A beacon of this interval and power is not found in time even by somebody who stands beside it.
+        /// A beacon with this interval and power is not found in time even at its own place.
         case beacon
         /// Some places are too far from all places to mount a beacon at.
         case mounts
-        /// So many beacons collide too much.
+        /// The beacons collide too much.
         case collisions
     }
 
-    /// Where to put new beacons.
+    /// The positions of the new beacons.
     public let positions: [FloorPosition]
-    /// How many of the beacons that stand there stay.
+    /// The number of existing beacons that stay.
     public let kept: Int
     /// No fewer new beacons reach what these reach, at the places and from the mounts that were looked at.
     public let least: Int
@@ -22,7 +22,7 @@ public struct SitePlacement: Hashable, Sendable {
     public let holdingShare: Double
     /// The probability at the weakest place that the best beacon is received within the wanted time.
     public let weakestShare: Double
-    /// `nil` where the target is reached at all places.
+    /// Nil if the target is reached at all places.
     public let shortfall: Shortfall?
 }
 
@@ -33,9 +33,9 @@ public struct SitePlacementSearch: Sendable {
     private let kept: [SiteBeacon]
     private let pattern: SiteBeacon
     private let background: BackgroundLoad
-    /// Where the target is to hold.
+    /// The places that have to reach the target.
     public let places: [FloorPosition]
-    /// Where beacons may be put.
+    /// The possible positions of beacons.
     public let mounts: [FloorPosition]
 
     /// No more places and mounts than these are looked at; a floor that needs more of them is too large.
@@ -44,7 +44,7 @@ public struct SitePlacementSearch: Sendable {
 
     /// - Parameters:
     ///   - site: With the beacons that stand there. New ones are as its `defaults` say.
-    ///   - startsAnew: Whether the beacons that stand there count as gone.
+    ///   - startsAnew: True ignores the existing beacons.
     ///   - places: Where the target is to hold.
     ///   - spacing: How far apart these are, in m. Where beacons do not reach from one to the next, more are looked at.
     ///
@@ -60,7 +60,7 @@ public struct SitePlacementSearch: Sendable {
             name: "proposed", position: bounds.low, intervalMicroseconds: site.defaults.intervalMicroseconds,
             airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: site.defaults.payloadOctets),
             radioPower: site.defaults.radioPower)
-        // A third of the distance at which half of the cases are heard.
+        // A third of the distance at which half of the beacons are received.
         let finest = max(
             0.5, site.radio.reach(radioPower: pattern.radioPower, limit: SiteModel.reachLimit, deviations: 0) / 3)
         let needed = max(bounds.width * bounds.height, 1) / (finest * finest)
@@ -73,13 +73,13 @@ public struct SitePlacementSearch: Sendable {
         guard !self.places.isEmpty, !mounts.isEmpty else { return nil }
     }
 
-    /// Where anywhere will do, so many places are offered at least.
+    /// The smallest number of possible positions if the file lists no mounts.
     private static let leastMounts = 900
 
-    /// What is being done, how much of it is done, and how much there is.
+    /// The present step, the number of its parts that are done, and their number in all.
     public typealias Observer = (_ what: String, _ done: Int, _ total: Int?) -> Bool
 
-    /// - Parameter observe: Ends the search where it says `false`: the best that was found is the answer.
+    /// - Parameter observe: Stops the search when it returns false.
     public func placement(_ observe: Observer = { _, _, _ in true }) throws(AirtimeError) -> SitePlacement? {
         var isStopped = false
         func goesOn(_ what: String, _ done: Int, _ total: Int?) -> Bool {
@@ -101,16 +101,16 @@ public struct SitePlacementSearch: Sendable {
         return best
     }
 
-    /// What is known of each place.
+    /// The state of each place.
     private struct State {
         var survey: SiteSurvey
-        /// By place: the mounts from which a beacon may be heard well enough, with the probability that it is heard.
+        /// By place: the mounts from which a beacon may be received well enough, with the probability that it is.
         var heard: [[(mount: Int32, audible: Double)]] = []
-        /// By place: the beacon that stays and is heard best.
+        /// By place: the strongest existing beacon.
         var best: [SiteReception.Best?] = []
-        /// By place: the share of clear packets to count with; what was seen worst so far.
+        /// By place: the lowest share of clear packets so far.
         var clear: [Double] = []
-        /// By place: whether a beacon that stays was thought to be enough, and was not.
+        /// By place: true if an existing beacon was expected to be enough, and was not.
         var isForced: [Bool] = []
         var least = 0
     }
@@ -145,7 +145,7 @@ public struct SitePlacementSearch: Sendable {
             airtimeMicroseconds: pattern.airtimeMicroseconds, radioPower: pattern.radioPower)
     }
 
-    /// How surely a new beacon must be heard where so many packets are clear; above 1 where nothing is enough.
+    /// The probability with which a new beacon has to be received if this share of packets is clear; above 1 if none is enough.
     private func needed(clear: Double, _ state: inout State) throws(AirtimeError) -> Double {
         let share = try state.survey.received(pattern, clear: clear, within: site.target.seconds)
         return share > 0 ? site.target.probability / share : .infinity
@@ -165,7 +165,7 @@ public struct SitePlacementSearch: Sendable {
         return CoverTable(places: covered, placeCount: places.count)
     }
 
-    /// Whether the beacons that stay give the target to a place.
+    /// Returns true if the existing beacons reach the target at a place.
     private func isEnough(_ place: Int, _ state: inout State) throws(AirtimeError) -> Bool {
         guard !state.isForced[place], let best = state.best[place] else { return false }
         let share = try state.survey.received(

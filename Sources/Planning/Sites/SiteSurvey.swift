@@ -1,11 +1,11 @@
 public import Airtime
 
-/// A floor walked over point by point: what is heard, and how long detection takes.
+/// The reception and the time to detection at each place of a floor.
 public struct SiteSurvey: Sendable {
     /// One point of the survey.
     public struct Point: Hashable, Sendable {
         public let reception: SiteReception
-        /// The time in s by which the best beacon is received with the wanted probability; `nil` where it is not.
+        /// The time in s within which the best beacon is received with the target's probability; nil if it is not.
         ///
         /// The best beacon is heard at all with the probability `audible`, so that this is the latency's percentile
         /// wanted/audible.
@@ -14,7 +14,7 @@ public struct SiteSurvey: Sendable {
         public let detectedShare: Double
     }
 
-    /// What is to be reached everywhere.
+    /// The target for all places.
     public struct Target: Hashable, Sendable {
         public let seconds: Double
         public let probability: Double
@@ -67,14 +67,14 @@ public struct SiteSurvey: Sendable {
         return shares
     }
 
-    /// The probability that a beacon is received by somebody who is in its reach for `seconds`.
+    /// The probability that a receiver that is in range of a beacon for `seconds` receives it.
     mutating func received(
         _ beacon: SiteBeacon, clear: Double, within seconds: Double
     ) throws(AirtimeError) -> Double {
         try times.received(beacon, clear: clear, within: seconds)
     }
 
-    /// The places of a square grid inside an outline, or inside the bounds where there is none, at most `limit` of
+    /// The places of a square grid inside an outline, or inside the bounds if there is no outline, at most `limit` of
     /// them.
     ///
     /// - Returns: the places row by row, and their spacing in m.

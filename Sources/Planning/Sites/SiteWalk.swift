@@ -1,13 +1,13 @@
 public import Airtime
 
-/// Somebody who walks along a path through a floor.
+/// A walk along a path through a floor.
 public struct SiteWalk: Hashable, Sendable {
     /// The corners of the path.
     public let corners: [FloorPosition]
     /// m/s.
     public let speed: Double
 
-    /// The shortest walk is one between two places; nobody walks slower than 1 cm/s or faster than 100 m/s here.
+    /// Throws for fewer than two corners, and a speed outside 0.01...100 m/s.
     public init(corners: [FloorPosition], speed: Double) throws(AirtimeError) {
         guard corners.count >= 2 else {
             throw .quantity(name: "a number of corners of a path", value: Double(corners.count))
@@ -22,7 +22,7 @@ public struct SiteWalk: Hashable, Sendable {
     /// m.
     public var length: Double { zip(corners, corners.dropFirst()).reduce(0) { $0 + $1.0.distance(to: $1.1) } }
 
-    /// What the walk meets.
+    /// The result of a walk.
     public struct Result: Hashable, Sendable {
         /// s.
         public let duration: Double
@@ -30,7 +30,7 @@ public struct SiteWalk: Hashable, Sendable {
         public let seen: Double
         /// The probability that at least one is.
         public let seenAnyProbability: Double
-        /// The longest part of the path, in m, on which no beacon is more likely heard than not.
+        /// The longest part of the path, in m, on which every beacon has a probability of reception below one half.
         public let longestSilence: Double
     }
 

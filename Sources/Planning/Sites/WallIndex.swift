@@ -9,16 +9,16 @@ struct WallIndex {
     private let rows: Int
     private let cellWidth: Double
     private let cellHeight: Double
-    /// The walls of cell c stand in `members` from `starts[c]` to before `starts[c + 1]`.
+    /// The walls of cell c are `members[starts[c]..<starts[c + 1]]`.
     private var starts: [Int]
     private var members: [Int32]
 
-    /// So many times at most all walls together stand in a cell.
+    /// The largest number of entries of all walls in all cells.
     private static let memberLimit = 4_000_000.0
 
-    /// About as many cells as walls, fewer where the walls are so long that each stands in many cells.
+    /// An index with about as many cells as walls, and fewer cells if each wall lies in many of them.
     init(_ walls: [Wall]) {
-        // What costs nothing is no wall.
+        // Walls without a loss are left out.
         let walls = walls.filter { $0.attenuation > 0 }
         self.walls = walls
         bounds = FloorBounds(walls.lazy.flatMap { [$0.from, $0.to] })
@@ -33,7 +33,7 @@ struct WallIndex {
         cellHeight = max((bounds?.height ?? 0) / Double(side), 1e-9)
         starts = [Int](repeating: 0, count: side * side + 1)
         members = []
-        // First how many walls stand in each cell, from which follows where each cell's begin.
+        // The number of walls in each cell gives the start of each cell's entries.
         var ends = starts
         for wall in walls {
             walk(from: wall.from, to: wall.to) { cell, _, _ in
@@ -54,7 +54,7 @@ struct WallIndex {
         members = places
     }
 
-    /// What all walls between two places cost together, in dB; beyond `limit` they are not all counted.
+    /// The loss of all walls between two places in dB; the sum stops beyond `limit`.
     func attenuation(from: FloorPosition, to: FloorPosition, limit: Double = .infinity) -> Double {
         guard !walls.isEmpty else { return 0 }
         let sight = FloorSegment(from: from, to: to)
@@ -62,7 +62,7 @@ struct WallIndex {
         walk(from: from, to: to) { cell, entry, exit in
             for member in members[starts[cell]..<starts[cell + 1]] {
                 let wall = walls[Int(member)]
-                // A wall stands in several cells; its crossing lies in one part of the line of sight.
+                // A wall lies in several cells; its crossing lies in one part of the line of sight.
                 guard let share = sight.meeting(FloorSegment(from: wall.from, to: wall.to)), share >= entry,
                     share < exit
                 else { continue }
@@ -75,7 +75,7 @@ struct WallIndex {
 
     /// Visits the cells along a line with the shares of its length at which it enters and leaves each.
     ///
-    /// What lies outside the grid belongs to the cells at its rim. The parts join without gap or overlap, the last ends
+    /// Places outside the grid belong to the cells at its rim. The parts join without gap or overlap, the last ends
     /// after the end of the line. Ends where a visit says that it has seen enough.
     private func walk(from: FloorPosition, to: FloorPosition, _ visit: (Int, Double, Double) -> Bool) {
         guard let bounds else { return }

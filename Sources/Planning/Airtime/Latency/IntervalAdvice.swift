@@ -14,7 +14,7 @@ public struct IntervalAdvice: Sendable {
     public let outcome: IntervalOutcome
     /// The model at that interval.
     public let model: LatencyModel
-    /// What that interval gives.
+    /// The distribution at that interval.
     public let distribution: LatencyDistribution
     /// The interval below which no advice goes: E = 2·tau·N/ln 2, within the controllers' range.
     public let shortestSensible: AdvertisingInterval
@@ -26,8 +26,8 @@ public struct IntervalAdvice: Sendable {
 
     /// For `count` beacons of that airtime (µs) and a scanner.
     ///
-    /// - Parameter logSparingOther: ln of the probability that what one beacon sends beside the advertisement in question
-    ///   spares a packet (``BoxSurroundings/logSparingOther``); 0 for beacons that send nothing else.
+    /// - Parameter logSparingOther: ln of the probability that the other advertisements of one beacon spare a packet
+    ///   (``BoxSurroundings/logSparingOther``); 0 for beacons with one advertisement.
     ///
     /// Throws for an empty fleet, times that are not above 0 or above an hour, a probability outside 0..<1 (no time is
     /// long enough for all), a logarithm above 0, and what `LatencyModel` refuses.
@@ -54,7 +54,7 @@ public struct IntervalAdvice: Sendable {
     }
 }
 
-/// What an advertising interval is chosen for.
+/// The goal of an advertising interval.
 public enum IntervalGoal: Hashable, Sendable {
     /// This share of all is received within that many seconds, with as little energy as possible.
     case detect(withinSeconds: Double, probability: Double)
@@ -62,29 +62,29 @@ public enum IntervalGoal: Hashable, Sendable {
     case maximumThroughput
 }
 
-/// Whether an interval does what it is chosen for.
+/// The outcome of the search for an interval.
 public enum IntervalOutcome: Hashable, Sendable {
     /// The goal is met.
     case met
-    /// The goal is met, and longer intervals would do as well: this is the longest that controllers take.
+    /// The goal is met at the longest interval that controllers support.
     case metAtLongest
-    /// The best interval would be shorter than controllers take: this is the shortest of them.
+    /// A shorter interval would be better: this is the shortest that controllers support.
     case clampedToShortest
-    /// The best interval would be longer than controllers take: this is the longest of them.
+    /// A longer interval would be better: this is the longest that controllers support.
     case clampedToLongest
-    /// No interval meets the goal; the best there is, and what would have to change.
+    /// No interval meets the goal: this is the best one, with changes that would help.
     case impossible(Shortfall)
 
     /// The shortfall, and changes each of which would be enough.
     public struct Shortfall: Hashable, Sendable {
         /// The share received in time at the best interval.
         public let share: Double
-        /// When the wanted share is received at that interval; nil where that takes more than ten times as
-        /// long as wanted, and more than a minute.
+        /// The time in s within which the target share is received at that interval; nil if it is more than ten times the
+        /// target time, and more than a minute.
         public let seconds: Double?
-        /// How many beacons would meet the goal with this scanner, the most that was found; nil when not even one.
+        /// The largest number of beacons that meets the goal with this scanner; nil if a single beacon does not.
         public let beacons: Int?
-        /// The share received in time at that interval by a scanner that listens to one channel without a pause.
+        /// The share that a scanner without pauses receives in time at that interval.
         public let continuousShare: Double
     }
 }
@@ -94,11 +94,11 @@ public enum IntervalOutcome: Hashable, Sendable {
 public struct IntervalSpread: Hashable, Sendable {
     /// The shortest and the longest interval that a beacon gets.
     public let intervals: ClosedRange<AdvertisingInterval>
-    /// How many more events a second the fleet sends than with the advised interval everywhere, as a share of these;
-    /// negative for fewer. Energy goes with it.
+    /// The increase of the number of events of the fleet compared with the advised interval, as a share; negative for a
+    /// decrease. The energy changes by the same share.
     public let extraEvents: Double
 
-    /// Spreads narrower than this share of the interval do not separate beacons.
+    /// The narrowest useful spread, as a share of the interval.
     static let narrowest = 0.02
 
     /// The interval of a beacon. It depends on the identity only, and many identities are spread evenly.
@@ -158,10 +158,10 @@ extension IntervalAdvice {
     }
 }
 
-/// What one interval gives: a point of the curve around the advice.
+/// The results at one interval: a point of the curve around the advice.
 public struct IntervalPoint: Hashable, Sendable {
     public let interval: AdvertisingInterval
-    /// Of a packet on one channel, 0...1.
+    /// The probability of a packet on one channel, 0...1.
     public let collisionFreeProbability: Double
     /// Percentiles of the latency in seconds; nil beyond the horizon.
     public let p50: Double?
@@ -169,7 +169,7 @@ public struct IntervalPoint: Hashable, Sendable {
     public let p99: Double?
     /// The additional percentile in seconds; nil if none was requested, or beyond the horizon.
     public let wanted: Double?
-    /// Whether it stands between the even ones.
+    /// True for a point between the evenly spaced ones.
     public let isExtra: Bool
 }
 
@@ -181,11 +181,11 @@ extension IntervalAdvice {
         try search.distribution(intervalMicroseconds, preset: preset, horizonSeconds: horizonSeconds)
     }
 
-    /// What other intervals would give, in ascending order: `count` of them (2...1000), spread evenly over `range` on a
-    /// logarithmic scale; `between` more between any two of these; and the middles of the slowest `resonances`.
+    /// The results at other intervals, in ascending order: at `count` intervals (2...1000), evenly spaced over `range` on a
+    /// logarithmic scale; at `between` more between any two of these; and at the middles of the slowest `resonances`.
     ///
-    /// Percentiles are sought within `horizonSeconds`, that of `wantedShare` (0..<1) in addition to the usual ones. Throws
-    /// what `LatencyModel` throws.
+    /// Percentiles end at `horizonSeconds`; that of `wantedShare` (0..<1) is an additional one. Throws the errors of
+    /// `LatencyModel`.
     public func curve(
         over range: ClosedRange<AdvertisingInterval>, points count: Int = 13, between: Int = 0, resonances: Int = 0,
         wantedShare: Double? = nil, horizonSeconds: Double = 3600
@@ -194,7 +194,7 @@ extension IntervalAdvice {
         let high = min(range.upperBound.rawValue, AdvertisingInterval.legacyRange.upperBound.rawValue)
         guard low <= high else { throw .interval(Double(range.lowerBound.microseconds)) }
         guard count >= 2, count <= 1000 else { throw .quantity(name: "a number of points", value: Double(count)) }
-        // By interval: whether it is an extra one.
+        // By interval: true for an extra one.
         var units: [UInt32: Bool] = [:]
         for unit in try search.slowest(resonances, within: low...high) { units[unit] = true }
         let last = (count - 1) * (between + 1)
@@ -227,7 +227,7 @@ extension IntervalSearch {
             wanted: wantedShare.flatMap(distribution.percentile), isExtra: isExtra)
     }
 
-    /// The middles of the slowest resonances, which may lie between two points that show nothing of them.
+    /// The middles of the slowest resonances, which may lie between two other points.
     fileprivate func slowest(_ count: Int, within range: ClosedRange<UInt32>) throws(AirtimeError) -> [UInt32] {
         guard count > 0 else { return [] }
         let step = LatencyModel.stepMicroseconds

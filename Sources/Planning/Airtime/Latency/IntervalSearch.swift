@@ -2,7 +2,7 @@ import BluetoothTypes
 
 /// The search behind `IntervalAdvice`: one fleet, one scanner, many intervals.
 struct IntervalSearch: Sendable {
-    /// How far the distributions reach: an hour.
+    /// The horizon of the distributions: an hour.
     static let horizonSeconds = 3600.0
     fileprivate static let units = 0x20...0x4000
     /// Neighboring candidates of the coarse search.
@@ -11,7 +11,7 @@ struct IntervalSearch: Sendable {
     let count: Int
     let airtime: Double
     let preset: ScannerPreset
-    /// ln of the probability that what each further beacon sends at intervals of its own spares a packet.
+    /// ln of the probability that the other advertisements of each further beacon spare a packet.
     let logSparingOther: Double
 
     init(
@@ -24,7 +24,7 @@ struct IntervalSearch: Sendable {
         self.airtime = airtime
         self.preset = preset
         self.logSparingOther = logSparingOther
-        // What the model refuses is refused here, before any search.
+        // Throws the model's errors before the search.
         _ = try model(AdvertisingInterval(rawValue: 0x20))
     }
 
@@ -57,7 +57,7 @@ struct IntervalSearch: Sendable {
         try distribution(interval, untilSeconds: seconds, horizonSeconds: seconds).received(within: seconds) ?? 0
     }
 
-    /// E = 2·tau·N/ln 2, and whether controllers take it.
+    /// E = 2·tau·N/ln 2, within the range of controllers.
     var shortestSensible: (interval: AdvertisingInterval, outcome: IntervalOutcome) {
         Self.clamped(meanPeriod: 2 * airtime * Double(count) / log(2))
     }
@@ -144,7 +144,7 @@ struct IntervalSearch: Sendable {
     }
 }
 
-/// Intervals that were tried for one goal; none is computed twice. Intervals are in steps of 0.625 ms.
+/// The shares of intervals that were tried, so that none is computed twice. Intervals are in units of 0.625 ms.
 private struct IntervalTrials {
     let search: IntervalSearch
     let seconds: Double
@@ -166,7 +166,7 @@ private struct IntervalTrials {
         return share
     }
 
-    /// Whether the wanted share is received in time.
+    /// Returns true if the target share is received in time.
     mutating func reaches(_ unit: Int) throws(AirtimeError) -> Bool { try share(unit) >= probability }
 
     /// From an interval that holds upward to `end`, which does not, by halving; then down until the neighbors hold.
@@ -184,7 +184,7 @@ private struct IntervalTrials {
         return nil
     }
 
-    /// Whether the interval holds, and both neighbors nearly do: to within a tenth of what may be missing.
+    /// Returns true if the interval meets the target, and both neighbors miss it by at most a tenth of the tolerated rest.
     private mutating func holds(around unit: Int) throws(AirtimeError) -> Bool {
         guard try reaches(unit) else { return false }
         let tolerated = probability - 0.1 * (1 - probability)

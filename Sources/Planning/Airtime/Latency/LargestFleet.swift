@@ -1,16 +1,16 @@
-/// The most beacons in range of one receiver of which each is received in time.
+/// The largest number of beacons in range of one receiver at which each is received in time.
 public struct LargestFleet: Sendable {
-    /// 0 if not even a single beacon is received in time often enough.
+    /// 0 if a single beacon is not received in time often enough.
     public let beacons: Int
     /// The latency in that fleet; if there is none, that of a single beacon.
     public let latency: LatencyDistribution
 
-    /// The largest number that is searched for.
+    /// The largest number that the search considers.
     public static let countLimit = 100_000_000
 
-    /// `probability` of all detections are to take at most `seconds`.
+    /// The target: the share `probability` of all detections takes at most `seconds`.
     ///
-    /// Refuses a time that is not above 0 or above an hour, a probability that is not between 0 and 1, an airtime above
+    /// Throws for a time that is not above 0 or above an hour, a probability that is not between 0 and 1, an airtime above
     /// 5 ms, and what `LatencyModel` refuses.
     public init(
         within seconds: Double, probability: Double, intervalMicroseconds: Double, airtimeMicroseconds: Double,
@@ -23,8 +23,8 @@ public struct LargestFleet: Sendable {
             preset: preset)
     }
 
-    /// The same for boxes that send several advertisements: `asked` is the one that is to be received, among more boxes
-    /// of the same mixture.
+    /// The number of boxes with several advertisements: the target is the advertisement `asked`, and all boxes have the
+    /// same mixture.
     public init(
         within seconds: Double, probability: Double, around asked: BoxSurroundings, preset: ScannerPreset
     ) throws(AirtimeError) {
@@ -51,7 +51,7 @@ private struct FleetSearch {
         guard single >= probability else { return (0, try whole(alone)) }
         var (low, reached) = (1, single)
         var (high, missed) = (ceiling(alone), 0.0)
-        // An end that stands still for two steps shows that the guesses lie on one side of the place.
+        // If one end stays the same for two steps, the guesses lie on one side of the solution.
         var standing = (low: 0, high: 0)
         while high - low > 1 {
             let isStuck = max(standing.low, standing.high) > 2
@@ -92,7 +92,7 @@ private struct FleetSearch {
         return Int(max(2, min(beacons.rounded(.up), Double(LargestFleet.countLimit))))
     }
 
-    /// Where the target would just hold. Packets get through with a probability that falls by the same factor with each
+    /// An estimate of the largest number. Packets get through with a probability that falls by the same factor with each
     /// beacon if losses are independent, and then ln(-ln(1 - share)) falls along a line: of that factor's slope from the
     /// fleet that reaches the target, or through the one that misses it as well, where one is known.
     private func guess(from low: Int, _ reached: Double, to high: Int, _ missed: Double) -> Int {

@@ -2,16 +2,16 @@
 public struct LatencyDistribution: Hashable, Sendable {
     /// The times of the curve, in seconds, ascending from 0 to the horizon.
     public let seconds: [Double]
-    /// The share that has been received by the time of the same index; never falls.
+    /// The share that is received by the time with the same index; it never falls.
     public let receivedShare: [Double]
-    /// How far the curve reaches. Shares not reached by then have no percentile.
+    /// The end of the curve in s. Shares above its last one have no percentile.
     public let horizonSeconds: Double
-    /// Whether all but a millionth is received within the horizon.
+    /// True if all but a millionth are received within the horizon.
     public let isExhausted: Bool
-    /// Why the distribution may be more than 2 % off; nil when it is not.
+    /// The reason for which the distribution may be more than 2 % wrong; nil if it is not.
     public let knownErrorReason: String?
 
-    /// Whether the distribution may be more than 2 % off.
+    /// True if the distribution may be more than 2 % wrong.
     public var knownErrorExceeds2Percent: Bool { knownErrorReason != nil }
 
     /// A random instant lies in a period with the same probability everywhere, so that event number k (from 0) follows it
@@ -67,8 +67,8 @@ public struct LatencyDistribution: Hashable, Sendable {
 
     private static let pointsPerPeriod = 64
 
-    /// The time by which `share` of all are received, in seconds; nil where that is not reached within the horizon,
-    /// and for what is no share between 0 and 1.
+    /// The time by which `share` of all are received, in s; nil if it is not reached within the horizon, and for shares
+    /// outside 0..<1.
     public func percentile(_ share: Double) -> Double? {
         guard share >= 0, share < 1, let last = receivedShare.last, share <= last else { return nil }
         let index = receivedShare.firstIndexOnward { $0 >= share }
@@ -79,7 +79,7 @@ public struct LatencyDistribution: Hashable, Sendable {
         return seconds[index - 1] + part * (seconds[index] - seconds[index - 1])
     }
 
-    /// The share received within `time` seconds; nil beyond the horizon of a curve that does not end.
+    /// The share received within `time` seconds; nil beyond the horizon, unless all are received by then.
     public func received(within time: Double) -> Double? {
         guard time >= 0 else { return time.isNaN ? nil : 0 }
         guard time <= horizonSeconds else { return isExhausted ? 1 : nil }
@@ -90,7 +90,7 @@ public struct LatencyDistribution: Hashable, Sendable {
         return receivedShare[index - 1] + part * (receivedShare[index] - receivedShare[index - 1])
     }
 
-    /// The share not yet received after `time` seconds; nil beyond the horizon of a curve that does not end.
+    /// The share not yet received after `time` seconds; nil beyond the horizon, unless all are received by then.
     public func undiscovered(after time: Double) -> Double? {
         received(within: time).map { max(0, 1 - $0) }
     }
@@ -109,16 +109,16 @@ extension [Double] {
     }
 }
 
-/// How delays round the corners of a curve that is made of one straight line for each event.
+/// The effect of the delays on a curve with one straight line for each event: they round its corners.
 private struct CornerRounding {
     let received: [Double]
-    /// Whether the curve ends with the last event.
+    /// True if the curve ends with the last event.
     let isComplete: Bool
     /// E and J in s.
     let period: Double
     let delay: Double
 
-    /// What the corners near `time` add to the straight lines, up to the corner after so many events.
+    /// The sum that the corners near `time` add to the straight lines, up to corner number `last`.
     func rounding(at time: Double, upTo last: Int) -> Double {
         let deviation = delay * (Double(last) / 12).squareRoot()
         let first = max(1, Int((time - 4 * deviation) / period))

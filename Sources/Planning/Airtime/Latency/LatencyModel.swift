@@ -9,21 +9,21 @@
 /// event. An event that falls into a window is received with a probability that depends on how many such events were
 /// lost before it (``RunsModel``), because losses come in runs.
 public struct LatencyModel: Hashable, Sendable {
-    /// How the losses of one advertiser's events depend on each other.
+    /// The dependence between the losses of one advertiser's events.
     public enum Losses: Hashable, Sendable {
-        /// All advertisers keep the same interval: collisions repeat (see `RunsModel`).
+        /// All advertisers have the same interval, so collisions repeat (see `RunsModel`).
         case inRuns
-        /// Intervals spread over the fleet: every event is lost or not on its own.
+        /// The intervals are spread over the fleet, so each event is lost independently.
         case independent
     }
 
     /// The step of the recursion in µs: the controllers' unit, which divides every interval and advDelay.
     public static let stepMicroseconds = 625.0
-    /// T in µs that controllers can be set to: 20 ms...10.24 s.
+    /// The range of T in µs that controllers support: 20 ms...10.24 s.
     public static let intervalRange = 20_000.0...10_240_000.0
-    /// The longest scan interval in µs that a controller can be asked for, 0xFFFF units of 0.625 ms.
+    /// The longest scan interval of controllers in µs: 0xFFFF units of 0.625 ms.
     public static let longestScanInterval = 40_959_375
-    /// The longest time that a distribution may be asked for, in seconds.
+    /// The longest horizon of a distribution, in s.
     public static let longestHorizonSeconds = 86_400.0
 
     /// The fleet within range, including the target advertiser.
@@ -31,9 +31,9 @@ public struct LatencyModel: Hashable, Sendable {
     public let pattern: ScanPattern
     /// c in µs, from the start of one copy to the start of the next.
     public let copySpacingMicroseconds: Double
-    /// g in µs: what each window loses at its beginning, while the radio changes its channel.
+    /// g in µs: the part of each window that is lost at its beginning, while the radio changes its channel.
     public let windowGapMicroseconds: Double
-    /// t_d in µs: how long the scanner is deaf after each packet that it decoded.
+    /// t_d in µs: the time after each decoded packet in which the scanner cannot receive.
     public let deadTimeMicroseconds: Double
     /// The probability that nothing else destroys a packet: other devices, fading.
     public let otherClearProbability: Double
@@ -120,11 +120,18 @@ public struct LatencyModel: Hashable, Sendable {
 extension LatencyModel {
     /// The distribution of the latency.
     ///
-    /// It reaches at least to `untilSeconds`, and on until 99.5 % are received, but never beyond `horizonSeconds`, which
-    /// may be at most a day: at a resonance discovery takes minutes or hours. The horizon of the result says how far it
-    /// reaches. Throws for times that are negative or not numbers, and for `untilSeconds` beyond the horizon.
+    /// It ends when 99.5 % are received, not before `untilSeconds` and at `horizonSeconds` at the latest, which is at most
+    /// a day: at a resonance discovery takes minutes or hours. Throws for times that are negative or not numbers, and for
+    /// `untilSeconds` beyond the horizon.
     public func distribution(
         untilSeconds: Double = 0, horizonSeconds: Double = 3600
+    ) throws(AirtimeError) -> LatencyDistribution {
+        try distribution(untilSeconds: untilSeconds, horizonSeconds: horizonSeconds, workLimit: 40_000_000)
+    }
+
+    /// - Parameter workLimit: The number of additions after which the distribution is extrapolated.
+    func distribution(
+        untilSeconds: Double = 0, horizonSeconds: Double = 3600, workLimit: Int
     ) throws(AirtimeError) -> LatencyDistribution {
         guard horizonSeconds > 0, horizonSeconds <= Self.longestHorizonSeconds else {
             throw .quantity(name: "a horizon in s", value: horizonSeconds)
@@ -144,7 +151,7 @@ extension LatencyModel {
         var work = 0
         var extrapolatedFrom: Int?
         while Double(received.count) < horizon, Double(received.count) < wanted || rest > 1 - Self.completeShare {
-            if work > Self.workLimit {
+            if work > workLimit {
                 extrapolatedFrom = received.count
                 extrapolate(&received, rest: rest, horizon: horizon, wanted: wanted)
                 break
@@ -177,7 +184,7 @@ extension LatencyModel {
         return (0..<(isEven ? Self.longestRun : Self.longestRunInWindows)).map { runs.clearAfterLosses($0) }
     }
 
-    /// Continues after too much work, with the share of the rest that was received in the last scan intervals.
+    /// Extrapolates the distribution: in each further scan interval the same share of the rest is received as in the last ones.
     private func extrapolate(_ received: inout [Double], rest: Double, horizon: Double, wanted: Double) {
         let scanInterval = Double(pattern.intervalMicroseconds) / meanPeriodMicroseconds
         let intervals = max(1, (Double(received.count) / 2 / scanInterval).rounded(.down))
@@ -191,11 +198,9 @@ extension LatencyModel {
         }
     }
 
-    /// The distribution ends here unless later times are asked for.
+    /// The share at which the distribution ends.
     private static let completeShare = 0.995
-    /// After so many losses in a row the probability of the next one stays the same.
+    /// The number of losses in a row after which the probability of the next one stays the same.
     private static let longestRun = 64
     private static let longestRunInWindows = 8
-    /// The additions after which the distribution is extrapolated.
-    private static let workLimit = 40_000_000
 }

@@ -1,10 +1,10 @@
-/// Where in the scanner's cycle a beacon's next advertising event starts, as long as no event has been received.
+/// The phase in the scanner's cycle at which a beacon's next advertising event starts, if no event was received yet.
 ///
-/// The cycle is cut into equal cells. For each cell and each number of covered events that were lost so far, the
-/// distribution holds the probability that the next event starts there. ``receive()`` takes the events out that are
+/// The cycle has equal cells. For each cell and each number of covered events that were lost so far, the
+/// distribution holds the probability that the next event starts there. ``receive()`` removes the events that are
 /// received; ``advance()`` moves the rest by T and spreads it over advDelay.
 struct PhaseDistribution: Sendable {
-    /// By the number of lost events, then by cell; empty where no event can be yet.
+    /// By the number of lost events, and by cell; empty if no event has so many losses yet.
     private var masses: [[Double]]
     /// The covered share of each cell.
     private let coveredShares: [Double]
@@ -49,13 +49,13 @@ struct PhaseDistribution: Sendable {
         (shift, weights) = Self.weights(from: interval / cell, width: max(delay / cell, 1e-3))
     }
 
-    /// Whether the phase of the scanner makes no difference.
+    /// True if the phase of the scanner makes no difference.
     var isEven: Bool { coveredShares.count == 1 }
 
     /// The number of additions that one event takes.
     var work: Int { masses.reduce(0) { $0 + $1.count } }
 
-    /// Takes out what is received of the next event, and returns its probability.
+    /// Removes the share of the next event that is received, and returns it.
     mutating func receive() -> Double {
         var received = 0.0
         for losses in masses.indices.reversed() where !masses[losses].isEmpty {
@@ -68,7 +68,7 @@ struct PhaseDistribution: Sendable {
             }
             var next = min(losses + 1, masses.count - 1)
             if masses[next].isEmpty {
-                // So few are not worth a distribution of their own.
+                // So small a probability does not need its own distribution.
                 if coveredCells.reduce(0, { $0 + lost[$1] }) < Self.smallestMass {
                     next = losses
                 } else {
@@ -80,7 +80,7 @@ struct PhaseDistribution: Sendable {
         return received
     }
 
-    /// Goes on to the event after that.
+    /// Moves on to the next event.
     mutating func advance() {
         guard !isEven else { return }
         for losses in masses.indices where !masses[losses].isEmpty { masses[losses] = moved(masses[losses]) }
@@ -105,8 +105,8 @@ struct PhaseDistribution: Sendable {
         return result
     }
 
-    /// How events that are spread evenly over one cell are spread after a time that is uniform over
-    /// `from...from + width`, all in cells.
+    /// The spread of events from one cell over later cells after a time that is uniform over `from...from + width`, in
+    /// cells.
     private static func weights(from: Double, width: Double) -> (shift: Int, weights: [Double]) {
         // The integral of the share of a cell that lies below x.
         func integral(_ x: Double) -> Double { x <= 0 ? 0 : x < 1 ? x * x / 2 : x - 0.5 }

@@ -1,11 +1,11 @@
 public import BluetoothTypes
 
-/// An advertising interval that keeps step with a scanner: k mean periods are nearly m scan intervals, so that event
-/// after event meets the scanner's windows at nearly the same place, or misses them.
+/// A resonance of an advertising interval with a scanner: k mean periods are nearly m scan intervals, so the events hit
+/// the scanner's windows at nearly the same phase each time, or miss them.
 ///
-/// After k events the phase has moved by the drift k·E - m·I and by what the delays add at random, of standard
-/// deviation J·√(k/12). The k events stand I/k apart; what lies between two of them beyond the window takes many
-/// rounds to be swept. That sweep is about the 95th percentile of the latency where it is long.
+/// After k events the phase has moved by the drift k·E - m·I, and at random by the delays, with a standard deviation of
+/// J·√(k/12). The phases of the k events are I/k apart. It takes many rounds until they have swept the gap between two of
+/// them. If this sweep is long, it is about the 95th percentile of the latency.
 public struct Resonance: Hashable, Sendable {
     /// k.
     public let events: Int
@@ -13,18 +13,18 @@ public struct Resonance: Hashable, Sendable {
     public let scanIntervals: Int
     /// k·E - m·I in µs.
     public let driftMicroseconds: Double
-    /// How long it takes to sweep the gap, in seconds.
+    /// The time to sweep the gap, in s.
     public let sweepSeconds: Double
-    /// The sweep over the mean wait I/W·E that events without memory would have.
+    /// The ratio of the sweep to I/W·E, the mean wait of independent events.
     public let slowness: Double
 
-    /// From this slowness on an interval is worth avoiding.
+    /// Intervals with at least this slowness should be avoided.
     public static let avoidedSlowness = 2.0
-    /// Slower sweeps than this, in seconds, are not distinguished: about a year.
+    /// The longest sweep in s: about a year.
     private static let slowestSweep = 3e7
 
-    /// The slowest resonance of an advertising interval with a scanner for packets of that airtime (µs); nil where
-    /// there is none: for a scanner without a pause, or when each window sees an event anyhow.
+    /// The slowest resonance of an advertising interval with a scanner, for packets of that airtime in µs. Nil for a scanner
+    /// without pauses, and if each window contains an event.
     ///
     /// Throws for an interval outside 20 ms...10.24 s, an airtime that is no positive number, and scan intervals above
     /// 40.96 s.
@@ -36,7 +36,7 @@ public struct Resonance: Hashable, Sendable {
             airtimeMicroseconds: airtimeMicroseconds)
     }
 
-    /// As above, with an interval in µs that need not be one that controllers support.
+    /// The same with an interval in µs that controllers need not support.
     package static func slowest(
         intervalMicroseconds: Double, pattern: ScanPattern, airtimeMicroseconds: Double
     ) throws(AirtimeError) -> Resonance? {
@@ -44,17 +44,17 @@ public struct Resonance: Hashable, Sendable {
         return try Search(pattern: pattern, airtime: airtimeMicroseconds).slowest(interval: intervalMicroseconds)
     }
 
-    /// A stretch of advertising intervals to keep away from.
+    /// A range of advertising intervals to avoid.
     public struct Band: Hashable, Sendable {
         /// The first and last interval in µs, multiples of 0.625 ms.
         public let intervalsMicroseconds: ClosedRange<Double>
-        /// The slowest resonance within.
+        /// The slowest resonance in the range.
         public let worst: Resonance
     }
 
-    /// All stretches of intervals within `range` that are `avoidedSlowness` times as slow as they need be.
+    /// All ranges of intervals within `range` whose slowness is at least `avoidedSlowness`.
     ///
-    /// Looks at every multiple of 0.625 ms. Refuses what `slowest` refuses, for both ends of the range.
+    /// Checks every multiple of 0.625 ms. Throws the errors of `slowest`, for both ends of the range.
     public static func bands(
         within range: ClosedRange<AdvertisingInterval>, pattern: ScanPattern, airtimeMicroseconds: Double
     ) throws(AirtimeError) -> [Band] {
@@ -63,7 +63,7 @@ public struct Resonance: Hashable, Sendable {
             airtimeMicroseconds: airtimeMicroseconds)
     }
 
-    /// As above, with a range in µs.
+    /// The same with a range in µs.
     package static func bands(
         within range: ClosedRange<Double>, pattern: ScanPattern, airtimeMicroseconds: Double
     ) throws(AirtimeError) -> [Band] {
@@ -97,7 +97,7 @@ public struct Resonance: Hashable, Sendable {
         return bands
     }
 
-    /// One scanner, with what does not change from interval to interval.
+    /// The search for one scanner.
     private struct Search {
         private let scanInterval: Double
         private let window: Double
@@ -112,8 +112,8 @@ public struct Resonance: Hashable, Sendable {
             scanInterval = Double(pattern.intervalMicroseconds)
             let pauses = pattern.windowMicroseconds < pattern.intervalMicroseconds
             window = pauses ? Double(pattern.windowMicroseconds) - airtime : scanInterval
-            // With more events to a round their windows overlap, and nothing is left to sweep. The delays of so many
-            // events blur more than a short window, too: 64 are enough.
+            // With more events in a round their windows overlap, and no gap is left. The delays of 64 events blur more
+            // than a short window.
             mostEvents = window > 0 ? Int(min(64, scanInterval / window)) : 0
         }
 

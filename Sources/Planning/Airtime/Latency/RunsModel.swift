@@ -17,7 +17,7 @@ public struct RunsModel: Sendable {
     /// The number of losses in a row that are computed exactly, and the number of samples of our own delays.
     private static let exactLength = 10
     private static let sampleCount = 128
-    /// The same for the latency, which needs less.
+    /// The smaller numbers that the latency model needs.
     static let shortLength = 8
     static let fewSamples = 64
     /// Longer runs keep the last pace.
@@ -85,8 +85,8 @@ public struct RunsModel: Sendable {
         return runs
     }
 
-    /// Longer runs. The probability that the next packet is clear goes on falling with the logarithm of the run, as it
-    /// does over the exact ones, until advDelay has moved a pair apart by about half a period; from there on it stays.
+    /// Extrapolates to longer runs. The probability that the next packet is clear continues to fall with the logarithm of
+    /// the run, until advDelay has moved a pair apart by about half a period; then it stays constant.
     private static func extended(_ exact: [Double], meanPeriod: Double) -> [Double] {
         let length = exact.count - 1
         let clear = (0..<length).map { 1 - exact[$0 + 1] / exact[$0] }
@@ -140,7 +140,7 @@ struct ObservedEvents: Sendable {
     /// The sum of all delays before each of them, in µs.
     private(set) var delays: [Double] = []
 
-    /// Where the scanner observes no further event for this long, the next one is independent of those before.
+    /// If the scanner observes no event for this many events, the next one is independent of the earlier ones.
     private static let longestSearch = 2000
     private static let independentLag = 100_000_000
 
@@ -184,7 +184,7 @@ struct ObservedEvents: Sendable {
     }
 }
 
-/// Park and Miller's generator, which gives the same numbers in the page's script.
+/// Park and Miller's random generator, which the page's script has too.
 private struct MinimalGenerator {
     private var state = 1
 

@@ -41,7 +41,7 @@ struct ScannerCycle: Sendable {
         share = joined.reduce(0) { $0 + $1.upperBound - $1.lowerBound } / length
     }
 
-    /// Whether an event is covered that starts at this time, which may lie in any later cycle.
+    /// Returns true if an event that starts at this time is covered; the time may lie in any later cycle.
     func covers(_ time: Double) -> Bool {
         let phase = time - (time / length).rounded(.down) * length
         return covered.contains { $0.contains(phase) }

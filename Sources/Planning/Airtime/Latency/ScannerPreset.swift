@@ -1,14 +1,14 @@
 public import BluetoothTypes
 
-/// How a well-known scanner listens, as plain data: take one, change it, or make another.
+/// The scan window and interval of a well-known scanner, as data that can be changed.
 public struct ScannerPreset: Hashable, Sendable {
     /// The name on the command line.
     public var name: String
     /// Window, interval and channels.
     public var pattern: ScanPattern
-    /// g: what each window loses to the change of channel, in µs.
+    /// g: the part of each window that is lost to the change of channel, in µs.
     public var windowGapMicroseconds: Double
-    /// t_d: how long the scanner is deaf after each packet it decoded, in µs.
+    /// t_d: the time after each decoded packet in which the scanner cannot receive, in µs.
     public var deadTimeMicroseconds: Double
 
     public init(
@@ -20,21 +20,21 @@ public struct ScannerPreset: Hashable, Sendable {
         self.deadTimeMicroseconds = deadTimeMicroseconds
     }
 
-    /// A scanner that goes by its window and interval, such as `30/60 ms`.
+    /// A scanner named after its window and interval, such as `30/60 ms`.
     ///
     /// Throws for an empty window, and one longer than the interval.
     public init(window: ScanInterval, interval: ScanInterval) throws(AirtimeError) {
         try self.init(windowMicroseconds: window.microseconds, intervalMicroseconds: interval.microseconds)
     }
 
-    /// As above, with lengths in µs that need not be ones that controllers support.
+    /// The same with times in µs that controllers need not support.
     package init(windowMicroseconds window: Int, intervalMicroseconds interval: Int) throws(AirtimeError) {
         self.init(
             name: "\(DecimalText.thousandths(window))/\(DecimalText.thousandths(interval)) ms",
             pattern: try ScanPattern(windowMicroseconds: window, intervalMicroseconds: interval))
     }
 
-    /// One that never pauses.
+    /// A scanner that never pauses.
     public static let continuous = ScannerPreset(name: "continuous", pattern: .continuous)
 
     /// The presets by name, the popular ones first. Android's three are the values of its open source; iOS is the
@@ -45,7 +45,7 @@ public struct ScannerPreset: Hashable, Sendable {
         continuous, scanner("gateway-60-600", 60, 600), scanner("gateway-60-3000", 60, 3000),
         // ESPHome's esp32_ble_tracker, which Bluetooth proxies are made with: 30 of 320 ms by default.
         scanner("esp32-proxy", 30, 320),
-        // What a passive scan of Pharos asks of a Linux box: it never pauses, and changes the channel every 60 ms.
+        // The passive scan of Pharos on Linux: it never pauses, and changes the channel every 60 ms.
         scanner("linux", 60, 60),
     ].compactMap { $0 }
 
@@ -79,7 +79,7 @@ public struct ScanPattern: Hashable, Sendable {
             channelCount: channelCount)
     }
 
-    /// As above, with lengths in µs that need not be ones that controllers support.
+    /// The same with times in µs that controllers need not support.
     package init(windowMicroseconds: Int, intervalMicroseconds: Int, channelCount: Int = 3) throws(AirtimeError) {
         guard windowMicroseconds > 0, windowMicroseconds <= intervalMicroseconds else {
             throw .scan(windowMicroseconds: windowMicroseconds, intervalMicroseconds: intervalMicroseconds)

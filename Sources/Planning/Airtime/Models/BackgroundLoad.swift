@@ -8,7 +8,7 @@
 public struct BackgroundLoad: Hashable, Sendable {
     /// O, 0 up to, but without, 1.
     public let share: Double
-    /// tau_b in µs; `nil` when other devices' packets are as long as the one that is asked about.
+    /// tau_b in µs; nil if other devices' packets are as long as the target packet.
     public let airtimeMicroseconds: Double?
 
     /// Throws for a share outside 0..<1 (a channel that is always busy lets nothing through) and an airtime that is no
@@ -24,7 +24,7 @@ public struct BackgroundLoad: Hashable, Sendable {
         self.airtimeMicroseconds = airtimeMicroseconds
     }
 
-    /// The same with other devices' packets of a length.
+    /// The load with a given length of other devices' packets.
     ///
     /// - Parameter payloadOctets: Octets of advertising data in each; `nil` for packets as long as the one that is asked
     ///   about. Other than 0...31 is refused.
@@ -45,7 +45,7 @@ public struct BackgroundLoad: Hashable, Sendable {
     /// No other device on the channel.
     public static let none = BackgroundLoad()
 
-    /// λ_b in packets a µs; `airtime` in µs stands in where other devices' packets are as long as ours.
+    /// λ_b in packets per µs; `airtime` in µs is used if other devices' packets are as long as the target packet.
     public func arrivalsPerMicrosecond(forPacketOf airtime: Double) -> Double {
         -log1p(-share) / (airtimeMicroseconds ?? airtime)
     }
@@ -61,7 +61,7 @@ public struct BackgroundLoad: Hashable, Sendable {
     }
 }
 
-/// What follows a scannable packet when an active scanner asks: SCAN_REQ 150 µs after it, SCAN_RSP 150 µs after that.
+/// The packets after a scannable packet with an active scanner: SCAN_REQ after 150 µs, and SCAN_RSP 150 µs after it.
 ///
 /// The three are one cluster: another packet that meets two of them is lost once, so an advertiser takes the union of
 /// their windows in one factor, never three factors. Core Specification 5.4, Vol 6 Part B 4.4.2.3 and 4.1.1.

@@ -9,7 +9,7 @@ public struct BestInterval: Hashable, Sendable {
     public let beacons: Int
     /// tau in µs.
     public let airtimeMicroseconds: Double
-    /// Other devices' packets. They leave the throughput's optimum where it is, and move the latency's towards it.
+    /// Other devices' packets. They do not change the optimum of the throughput, and move that of the latency towards it.
     public let background: BackgroundLoad
 
     /// Throws for fewer than one beacon and an airtime that is no positive number.
@@ -27,7 +27,7 @@ public struct BestInterval: Hashable, Sendable {
     /// (1 - 1/N)^(N-1), close to 1/e.
     public var throughputMeanPeriodMicroseconds: Double { 2 * airtimeMicroseconds * Double(beacons) }
 
-    /// E in µs that brings a high percentile (p99) of the time to hear one beacon, or the time to hear them all, to its
+    /// E in µs that brings a high percentile (p99) of the time to receive one beacon, or the time to receive all, to its
     /// least: where a packet is clear with probability 1/2, 2·tau/(1 - 2^(-1/(N-1))), about 2·tau·N/ln 2.
     ///
     /// The optimum is flat: about a fifth longer costs next to nothing and saves energy. A percentile as low as p90

@@ -1,7 +1,7 @@
-/// How likely a packet meets no other packet on its channel where boxes send several advertisements each: exact, for any
+/// The probability that a packet does not collide on its channel if boxes send several advertisements: exact, for any
 /// mix of boxes.
 ///
-/// As ``CollisionModel``, but a box never meets itself: it has one radio, which sends one packet after the other. So
+/// Like ``CollisionModel``, but a box never collides with itself: it has one radio, which sends one packet after the other. So
 /// p_i = Π [1 - (tau_i + tau_j)/E_j] over the advertisements j of all *other* boxes, times the background's part. Taken as
 /// independent advertisers, the advertisements of a lone box would collide with each other, which they cannot.
 public struct BoxCollisionModel: Hashable, Sendable {
@@ -50,7 +50,7 @@ public struct BoxCollisionModel: Hashable, Sendable {
         }
     }
 
-    /// Equal advertisements of all kinds together, in an order that is always the same: so are the last digits then.
+    /// The different advertisements of all kinds, in a fixed order, so that rounding errors are the same in each run.
     private static func merged(_ boxes: [AdvertisingBoxes]) -> [AdvertiserGroup] {
         struct Kind: Hashable { var interval, airtime: Double }
         var counts: [Kind: Int] = [:]

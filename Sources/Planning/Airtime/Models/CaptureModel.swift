@@ -31,12 +31,12 @@ public struct CaptureModel: Hashable, Sendable {
 
     /// The probabilities of the two receivers that bound a real one.
     public struct Band: Hashable, Sendable {
-        /// A receiver that stays with the first packet it hears, whatever comes later. A real receiver, that is deaf
-        /// only while it decodes, lies a little above.
+        /// A receiver that stays with the first packet, whatever follows. A real receiver, which stays with a packet only
+        /// while it decodes it, has a slightly higher value.
         public let stayingWithFirst: Double
-        /// A receiver that turns to a stronger packet at any time.
+        /// A receiver that changes to a stronger packet at any time.
         public let fullCapture: Double
-        /// Without any capture: ``CollisionModel``'s value.
+        /// The value of ``CollisionModel``, without capture.
         public let withoutCapture: Double
     }
 
@@ -47,7 +47,7 @@ public struct CaptureModel: Hashable, Sendable {
     public let thresholdDecibels: Double
     /// σ in dB.
     public let shadowingDecibels: Double
-    /// The target beacon's mean level over the receiver's sensitivity, in dB; infinite when every interferer is heard.
+    /// The target beacon's mean level over the receiver's sensitivity, in dB; infinite if every interferer is received.
     public let marginDecibels: Double
     public let background: BackgroundLoad
 
@@ -94,8 +94,8 @@ public struct CaptureModel: Hashable, Sendable {
                 let before = group.airtimeMicroseconds / group.meanPeriodMicroseconds
                 let count = Double(group.count)
                 fullLog += count * log1p(-(before * louder + after))
-                // A packet that is on the air already takes the receiver when it is heard at all. Both events ask for
-                // a loud interferer, so either happens as often as the likelier of them.
+                // An earlier packet blocks the receiver if it is received at all. Both events need a strong interferer,
+                // so one of them happens as often as the likelier one.
                 stayingLog += count * log1p(-(before * max(louder, audible[index]) + after))
             }
             staying += node.weight * exp(stayingLog)

@@ -1,23 +1,24 @@
 public import BluetoothTypes
 
-/// How likely a packet meets no other packet on its channel: exact, for any mix of independent advertisers.
+/// The probability that a packet does not collide on its channel: exact, for any mix of independent advertisers.
 ///
 /// Symbols: tau_i the airtime of the target packet, tau_j and E_j = T_j + J/2 airtime and mean period of another
 /// advertiser; p_i = Π_{j≠i} [1 - (tau_i + tau_j)/E_j], times the background's exp(-λ_b·(tau_i + tau_b)).
 ///
-/// Assumptions: the advertisers' phases are independent and stationary (they were not started together), packets that touch end to end do not collide, packets that overlap are both lost (see
-/// ``CaptureModel`` for the receiver that keeps the stronger), every event uses the channel, and T_j ≥ tau_i + tau_j, so
-/// that one advertiser hurts a packet at most once. Then the formula is exact, not an approximation: an advertiser's
-/// events have the density 1/E_j, and at most one of them falls into a window shorter than T_j.
+/// Assumptions: the advertisers' phases are independent and stationary (they were not started together). Packets that
+/// touch end to end do not collide. Packets that overlap are both lost (see ``CaptureModel`` for a receiver that keeps the
+/// stronger one). Every event uses the channel. T_j ≥ tau_i + tau_j, so that one advertiser hits a packet at most once.
+/// Then the formula is exact: an advertiser's events have the density 1/E_j, and at most one of them falls into a window
+/// shorter than T_j.
 ///
-/// Products are sums of log1p, so a tiny probability keeps its digits; where it is smaller than what Double holds,
-/// its logarithm still tells it.
+/// Products are computed as sums of log1p, so small probabilities keep their digits, and the logarithm remains exact if
+/// the probability is too small for Double.
 public struct CollisionModel: Hashable, Sendable {
     /// Equal advertisers, and what follows their packets.
     public struct Source: Hashable, Sendable {
         /// The target beacon is counted in its group.
         public let group: AdvertiserGroup
-        /// SCAN_REQ and SCAN_RSP behind each packet; `nil` for non-scannable advertising and passive scanners.
+        /// SCAN_REQ and SCAN_RSP after each packet; nil for non-scannable advertising and passive scanners.
         public let answer: ScanAnswer?
 
         public init(_ group: AdvertiserGroup, answer: ScanAnswer? = nil) {
@@ -40,8 +41,8 @@ public struct CollisionModel: Hashable, Sendable {
 
     /// A mixed fleet.
     ///
-    /// Refuses a fleet without a beacon, and, with ``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)``,
-    /// beacons that send so often that one of them could hit a packet twice.
+    /// Throws for a fleet without a beacon, and for beacons that send so often that one of them could hit a packet twice
+    /// (``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)``).
     public init(sources: [Source], background: BackgroundLoad = .none) throws(AirtimeError) {
         var total = 0
         var longest = 0.0
@@ -78,7 +79,7 @@ public struct CollisionModel: Hashable, Sendable {
             airtimeMicroseconds: airtimeMicroseconds, background: background)
     }
 
-    /// As above, with an interval in µs that need not be one that controllers support.
+    /// The same with an interval in µs that controllers need not support.
     package init(
         beacons: Int, intervalMicroseconds: Double, airtimeMicroseconds: Double, background: BackgroundLoad = .none
     ) throws(AirtimeError) {
@@ -103,8 +104,8 @@ public struct CollisionModel: Hashable, Sendable {
     /// Σ tau/E of the fleet, plus the background's share.
     public var channelLoad: Double { fleetLoad + background.share }
 
-    /// Whether the fleet asks for more than half of a channel: from there on one more beacon, or a shorter interval,
-    /// lowers the number of packets that arrive in all. Exact for equal beacons (E < 2·tau·N, see ``BestInterval``).
+    /// True if the fleet's load is more than half of a channel. Then one more beacon, or a shorter interval, lowers the
+    /// number of packets that arrive in all. Exact for equal beacons (E < 2·tau·N, see ``BestInterval``).
     public var isSaturated: Bool { fleetLoad > 0.5 }
 }
 
@@ -175,8 +176,8 @@ extension CollisionModel {
         return min(1, exp(exponent))
     }
 
-    /// The most equal beacons at which a packet is still clear with `probability`, the asked one included; `nil` when
-    /// not even one beacon reaches it, because of the background.
+    /// The largest number of equal beacons at which a packet is clear with `probability`, including the target beacon; nil
+    /// if a single beacon does not reach it, because of the background.
     ///
     /// Throws for a probability outside 0<..<1 (any number holds 0; only a lone beacon has 1).
     public static func largestFleet(
@@ -188,7 +189,7 @@ extension CollisionModel {
             airtimeMicroseconds: airtimeMicroseconds, background: background)
     }
 
-    /// As above, with an interval in µs that need not be one that controllers support.
+    /// The same with an interval in µs that controllers need not support.
     package static func largestFleet(
         holding probability: Double, intervalMicroseconds: Double, airtimeMicroseconds: Double,
         background: BackgroundLoad = .none
@@ -210,8 +211,7 @@ extension CollisionModel {
     /// More beacons than there can be, and few enough for Int.
     private static var countLimit: Double { 1e15 }
 
-    /// ln of the product of (1 - hit probability) over all beacons, as if the asked one were not among them, with the
-    /// background.
+    /// ln of the product of (1 - hit probability) over all beacons and the background, for a packet of another beacon.
     private func logProduct(of airtime: Double) -> Double {
         var sum = background.logClearProbability(forPacketOf: airtime)
         for source in sources where source.group.count > 0 {
@@ -221,15 +221,15 @@ extension CollisionModel {
     }
 }
 
-/// How likely at least one of an event's three copies is clear, for a receiver that hears three channels at once.
+/// The probability that at least one of the three copies of an event is clear, for a receiver of three channels at once.
 ///
 /// Symbols: o_j(c) the offset of box j's copy on channel c from the start of its event. Copy c of A dies by B when
 /// B's event starts, after A's, within (o_A(c) - o_B(c) - tau_B, o_A(c) - o_B(c) + tau_A). All copies of a set C are
 /// clear with probability Π_B (1 - |∪_{c∈C} window_c(B)| / E_B), and at least one of three by inclusion and exclusion.
 ///
 /// Assumptions as in ``CollisionModel``; exact as long as one interferer's windows together span less than its T.
-/// Other devices' packets hit each channel independently. A scanner with one radio hears one channel at a time: ask
-/// ``CollisionModel`` for it. With identical firmware the three windows coincide and three copies are worth one:
+/// Other devices' packets hit each channel independently. A scanner with one radio listens on one channel at a time: see
+/// ``CollisionModel``. With identical firmware the three windows coincide and three copies are worth one:
 /// 0.491 for 100 beacons at 100 ms, where 1 - (1 - p)³ would promise 0.868.
 public struct AnyOfThreeModel: Hashable, Sendable {
     public let groups: [AdvertiserGroup]
@@ -269,7 +269,7 @@ public struct AnyOfThreeModel: Hashable, Sendable {
         return min(1, clear / offered)
     }
 
-    /// The same for an event of one of ``groups``, averaged over the target box's own spacing by Simpson's rule: the
+    /// The probability for an event of one of ``groups``, averaged over the target box's own spacing by Simpson's rule: the
     /// integrand has a kink in no more than its second derivative.
     private func atLeastOneProbability(ofGroup asked: Int) -> Double {
         let width = spacing.highMicroseconds - spacing.lowMicroseconds

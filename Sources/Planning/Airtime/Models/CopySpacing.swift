@@ -1,4 +1,4 @@
-/// How far apart one box's copies on channels 37, 38 and 39 start: c, from start to start, the same twice in an
+/// The time between the starts of one box's copies on channels 37, 38 and 39: c, the same twice in an
 /// event, and uniform over a range from one box to the next.
 ///
 /// Chips differ: from tau + 150 µs up to 10 ms. Core Specification 5.4, Vol 6 Part B 4.4.2.3.

@@ -1,6 +1,6 @@
 public import BluetoothTypes
 
-/// How long a beacon's battery lasts, and what one received advertisement costs.
+/// The battery life of a beacon, and the energy of one received advertisement.
 ///
 /// Symbols: Q_event the charge of one advertising event on three channels, E the mean period, I_sleep the current
 /// between events, C the capacity, η its usable share, V the nominal voltage, p the probability that a packet arrives.
@@ -13,13 +13,13 @@ public struct EnergyModel: Hashable, Sendable {
     public let intervalMicroseconds: Double
     /// Q_event in µC.
     public let eventMicrocoulombs: Double
-    /// What the box's other advertisements draw, and how many events a second they are.
+    /// The current of the box's other advertisements, and their events per second.
     private let companionMicroamperes: Double
     private let companionEventsPerSecond: Double
 
     /// - Parameter companions: Other advertisements of the same box, with the same chip and battery.
     ///
-    /// Throws for an interval that is no positive number or over a day, and more octets than a legacy packet holds.
+    /// Throws for an interval that is not positive or longer than a day, and for a payload of more than 31 bytes.
     public init(
         chip: BeaconChip, battery: BeaconBattery, interval: AdvertisingInterval, payloadOctets: Int,
         companions: [EnergyModel] = []
@@ -29,7 +29,7 @@ public struct EnergyModel: Hashable, Sendable {
             payloadOctets: payloadOctets, companions: companions)
     }
 
-    /// As above, with an interval in µs that need not be one that controllers support.
+    /// The model with an interval in µs that controllers need not support.
     package init(
         chip: BeaconChip, battery: BeaconBattery, intervalMicroseconds: Double, payloadOctets: Int,
         companions: [EnergyModel] = []
@@ -70,7 +70,7 @@ public struct EnergyModel: Hashable, Sendable {
     }
 }
 
-/// What a radio chip takes from its battery for advertising: one row of a table that anyone may extend.
+/// The charge that a radio chip needs for advertising: one row of a table that can be extended.
 ///
 /// Charges are per advertising event on three channels, with wake-up, crystal and processing, as they were measured or
 /// published; nothing is scaled from data sheets' peak currents.
@@ -79,11 +79,11 @@ public struct BeaconChip: Hashable, Sendable {
     public let name: String
     /// Charge of an event without advertising data, in µC.
     public let emptyEventMicrocoulombs: Double
-    /// Charge of an event with 31 octets, in µC; linear in between.
+    /// The charge of an event with 31 bytes, in µC; linear in between.
     public let fullEventMicrocoulombs: Double
     /// Current between events, in µA.
     public let sleepMicroamperes: Double
-    /// Where the figures come from, and for which radio power.
+    /// The source of the values, and their radio power.
     public let source: String
 
     /// Throws for charges outside 0.01...10,000 µC, and sleep currents outside 0...100,000 µA.
@@ -107,7 +107,7 @@ public struct BeaconChip: Hashable, Sendable {
         self.source = source
     }
 
-    /// Q_event in µC for `payloadOctets` of advertising data. Refuses what no legacy packet holds.
+    /// Q_event in µC for `payloadOctets` of advertising data. Throws for more than 31 bytes.
     public func eventMicrocoulombs(payloadOctets: Int) throws(AirtimeError) -> Double {
         guard PacketTiming.payloadRange.contains(payloadOctets) else { throw .payload(payloadOctets) }
         let share = Double(payloadOctets) / Double(PacketTiming.payloadRange.upperBound)
@@ -149,7 +149,7 @@ public struct BeaconBattery: Hashable, Sendable {
     public let nominalVolts: Double
     /// η: the share of the capacity that a beacon can use, for pulses, the cut-off voltage and self-discharge.
     public let efficiency: Double
-    /// Where the figures come from.
+    /// The source of the values.
     public let source: String
 
     /// The η of the tables here.

@@ -1,6 +1,6 @@
-/// How many beacons stand within range of a receiver: N of the other models.
+/// The number of beacons within range of a receiver: N of the other models.
 public enum Neighborhood {
-    /// Where the receiver stands in a square grid.
+    /// The place of the receiver in a square grid.
     public enum GridPlace: Hashable, Sendable {
         /// At a beacon, which is counted.
         case beacon
@@ -55,8 +55,7 @@ public enum Neighborhood {
         return high
     }
 
-    /// How many of `positions` stand within `radius` meters of `receiver`, the rim and a beacon at the receiver's own
-    /// place counted.
+    /// The number of `positions` within `radius` m of `receiver`, including the rim and the receiver's own place.
     public static func count(
         of positions: [FloorPosition], around receiver: FloorPosition, radiusMeters radius: Double
     ) throws(AirtimeError) -> Int {
@@ -111,5 +110,26 @@ public struct WalkPast: Hashable, Sendable {
         let share = distribution(dwellSeconds)
         guard share >= -1e-9, share <= 1 + 1e-9 else { throw .share(share) }
         return min(1, max(0, share))
+    }
+}
+
+/// A place on a floor plan, in m.
+public struct FloorPosition: Hashable, Sendable {
+    public let x: Double
+    public let y: Double
+
+    /// Any numbers. Callers that read them from files check that they are finite.
+    public init(x: Double, y: Double) {
+        self.x = x
+        self.y = y
+    }
+
+    /// True if both are finite numbers.
+    public var isFinite: Bool { x.isFinite && y.isFinite }
+
+    /// The distance in m.
+    public func distance(to other: FloorPosition) -> Double {
+        let (dx, dy) = (other.x - x, other.y - y)
+        return (dx * dx + dy * dy).squareRoot()
     }
 }

@@ -20,7 +20,7 @@ public struct PathLoss: Hashable, Sendable {
     public static let heydon = PathLoss(.logarithmic(atOneMeter: 40, exponent: 2.5, nearest: 0.1))
 
     /// PL(1 m) + 10·n·log10 d dB. Measured with Bluetooth indoors: n = 2.03, shadowing of 3.5...5.9 dB (Strzoda, 2022).
-    /// What is nearer than 0.1 m counts as 0.1 m: the formula means nothing that near.
+    /// Distances below 0.1 m count as 0.1 m, where the formula ceases to be valid.
     ///
     /// Throws for a loss outside 0...120 dB and an exponent outside 0.5...10.
     public static func logDistance(
@@ -31,7 +31,7 @@ public struct PathLoss: Hashable, Sendable {
         return PathLoss(.logarithmic(atOneMeter: lossAtOneMeterDecibels, exponent: exponent, nearest: 0.1))
     }
 
-    /// ITU-R P.1238: 20·log10 f + N·log10 d + Lf - 28 dB, f in MHz. What is nearer than 1 m counts as 1 m.
+    /// ITU-R P.1238: 20·log10 f + N·log10 d + Lf - 28 dB, f in MHz. Distances below 1 m count as 1 m.
     ///
     /// - Parameters:
     ///   - frequencyMegahertz: 2402, 2426 or 2480 for the advertising channels; 300...100,000.
@@ -79,7 +79,7 @@ public struct PathLoss: Hashable, Sendable {
         }
     }
 
-    /// What a formula is, for those who write it down again.
+    /// The formula with its parameters.
     package enum Shape {
         case thesis
         case logDistance(lossAtOneMeter: Double, exponent: Double)
@@ -110,7 +110,7 @@ public struct PathLoss: Hashable, Sendable {
     }
 }
 
-/// From a beacon's transmitter to one receiver: how loud it arrives, and how far it is heard.
+/// The link from a beacon to one receiver: its mean level and its range.
 ///
 /// Symbols: P the radio power in dBm, antenna gains included; S the receiver's sensitivity in dBm; σ the standard
 /// deviation of the log-normal shadowing in dB. The level at d meters is P - PL(d) + N(0, σ).

@@ -25,15 +25,15 @@ public struct ThesisFormula: Hashable, Sendable {
         offered - slotMicroseconds / 1_000_000 * offered * (offered - 1) / 2
     }
 
-    /// What the thesis tells each beacon to send, in advertisements a second.
+    /// The advertisements per second that each beacon should send, by the thesis.
     public var offeredPerSecondPerBeacon: Double { Self.bestOfferedPerSecond / Double(beacons) }
 
-    /// What the thesis expects to arrive of it, in advertisements a second and a beacon.
+    /// The advertisements per second of each beacon that arrive, by the thesis.
     public var arrivingPerSecondPerBeacon: Double {
         Self.arrivingPerSecond(ofOffered: Self.bestOfferedPerSecond) / Double(beacons)
     }
 
-    /// What really happens at the thesis' rate: exact, with the longest legacy packet.
+    /// The exact values at the thesis's rate, with the longest legacy packet.
     public struct Truth: Hashable, Sendable {
         /// The share of packets that are clear at the rate of ``ThesisFormula/offeredPerSecondPerBeacon``.
         public let collisionFreeProbability: Double
@@ -41,7 +41,7 @@ public struct ThesisFormula: Hashable, Sendable {
         public let arrivingPerSecondPerBeacon: Double
         /// The rate at which most packets arrive, 1/(2·tau·N), a second and a beacon.
         public let bestOfferedPerSecondPerBeacon: Double
-        /// What arrives at that rate.
+        /// The advertisements per second of each beacon that arrive at that rate.
         public let bestArrivingPerSecondPerBeacon: Double
     }
 
@@ -71,7 +71,7 @@ public struct ThesisFormula: Hashable, Sendable {
 }
 
 extension ThesisFormula {
-    /// What the formula gets wrong, each as a sentence for the reader of a report.
+    /// The errors of the formula, each as a sentence.
     public enum Fault: CaseIterable, Hashable, Sendable, CustomStringConvertible {
         /// 1 - q·i asks only what came before the i-th packet.
         case chargesOnlyTheLaterPacket
@@ -79,7 +79,7 @@ extension ThesisFormula {
         case addsLosses
         /// 526 µs in place of tau_i + tau_j.
         case mistakesTheWindow
-        /// What arrives on one channel, taken three times.
+        /// Three times the value for one channel.
         case multipliesByThreeChannels
 
         public var description: String {
@@ -121,7 +121,7 @@ public enum QuotedFormulas {
     /// exp(-N·tau/T): Poisson arrivals with one airtime as the vulnerable window.
     ///
     /// Wrong: a packet dies of those that start up to one airtime before it as well as of those that start while it is
-    /// sent, so the window is two airtimes; the target beacon does not collide with itself; E belongs where T stands.
+    /// sent, so the window is two airtimes; the target beacon does not collide with itself; the formula uses T in place of E.
     /// For 100 beacons, 500 ms and 376 µs it finds 7.2 % lost, where 13.7 % is exact.
     public static func oneWindowPoisson(
         beacons: Int, intervalMicroseconds: Double, airtimeMicroseconds: Double
