@@ -2,10 +2,10 @@ import Auditing
 import EnduranceAudits
 import Testing
 
-/// Audits of generated fleets with known faults find all of them, and nothing else. The endurance program runs
-/// thousands of these audits.
+/// An audit of a generated fleet with known faults finds all of them, and no other. The endurance program makes thousands
+/// of these audits.
 struct FaultTests {
-    /// Computes the slow tables once.
+    /// Shared by all tests, because its tables take long to compute.
     private static let model = {
         var model = SilenceModel()
         _ = AuditTrial.clean(seed: 1, &model)
@@ -23,17 +23,17 @@ struct FaultTests {
         #expect(trial.complaints + trial.excess == [], "seed \(trial.seed)")
     }
 
-    @Test(arguments: Fault.allCases)
+    /// Every sixth fault, together with two others.
+    @Test(arguments: stride(from: 0, to: Fault.allCases.count, by: 6).map { Fault.allCases[$0] })
     func threeAtATime(_ fault: Fault) {
         var model = Self.model
         let seed = Self.seed(fault)
-        // A beacon with an advertising set for each frame would not show this fault, so all its frames share one set
-        // here.
+        // The other parity of the seed: boxes that have one advertising set alone have several here, and vice versa.
         let trial = AuditTrial.threeAtATime(fault, step: Int(seed) % 8, seed: 2001 + seed, &model)
         #expect(trial.complaints + trial.excess == [], "\(trial.faults), seed \(trial.seed)")
     }
 
-    @Test(arguments: UInt64(5000)..<5010)
+    @Test(arguments: UInt64(5000)..<5004)
     func cleanFleets(_ seed: UInt64) {
         var model = Self.model
         let trial = AuditTrial.clean(seed: seed, &model)
