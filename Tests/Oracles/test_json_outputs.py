@@ -633,7 +633,10 @@ def test_each_command_with_a_json_output_is_held_against_its_page():
 
 @pytest.mark.parametrize("case", OUTPUTS, ids=lambda case: f"{case.page} {case.section}".split(",")[0].strip())
 def test_the_keys_of_json_outputs_are_those_of_the_page(case, tmp_path):
-    documented = WRITTEN[f"pharos-{case.page}"]["json"]
+    if case.page == "plan":
+        documented = json.loads(output("plan", "json-keys"))
+    else:
+        documented = WRITTEN[f"pharos-{case.page}"]["json"]
     if case.section:
         documented = documented[case.section]
     found = {key: is_null for key, is_null in keys_of(case.made(tmp_path)).items() if not key.startswith(DATA)}

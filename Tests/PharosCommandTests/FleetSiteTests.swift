@@ -17,7 +17,7 @@ import Testing
         let result = try Program.run("plan", "site", path, "--places", "50")
         #expect(result.code == 0 && result.errors.isEmpty, "\(result.errors)")
         #expect(result.output.contains("hall-entrance at "))
-        #expect(result.output.contains("are those of ../fleets/museum.json, the site museum, the floor ground"))
+        #expect(result.output.contains("come from ../fleets/museum.json, the site museum, the floor ground"))
         let json = try answer("site --places 50", path)
         #expect(number(json["beacons"]) == 4)
         #expect(json["fleet"]?.string == "../fleets/museum.json")
@@ -89,7 +89,7 @@ import Testing
         let result = try Program.run("plan", "site", site(folder, #"{"fleet":"museum.json"}"#), "--places", "20")
         #expect(result.code == 0)
         #expect(
-            result.errors.contains("beacons of 2 floors are put on one plan: ground, upper; \"floor\" chooses one"))
+            result.errors.contains("the plan has the beacons of 2 floors: ground, upper; choose one with \"floor\""))
     }
 
 }

@@ -51,7 +51,7 @@ import Testing
             let page = answer.page(command: "")
             #expect(text.hasPrefix(answer.sentence))
             for fact in answer.facts {
-                guard fact.name != nil else { continue }
+                guard fact.label != nil else { continue }
                 let shown = fact.shown ?? fact.quantity.text
                 #expect(text.contains(shown), "\(shown)")
                 #expect(page.contains(shown.replacing("<", with: "&lt;")), "\(shown)")

@@ -46,7 +46,9 @@ import Testing
         content.floorPlan = Self.plan()
         let html = PlanPage(content).html
         #expect(try MarkupReader(html).problems == [])
-        for text in [">door &lt;1&gt;</text>", ">desk</text>", "class=\"contour\"", "target: 90 %", "wall: the wider"] {
+        for text in [
+            ">door &lt;1&gt;</text>", ">desk</text>", "class=\"contour\"", "target: 90 %", "wall: a wider line",
+        ] {
             #expect(html.contains(text), "\(text)")
         }
     }

@@ -1,4 +1,5 @@
 import Airtime
+import BluetoothTypes
 import FoundationEssentials
 import Testing
 
@@ -110,8 +111,8 @@ struct PageVectors: Codable {
         ]
         texts = values.map {
             Text(
-                value: $0, significant: NumberText.significant($0), percent: NumberText.percent($0),
-                duration: NumberText.duration($0))
+                value: $0, significant: NumberFormat.significant($0), percent: NumberFormat.percent($0),
+                duration: NumberFormat.duration($0))
         }
     }
 }

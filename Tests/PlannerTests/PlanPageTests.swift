@@ -1,6 +1,7 @@
 import Airtime
-import Planner
 import Testing
+
+@testable import Planner
 
 @Suite struct PlanPageTests {
     /// A hostile name, and what must never stand in the page because of it.
@@ -199,7 +200,7 @@ import Testing
         #expect(path.count { $0 == "M" } == 3 && path.count { $0 == "L" } == 1)
         // A value alone between two gaps is a dot.
         #expect(path.hasSuffix("h0"))
-        #expect(html.contains("Where a line is interrupted: not within 60 s."))
-        #expect(html.contains("wanted: 3 s"))
+        #expect(html.contains("An interrupted line means: not within 60 s."))
+        #expect(html.contains("target: 3 s"))
     }
 }

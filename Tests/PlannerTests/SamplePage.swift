@@ -1,28 +1,34 @@
 import Airtime
-import Planner
 
-/// A page with everything in it, as large as pages usually are. Values are of the right size, and not for building on.
+@testable import Planner
+
+/// A page with everything in it, as large as pages usually are. Its values have a plausible size only.
 enum SamplePage {
     typealias Content = PlanPageContent
 
     static func content() throws -> Content {
-        Content(
+        var content = Content(
             title: "250 beacons in one hall",
             answer:
-                "Set every beacon to 271.25 ms: an Android app in balanced mode then sees a given one within 2.6 s in "
-                + "90 of 100 cases, and more than twice as many packets arrive as at 100 ms.",
+                "Set every beacon to 271.25 ms: an Android app in balanced mode then finds a given one within 2.6 s in "
+                + "90 % of the cases, and more than twice as many packets arrive as at 100 ms.",
             command:
-                "pharos plan interval --beacons 250 --detect-within-s 5 --probability 0.9 --scanner android-balanced",
-            explorer: try explorer(), latencies: latencies, heatMap: heatMap, floorPlan: floorPlan, curves: [life],
-            figures: [
-                .init("battery life", "2.1", unit: "years", remark: "nRF52832 at +4 dBm on a CR2477"),
-                .init("beacons in range", "250", remark: "of 312 on the floor"),
-                .init("thesis formula", "7.6", unit: "1/s", remark: "charges only the later packet of a pair"),
-            ],
-            notes: [
-                "All beacons have the same interval and packets of the same length.",
-                "Windows under 100 ms: high percentiles come out up to 5 % too short.",
-            ])
+                "pharos plan interval --beacons 250 --detect-within-s 5 --probability 0.9 --scanner android-balanced")
+        content.explorer = try explorer()
+        content.latencies = latencies
+        content.heatMap = heatMap
+        content.floorPlan = floorPlan
+        content.curves = [life]
+        content.figures = [
+            .init("battery life", "2.1", unit: "years", remark: "nRF52832 at +4 dBm on a CR2477"),
+            .init("beacons in range", "250", remark: "of 312 on the floor"),
+            .init("thesis formula", "7.6", unit: "1/s", remark: "charges only the later packet of a pair"),
+        ]
+        content.notes = [
+            "All beacons have the same interval and packets of the same length.",
+            "Windows under 100 ms: high percentiles are up to 5 % too short.",
+        ]
+        return content
     }
 
     static func explorer() throws -> Content.Explorer {
@@ -143,7 +149,7 @@ enum SamplePage {
     static var walk: Content.Walk {
         get throws {
             .init(
-                try WalkPast(speedMetersPerSecond: 1.4, closestDistanceMeters: 3, rangeMeters: 10),
+                path: try WalkPast(speedMetersPerSecond: 1.4, closestDistanceMeters: 3, rangeMeters: 10),
                 probabilitySeen: 0.93, fleet: try explorer())
         }
     }

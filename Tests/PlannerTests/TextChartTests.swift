@@ -59,7 +59,7 @@ import Testing
         let lines = TextChart(width: 60, isPlain: true).curve(curve, height: 8).split(separator: "\n")
         let row = lines.first { $0.contains("*") } ?? ""
         #expect(row.contains("*" + String(repeating: " ", count: 11) + "*") || row.contains(/\* {8,}\*/))
-        #expect(lines.last == "where a line is interrupted: not within 60 s")
+        #expect(lines.last == "an interrupted line means: not within 60 s")
     }
 
     @Test(arguments: [true, false])

@@ -1,22 +1,22 @@
 internal import BluetoothTypes
 internal import Configuration
 
-/// A beacon profile with another value in its calibration, and every other octet of its text as it was.
+/// The text of a beacon profile with a new calibration value, and every other byte unchanged.
 public struct CalibrationRevision: Sendable {
     /// The new text.
     public let text: [UInt8]
-    /// Under which key the value stands: a radio power, or `default`.
+    /// The key of the value: a radio power, or `default`.
     public let key: String
-    /// The value, in whole dBm at 1 m.
+    /// The value: dBm at 1 m.
     public let dBm: Int
 
     /// - Parameters:
-    ///   - text: The profile's.
-    ///   - radioPower: What the transmitter emitted, in dBm; `nil` where nobody knows: then the value is the default.
-    ///   - measuredPower: At 1 m, in dBm; rounded to the nearest whole number.
-    ///   - receiver: Whose value it is.
+    ///   - text: The text of the profile.
+    ///   - radioPower: The radio power of the transmitter in dBm; nil if it is unknown, which sets the default.
+    ///   - measuredPower: The measured power at 1 m in dBm; rounded to the nearest whole number.
+    ///   - receiver: The name of the receiver that measured it.
     ///
-    /// Throws for values that no frame can carry, and a text that is no profile.
+    /// Throws for values that no frame can carry, and for a text that is not a profile.
     public init(
         of text: [UInt8], radioPower: Int?, measuredPower: Double, receiver: String
     ) throws(PlanError) {
@@ -26,12 +26,12 @@ public struct CalibrationRevision: Sendable {
             throw PlanError(.data, "\(dBm) dBm at 1 m is out of range \(MeasuredPowerAtOneMeter.range)")
         }
         guard let root = JSONDocument.parse(text).root, root["advertisements"] != nil else {
-            throw PlanError(.data, "the profile has no advertisements: there is nowhere to put the calibration")
+            throw PlanError(.data, "the file has no advertisements, so it is not a profile: choose another file")
         }
         let name = JSONValue.string(receiver).line
         var edit = TextEdit(text)
         guard let calibration = root["calibration"] else {
-            // Before the first member, so that no comma of somebody else's is touched.
+            // Before the first member, so that no existing comma changes.
             edit.insert("\n  \"calibration\": { \"\(key)\": \(dBm), \"receiver\": \(name) },", behindBraceOf: root)
             self.text = edit.text
             return
@@ -50,7 +50,7 @@ public struct CalibrationRevision: Sendable {
     }
 }
 
-/// Changes at places of a text, made from its end on, so that the places of the others stay what they are.
+/// Changes of a text. They are made from the end to the beginning, so that the earlier offsets stay valid.
 private struct TextEdit {
     private let original: [UInt8]
     private var changes: [(range: Range<Int>, text: [UInt8])] = []
@@ -59,7 +59,7 @@ private struct TextEdit {
 
     var text: [UInt8] {
         var result = original
-        // Of two at one place the one that was asked for last stands first.
+        // Of two insertions at one offset, the later one comes first.
         for change in changes.enumerated().sorted(by: {
             ($0.element.range.lowerBound, $0.offset) > ($1.element.range.lowerBound, $1.offset)
         }) {
@@ -70,7 +70,7 @@ private struct TextEdit {
 
     mutating func insert(_ text: String, behindBraceOf node: JSONNode) {
         guard let offset = ProfileRevision.offsets(of: [node.position], in: original).first else { return }
-        // An object that was empty has no member for the comma.
+        // In an empty object no member follows, so the comma is dropped.
         let rest = original[(offset + 1)...].first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         let isEmpty = rest == UInt8(ascii: "}")
         let earlier = changes.contains { $0.range.lowerBound == offset + 1 }

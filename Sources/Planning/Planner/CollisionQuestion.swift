@@ -1,17 +1,15 @@
 public import Airtime
 internal import BluetoothTypes
 
-/// How many advertisements arrive: boxes with their frames, before one receiver on one channel.
+/// Asks how many advertisements of beacons around one receiver arrive, on one channel.
 public struct CollisionQuestion: Sendable {
     public let air: PlannedAir
     public let background: BackgroundLoad
-    /// How much stronger a packet must be, in dB, to survive another; `nil` where any overlap destroys it.
+    /// A packet survives another one that is this many dB weaker; nil if any overlap destroys it.
     public let captureDecibels: Double?
-    /// How the copies of an event lie; `nil` for 1 ms, the same in all devices.
+    /// The time between the copies of an event; nil for 1 ms in all devices.
     public let copySpacing: CopySpacing?
 
-    /// Without `captureDecibels` (in dB) any overlap destroys a packet; without `copySpacing` all boxes send their copies
-    /// at the same spacing.
     public init(
         air: PlannedAir, background: BackgroundLoad = .none, captureDecibels: Double? = nil,
         copySpacing: CopySpacing? = nil
@@ -22,8 +20,8 @@ public struct CollisionQuestion: Sendable {
         self.copySpacing = copySpacing
     }
 
-    /// How many packets arrive, how losses follow each other, and how many beacons it would take to drown. Throws what the
-    /// models refuse.
+    /// The share of packets that arrive, the losses in a row, and advice if the channel is saturated. Throws the models'
+    /// errors.
     public func answer() throws(PlanError) -> PlanAnswer {
         var answer = try PlanError.asking { () throws(AirtimeError) in try found() }
         answer.noteRounding(of: air)
@@ -38,26 +36,24 @@ public struct CollisionQuestion: Sendable {
         let isDrowned = share < Self.drownedShare
         let streams = air.streams(model.collisionFreeProbabilities)
         var answer = PlanAnswer(
-            title: "Collisions of \(air.origin?.name ?? NumberText.beacons(air.beacons))",
+            title: "Collisions of \(air.origin?.name ?? NumberFormat.beacons(air.beacons))",
             sentence: sentence(share, arrivals, logarithm))
         answer.stateOrigin(of: air)
-        answer.state("beacons", .count(air.beacons))
-        answer.state("intervalMs", .milliseconds(air.onlyFrame?.milliseconds))
+        answer.state(.beacons, .count(air.beacons))
+        answer.state(.commonInterval, .milliseconds(air.onlyFrame?.milliseconds))
         answer.state(
-            "collisionFreeProbability", .share(share), as: "collision-free packets",
-            shown: isDrowned ? "10^\(Int(logarithm.rounded(.down)))" : nil, remark: "on one channel")
+            .collisionFree, .share(share), shown: isDrowned ? "10^\(Int(logarithm.rounded(.down)))" : nil,
+            remark: "on one channel")
         answer.state(
-            "arrivalsPerSecondPerBeacon", .number(arrivals, unit: "1/s"), as: "arriving",
-            shown: isDrowned ? "none" : nil,
-            remark: "for each beacon, of \(NumberText.significant(model.offeredPerSecondPerBox)) sent")
-        answer.state("log10CollisionFreeProbability", .number(logarithm))
+            .arrivals, .number(arrivals), shown: isDrowned ? "none" : nil,
+            remark: "for each beacon, of \(NumberFormat.significant(model.offeredPerSecondPerBox)) sent")
+        answer.state(.logCollisionFree, .number(logarithm))
         try addRuns(to: &answer, isDrowned)
         try addCopies(to: &answer)
-        answer.state("airtimeMicroseconds", .number(air.onlyFrame?.airtimeMicroseconds, unit: "µs"))
-        answer.state(
-            "channelLoad", .share(model.channelLoad), as: "channel load", remark: "packets that overlap counted twice")
-        answer.state("saturated", .flag(model.fleetLoad > Self.saturation))
-        answer.state("advertisements", .list(streams.map { quantity($0) }))
+        answer.state(.airtime, .number(air.onlyFrame?.airtimeMicroseconds))
+        answer.state(.channelLoad, .share(model.channelLoad), remark: "packets that overlap count twice")
+        answer.state(.saturated, .flag(model.fleetLoad > Self.saturation))
+        answer.state(.advertisements, .list(streams.map { quantity($0) }))
         show(streams, in: &answer)
         try addCapture(to: &answer)
         try addPicture(to: &answer)
@@ -67,14 +63,13 @@ public struct CollisionQuestion: Sendable {
     }
 
     private static let mixture =
-        "A box has one radio, so its own advertisements do not collide with each other. Runs of losses, copies and "
-        + "capture are told only where all beacons send one advertisement at one interval."
+        "A beacon has one radio, so its own advertisements do not collide with each other. Runs of losses, copies and "
+        + "capture are only computed if all beacons send one advertisement at one interval."
 
     private func quantity(_ stream: (frame: PlannedFrame, beacons: Int, clear: Double)) -> PlanQuantity {
-        guard air.origin != nil else { return stream.frame.quantity() }
-        return stream.frame.quantity([
-            ("beacons", .count(stream.beacons)), ("collisionFreeProbability", .share(stream.clear)),
-        ])
+        guard air.origin != nil else { return stream.frame.quantity }
+        return .object(
+            stream.frame.members + [(.beacons, .count(stream.beacons)), (.collisionFree, .share(stream.clear))])
     }
 
     private func show(
@@ -82,7 +77,7 @@ public struct CollisionQuestion: Sendable {
     ) {
         for (frame, beacons, _) in streams.prefix(Self.frameLimit) {
             let what = air.onlyFrame == nil ? ": \(frame.name), every \(frame.interval)" : ""
-            let who = air.origin == nil ? "" : ", \(NumberText.beacons(beacons))"
+            let who = air.origin == nil ? "" : ", \(NumberFormat.beacons(beacons))"
             answer.show(
                 "airtime of a packet", .number(frame.airtimeMicroseconds, unit: "µs"),
                 remark: "\(frame.payloadOctets) bytes of data" + what + who)
@@ -92,7 +87,7 @@ public struct CollisionQuestion: Sendable {
         }
     }
 
-    /// More kinds of advertisements than these are for `--json`.
+    /// The text lists this many kinds of advertisements; JSON lists all.
     private static let frameLimit = 12
 
     private func sentence(_ share: Double, _ arrivals: Double, _ logarithm: Double) -> String {
@@ -108,25 +103,25 @@ public struct CollisionQuestion: Sendable {
         let place = air.origin.map { " of \($0.name)" } ?? ""
         if share < Self.drownedShare {
             return
-                "\(NumberText.beacons(air.beacons))\(place) that send \(what) drown each other: the share of packets that "
+                "\(NumberFormat.beacons(air.beacons))\(place) that send \(what) drown each other: the share of packets that "
                 + "arrive is about 10^\(Int(logarithm.rounded(.down))), practically none."
         }
-        let who =
+        let senders =
             air.beacons == 1
             ? "one beacon\(place) that sends" : "\(air.beacons) beacons\(place) that send"
         return
-            "Of the packets of \(who) \(what), \(NumberText.percent(share)) reach a receiver without a collision: "
-            + "\(NumberText.significant(arrivals)) a second from each beacon."
+            "\(NumberFormat.percent(share)) of the packets of \(senders) \(what) reach a receiver without a collision: "
+            + "\(NumberFormat.significant(arrivals)) a second from each beacon."
     }
 
-    /// Below this share the models' remainder is rounding, and all packets are as good as lost.
+    /// Below this share the model's value is mostly rounding error, and practically all packets are lost.
     private static let drownedShare = 1e-9
-    /// Σ tau/E at which most packets arrive; beyond it each beacon that sends more lets fewer arrive.
+    /// The load Σ tau/E at which most packets arrive. Beyond it, more packets sent means fewer that arrive.
     private static let saturation = 0.5
 
-    /// How losses follow each other; only equal intervals have a law for that.
+    /// Adds the runs of losses, which the model knows for equal intervals only.
     private func addRuns(to answer: inout PlanAnswer, _ isDrowned: Bool) throws(AirtimeError) {
-        guard let frame = air.onlyFrame else { return answer.state("lossAfterLossProbability", .nothing) }
+        guard let frame = air.onlyFrame else { return answer.state(.lossAfterLoss, .nothing) }
         let runs = try RunsModel(
             group: try frame.group(air.beacons),
             otherClearProbability: background.clearProbability(forPacketOf: frame.airtimeMicroseconds))
@@ -135,23 +130,23 @@ public struct CollisionQuestion: Sendable {
         let again = runs.lossAfterLossProbability.map { isDrowned ? 1 : $0 }
         let isShown = again != nil && !isDrowned
         answer.state(
-            "lossAfterLossProbability", .share(again), as: isShown ? "lost after a loss" : nil,
-            remark: "losses come in runs: the same two meet again")
-        answer.state("lossRunProbability", .record([2, 3, 5, 10].map { ("\($0)", .share(run($0))) }))
+            .lossAfterLoss, .share(again), isInText: isShown,
+            remark: "losses come in runs: the same two beacons collide again")
+        answer.state(.lossRuns, .record([2, 3, 5, 10].map { ("\($0)", .share(run($0))) }))
         guard isShown else { return }
         for length in [3, 10] { answer.show("\(length) lost in a row", .share(run(length))) }
     }
 
     private func addCopies(to answer: inout PlanAnswer) throws(AirtimeError) {
-        guard let frame = air.onlyFrame else { return answer.state("anyOfThreeProbability", .nothing) }
+        guard let frame = air.onlyFrame else { return answer.state(.anyOfThree, .nothing) }
         let spacing = if let copySpacing { copySpacing } else { try CopySpacing(identicalMicroseconds: 1000) }
         let any = try AnyOfThreeModel(groups: [try frame.group(air.beacons)], spacing: spacing, background: background)
             .atLeastOneProbability
         answer.state(
-            "anyOfThreeProbability", .share(any), as: any > Self.drownedShare ? "one of three copies" : nil,
+            .anyOfThree, .share(any), isInText: any > Self.drownedShare,
             remark: copySpacing == nil && air.beacons > 1
                 ? "identical firmware: the copies of two beacons collide together"
-                : "for a receiver that hears three channels at once")
+                : "for a receiver that listens on three channels at once")
     }
 
     private func addCapture(to answer: inout PlanAnswer) throws(AirtimeError) {
@@ -162,19 +157,21 @@ public struct CollisionQuestion: Sendable {
             thresholdDecibels: captureDecibels, shadowingDecibels: Self.shadowing, background: background
         ).band
         answer.state(
-            "capture",
-            .record([
-                ("stayingWithFirst", .share(band.stayingWithFirst)), ("fullCapture", .share(band.fullCapture)),
-            ]),
-            as: "with capture of \(NumberText.significant(captureDecibels)) dB",
-            shown: "\(NumberText.percent(band.stayingWithFirst)) to \(NumberText.percent(band.fullCapture))",
-            remark: "from a receiver that stays with the first packet to one that turns to the stronger")
+            .capture,
+            .object([
+                (.stayingWithFirst, .share(band.stayingWithFirst)), (.fullCapture, .share(band.fullCapture)),
+            ]))
+        answer.show(
+            "with capture of \(NumberFormat.significant(captureDecibels)) dB", .nothing,
+            shown: "\(NumberFormat.percent(band.stayingWithFirst)) to \(NumberFormat.percent(band.fullCapture))",
+            remark: "a receiver that stays with the first packet, and one that changes to the stronger packet")
         answer.note(
-            "Capture: all beacons equally strong on average, with a shadowing of \(NumberText.significant(Self.shadowing)) dB; "
-                + "weak interferers that add up are not counted, so both are bounds from above.")
+            "Capture assumes that all beacons are equally strong on average, with a shadowing of "
+                + "\(NumberFormat.significant(Self.shadowing)) dB. Both values are upper bounds, because several weak "
+                + "interferers together are not counted.")
     }
 
-    /// The page with its controls, for one frame.
+    /// Adds the page's controls, which need one frame.
     private func addPicture(to answer: inout PlanAnswer) throws(AirtimeError) {
         guard let frame = air.onlyFrame, let scanner = ScannerPreset(named: "continuous") else { return }
         try answer.explore(
@@ -182,10 +179,10 @@ public struct CollisionQuestion: Sendable {
             captureDecibels: captureDecibels)
     }
 
-    /// σ in dB: what is measured with Bluetooth indoors lies between 3.5 and 5.9.
+    /// σ in dB. Measurements with Bluetooth indoors found 3.5 to 5.9.
     private static let shadowing = 4.0
 
-    /// What a fleet that sends too much had better do.
+    /// Advice for a fleet that sends too much.
     private func saturation() throws(AirtimeError) -> String {
         let airtime = air.boxes.flatMap(\.frames).map(\.airtimeMicroseconds).max() ?? 376
         let streams = air.advertisements
@@ -193,26 +190,80 @@ public struct CollisionQuestion: Sendable {
         let setting = try IntervalSetting(
             meanPeriodMicroseconds: best.throughputMeanPeriodMicroseconds, rounding: .up)
         guard setting.limit != .longest else {
-            return "This is beyond saturation, and with the longest interval, 10.24 s, it still is: put fewer beacons "
-                + "in range of a receiver, by less radio power or wider spacing."
+            return "The channel is saturated, even with the longest interval, 10.24 s. Put fewer beacons in range of a "
+                + "receiver: use less radio power or a wider spacing."
         }
         let fleet = try AdvertiserGroup(
             count: streams, interval: setting.interval, airtimeMicroseconds: airtime)
         let arrivals = try CollisionModel(groups: [fleet], background: background).arrivalsPerSecondPerBeacon
-        return "This is beyond saturation: with an interval of \(setting.interval) more would arrive, "
-            + "\(NumberText.significant(arrivals)) a second from each beacon"
+        return "The channel is saturated. With an interval of \(setting.interval) more packets would arrive: "
+            + "\(NumberFormat.significant(arrivals)) a second from each beacon"
             + (air.onlyFrame == nil ? " and advertisement." : ".")
     }
 }
 
-/// The sites of a fleet side by side, a row each.
+extension PlanKey {
+    fileprivate static let sites = PlanKey(
+        "sites[]",
+        "Only for a fleet with several sites, instead of all other keys: an object with these keys for each site.")
+    fileprivate static let commonInterval = PlanKey(
+        "intervalMs", "Advertising interval in ms; null if the beacons have several.")
+    fileprivate static let logCollisionFree = PlanKey(
+        "log10CollisionFreeProbability",
+        "Decimal logarithm of collisionFreeProbability, which remains exact if the probability rounds to 0.")
+    fileprivate static let lossRuns = PlanKey(
+        "lossRunProbability",
+        "Probability that this many packets in a row are lost, by the number; absent if the beacons send different packets."
+    )
+    fileprivate static let saturated = PlanKey(
+        "saturated", "True if fewer packets would arrive if each beacon sent more.")
+    fileprivate static let advertisements = PlanKey(
+        "advertisements[]", "The different advertisements that the beacons send.")
+    fileprivate static let capture = PlanKey("capture", "With --capture-db: share of packets that arrive with capture.")
+    fileprivate static let stayingWithFirst = PlanKey(
+        "capture.stayingWithFirst", "For a receiver that stays with the first packet.")
+    fileprivate static let fullCapture = PlanKey(
+        "capture.fullCapture", "For a receiver that changes to a stronger packet.")
+
+    static let arrivals = PlanKey(
+        "arrivalsPerSecondPerBeacon", "Packets of each beacon that arrive in a second, on one channel.",
+        label: "arriving", unit: "1/s")
+    static let lossAfterLoss = PlanKey(
+        "lossAfterLossProbability",
+        "Probability that the packet after a lost packet is lost too; null without losses, and if the beacons send "
+            + "different packets.", label: "lost after a loss")
+    static let anyOfThree = PlanKey(
+        "anyOfThreeProbability",
+        "Share of events of which at least one of the three copies arrives; null if the beacons send different packets.",
+        label: "one of three copies")
+    static let channelLoad = PlanKey(
+        "channelLoad", "Share of the time that packets occupy; packets that overlap count twice.",
+        label: "channel load")
+}
+
+extension CollisionQuestion {
+    /// The keys of the answer in JSON.
+    static let keys: [PlanKey] =
+        PlanKey.origin + [
+            .beacons, .sites, .commonInterval, .collisionFree, .arrivals, .logCollisionFree, .lossAfterLoss, .lossRuns,
+            .anyOfThree, .airtime, .channelLoad, .saturated,
+        ] + PlanKey.frame.map { $0.within("advertisements[]") } + [
+            PlanKey.beacons.within("advertisements[]", "With --from-fleet: number of beacons that send it."),
+            PlanKey.collisionFree.within(
+                "advertisements[]", "With --from-fleet: share of its packets that do not collide."),
+            .capture, .stayingWithFirst, .fullCapture,
+        ]
+}
+
+/// Asks how many advertisements arrive at each site of a fleet.
 public struct SitesCollisionQuestion: Sendable {
     private let sites: [CollisionQuestion]
 
     /// - Parameter sites: At least one, all of one fleet.
     public init(_ sites: [CollisionQuestion]) { self.sites = sites }
 
-    /// A line for each site, the one where the fewest packets arrive named in the sentence. Throws what the models refuse.
+    /// A row for each site; the sentence names the site at which the smallest share of packets arrives. Throws the models'
+    /// errors.
     public func answer() throws(PlanError) -> PlanAnswer {
         let fleet = sites.first?.air.origin?.fleet ?? ""
         var rows: [(name: String, share: Double)] = []
@@ -220,7 +271,7 @@ public struct SitesCollisionQuestion: Sendable {
         var answer = PlanAnswer(title: "Collisions of the sites of \(fleet)", sentence: "")
         for site in sites {
             let air = site.air
-            let name = (air.origin?.site).flatMap { $0.isEmpty ? nil : $0 } ?? NumberText.none
+            let name = (air.origin?.site).flatMap { $0.isEmpty ? nil : $0 } ?? NumberFormat.none
             let model = try PlanError.asking { () throws(AirtimeError) in
                 try BoxCollisionModel(boxes: air.kinds(), background: site.background)
             }
@@ -228,19 +279,20 @@ public struct SitesCollisionQuestion: Sendable {
             answer.show(
                 name, .share(model.collisionFreeProbability),
                 remark:
-                    "free of collisions: \(NumberText.beacons(air.beacons)), \(air.advertisements) advertisements, "
-                    + "\(NumberText.significant(model.arrivalsPerSecondPerBox)) arriving a second from each")
+                    "free of collisions: \(NumberFormat.beacons(air.beacons)), \(air.advertisements) advertisements, "
+                    + "\(NumberFormat.significant(model.arrivalsPerSecondPerBox)) arriving a second from each")
             answers.append(try site.answer().record)
         }
         if let worst = rows.min(by: { $0.share < $1.share }) {
             answer.sentence =
-                "The fleet \(fleet) has \(sites.count) sites; at the fullest, \(worst.name), "
-                + "\(NumberText.percent(worst.share)) of the packets reach a receiver without a collision."
+                "\(NumberFormat.percent(worst.share)) of the packets reach a receiver without a collision at \(worst.name), the "
+                + "fullest of the \(sites.count) sites of the fleet \(fleet)."
         }
-        answer.state("fleet", .word(fleet))
-        answer.state("sites", .list(answers))
+        answer.state(.fleet, .word(fleet))
+        answer.state(.sites, .list(answers))
         answer.note(
-            "As if a receiver heard all of its site: `--site` tells more of one, `plan site` who is heard where.")
+            "The values assume that a receiver hears all beacons of its site. --site shows one site in detail; "
+                + "pharos plan site computes which beacons are heard where.")
         if let air = sites.first?.air { answer.noteRounding(of: air) }
         return answer
     }

@@ -1,16 +1,16 @@
 public import Airtime
+internal import BluetoothTypes
 
 /// Asks how many beacons fit in range of one receiver, and how far apart they are then.
 public struct DensityQuestion: Sendable {
-    /// The mixture of beacons to which more of the same are added.
+    /// The beacons. More beacons of the same mixture are added.
     public let air: PlannedAir
     public let scanner: ScannerPreset
     public let target: DetectionTarget
     public let range: PlannedRange
-    /// Whether the answer also has a curve over other numbers of beacons, which takes longer.
+    /// True adds a curve over other numbers of beacons, which takes longer.
     public let drawsCurve: Bool
 
-    /// `air`: the beacons of which there may be more.
     public init(
         air: PlannedAir, scanner: ScannerPreset, target: DetectionTarget, range: PlannedRange,
         drawsCurve: Bool = false
@@ -41,19 +41,16 @@ public struct DensityQuestion: Sendable {
             sentence: spacing.map { sentence(beacons, $0) } ?? refusal(latency))
         answer.holds = beacons > 0
         answer.stateOrigin(of: air)
-        answer.state("beaconsInRange", .count(beacons))
-        answer.state("gridSpacingM", .number(spacing, unit: "m"))
-        answer.state("rangeM", .number(range.meters, unit: "m"))
-        answer.state("intervalMs", .milliseconds(asked.milliseconds))
+        answer.state(.beaconsInRange, .count(beacons), remark: "at most, including the target beacon")
+        answer.state(.gridSpacing, .number(spacing), isInText: spacing != nil, remark: "square grid")
+        answer.state(.range, .number(range.meters), remark: range.remark)
+        answer.state(.interval, .milliseconds(asked.milliseconds))
         answer.stateTarget(of: air)
-        answer.state("scanner", .word(scanner.name))
-        answer.show("beacons in range", .count(beacons), remark: "at most, including the target beacon")
-        if spacing != nil { answer.show("grid spacing", .number(spacing, unit: "m"), remark: "square grid") }
-        answer.show("range", .number(range.meters, unit: "m"), remark: range.remark)
+        answer.state(.scanner, .word(scanner.name))
         answer.state(latency)
         if let only = air.onlyFrame {
             let scanners = [scanner] + ScannerPreset.all.filter { $0.name != scanner.name }
-            answer.pictures.density = .init(
+            answer.pictures.page.density = .init(
                 beaconsInRange: beacons, gridSpacingM: spacing, detectWithinS: target.seconds,
                 probability: target.probability, rangeM: range.meters, intervalMs: only.milliseconds,
                 payloadOctets: only.payloadOctets, scanners: scanners.map { .init($0.name, $0.pattern) },
@@ -61,7 +58,9 @@ public struct DensityQuestion: Sendable {
                 shares: drawsCurve
                     ? try PlanError.asking { () throws(AirtimeError) in try shares(around: beacons, of: only) } : [])
         }
-        if let origin = air.origin { answer.note("More beacons of the same mixture as at \(origin.name).") }
+        if let origin = air.origin {
+            answer.note("The additional beacons send the same mixture of advertisements as those of \(origin.name).")
+        }
         answer.noteRounding(of: air)
         return answer
     }
@@ -83,32 +82,46 @@ public struct DensityQuestion: Sendable {
 
     private func sentence(_ beacons: Int, _ spacing: Double) -> String {
         let grid =
-            "a square grid of \(NumberText.significant(spacing)) m with a range of \(NumberText.significant(range.meters)) m."
+            "a square grid of \(NumberFormat.significant(spacing)) m with a range of \(NumberFormat.significant(range.meters)) m."
         return beacons == 1
-            ? "Only a single beacon in range of a receiver meets the target (\(target.text)): \(grid)"
-            : "Up to \(beacons) beacons in range of one receiver are each received \(target.text): \(grid)"
+            ? "One beacon in range of a receiver is found \(target.text), and no more than one: \(grid)"
+            : "Up to \(beacons) beacons in range of one receiver are each found \(target.text): \(grid)"
     }
 
     private func refusal(_ alone: LatencyDistribution) -> String {
         let share = alone.received(within: min(target.seconds, alone.horizonSeconds)) ?? 1
-        return "Not even a single beacon is received \(target.text) by \(scanner.name), but in "
-            + "\(NumberText.percent(share)): send more often, allow more time, or let the scanner listen more."
+        return "No number of beacons is found \(target.text): \(scanner.name) finds a single beacon in "
+            + "\(NumberFormat.percent(share)). Send more often, allow more time, or let the scanner listen more."
     }
+
+    /// The keys of the answer in JSON.
+    static let keys: [PlanKey] =
+        PlanKey.origin + [.beaconsInRange, .gridSpacing, .range, .interval] + PlanKey.target + [.scanner]
+        + PlanKey.discovery
 }
 
-/// How soon a beacon is to be found, and in which share of the cases.
+extension PlanKey {
+    fileprivate static let beaconsInRange = PlanKey(
+        "beaconsInRange", "Largest number of beacons in range of one receiver that meets the target; 0 if none does.",
+        label: "beacons in range")
+    fileprivate static let gridSpacing = PlanKey(
+        "gridSpacingM", "Spacing of so many beacons on a square grid, in m; null without beacons.",
+        label: "grid spacing", unit: "m")
+}
+
+/// The time within which a beacon has to be found, and the share of cases in which it has to.
 public struct DetectionTarget: Hashable, Sendable {
     public let seconds: Double
-    /// Between 0 and 1, without the ends.
+    /// The share of cases: above 0 and below 1.
     public let probability: Double
 
-    /// Above 0 s and at most an hour; the models refuse others.
+    /// The models refuse times that are not above 0 s, or above an hour.
     public init(withinSeconds seconds: Double, probability: Double) {
         self.seconds = seconds
         self.probability = probability
     }
 
     var text: String {
-        "within \(NumberText.duration(seconds)) in \(NumberText.percent(probability)) of the cases"
+        "within \(NumberFormat.duration(seconds)) in \(NumberFormat.percent(probability)) of the cases"
     }
 }

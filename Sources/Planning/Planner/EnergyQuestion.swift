@@ -1,17 +1,16 @@
 public import Airtime
 internal import BluetoothTypes
 
-/// How long a battery lasts, and what one received advertisement costs.
+/// Asks for the battery life of a beacon, and for the energy of one received advertisement.
 public struct EnergyQuestion: Sendable {
     public let air: PlannedAir
     public let chip: BeaconChip
     public let battery: BeaconBattery
 
-    /// `air` says the interval, the payload and, for the cost of a received packet, how many beacons collide.
-    ///
     /// - Parameters:
-    ///   - eventMicrocoulombs: The charge of one event in place of the chip's own, in µC.
-    ///   - capacityMilliampereHours: In place of the battery's own, in mAh.
+    ///   - air: The interval, the payload and, for the energy of a received packet, the beacons that collide.
+    ///   - eventMicrocoulombs: Replaces the charge of the chip's advertising event, in µC.
+    ///   - capacityMilliampereHours: Replaces the battery's capacity, in mAh.
     ///
     /// Throws for charges outside 0.01...10,000 µC and capacities outside 0.1...10⁶ mAh.
     public init(
@@ -34,8 +33,7 @@ public struct EnergyQuestion: Sendable {
         }
     }
 
-    /// The life in days, the mean current in µA and the energy in µJ that one received packet costs. Throws what the models
-    /// refuse.
+    /// The life in days, the mean current in µA and the energy of one received packet in µJ. Throws the models' errors.
     public func answer() throws(PlanError) -> PlanAnswer {
         let (kind, model, clear, each) = try PlanError.asking { () throws(AirtimeError) in
             let collisions = try BoxCollisionModel(boxes: air.kinds())
@@ -50,34 +48,35 @@ public struct EnergyQuestion: Sendable {
             title: air.origin.map { "Battery life at \($0.name)" } ?? "Battery life every \(frames[0].interval)",
             sentence: sentence(model, frames))
         answer.stateOrigin(of: air)
-        answer.state("intervalMs", .milliseconds(frames.count == 1 ? frames[0].milliseconds : nil))
-        answer.state("lifeDays", .number(model.lifeDays, unit: "days"), as: "battery life")
-        answer.show("mean current", .number(model.meanCurrentMicroamperes, unit: "µA"))
+        answer.state(.commonInterval, .milliseconds(frames.count == 1 ? frames[0].milliseconds : nil))
+        answer.state(.life, .number(model.lifeDays))
         answer.state(
-            "microjoulePerReceived", .number(each, unit: "µJ"), as: "energy for each received",
-            shown: isDrowned ? NumberText.none : nil,
+            .energyPerReceived, .number(each), shown: isDrowned ? NumberFormat.none : nil,
             remark: isDrowned
                 ? "practically no packet is free of collisions"
-                : "\(NumberText.percent(clear)) of the packets are free of collisions")
-        answer.state("meanCurrentMicroamperes", .number(model.meanCurrentMicroamperes, unit: "µA"))
-        answer.state("collisionFreeProbability", .share(clear))
+                : "\(NumberFormat.percent(clear)) of the packets are free of collisions")
+        answer.state(.meanCurrent, .number(model.meanCurrentMicroamperes))
+        answer.state(.collisionFree, .share(clear), isInText: false)
         if frames.count == 1 {
             answer.show("charge of an event", .number(model.eventMicrocoulombs, unit: "µC"), remark: chip.source)
         }
         answer.show(
             "capacity", .number(battery.capacityMilliampereHours, unit: "mAh"),
-            remark: "of which \(NumberText.percent(battery.efficiency)) are usable; \(battery.source)")
+            remark: "of which \(NumberFormat.percent(battery.efficiency)) are usable; \(battery.source)")
         if air.origin != nil {
             answer.note(
-                "The beacon of the site whose battery is empty first; energy for an average one of its packets.")
+                "The life is that of the beacon whose battery is empty first, and the energy that of an average one of its "
+                    + "packets.")
         }
         if let only = air.onlyFrame {
-            answer.pictures.battery = .init(
+            answer.pictures.page.battery = .init(
                 beacons: air.beacons, intervalMs: only.milliseconds, payloadOctets: only.payloadOctets, chip: chip,
                 battery: battery)
         }
         answer.noteRounding(of: air)
-        answer.note("Sensors, lights and connections come on top; a life of decades outlasts the battery's shelf life.")
+        answer.note(
+            "Sensors, lights and connections need additional energy. No battery lasts longer than its shelf life, about "
+                + "ten years.")
         return answer
     }
 
@@ -86,11 +85,11 @@ public struct EnergyQuestion: Sendable {
         let pace =
             frames.count == 1
             ? "every \(fastest)" : "\(frames.count) advertisements, the most frequent every \(fastest)"
-        return "A \(battery.name) lasts \(NumberText.significant(model.lifeDays)) days "
-            + "(\(NumberText.significant(model.lifeDays / 365.25)) years) with \(chip.name) sending \(pace)."
+        return "A \(battery.name) lasts \(NumberFormat.significant(model.lifeDays)) days "
+            + "(\(NumberFormat.significant(model.lifeDays / 365.25)) years) with \(chip.name) sending \(pace)."
     }
 
-    /// The kind of box whose battery is empty first, with its life.
+    /// The kind of beacon whose battery is empty first, with its life.
     private func hungriest() throws(AirtimeError) -> (kind: Int, model: EnergyModel) {
         var worst: (kind: Int, model: EnergyModel)?
         for (kind, boxes) in air.boxes.enumerated() {
@@ -108,4 +107,21 @@ public struct EnergyQuestion: Sendable {
         guard let worst else { throw .count(0) }
         return worst
     }
+
+    /// The keys of the answer in JSON.
+    static let keys: [PlanKey] =
+        PlanKey.origin + [.commonInterval, .life, .energyPerReceived, .meanCurrent, .collisionFree]
+}
+
+extension PlanKey {
+    fileprivate static let commonInterval = PlanKey(
+        "intervalMs", "Advertising interval in ms; null if the beacon sends several advertisements.")
+    fileprivate static let life = PlanKey(
+        "lifeDays", "Days until the battery is empty; for a fleet, until the first battery is empty.",
+        label: "battery life", unit: "days")
+    fileprivate static let energyPerReceived = PlanKey(
+        "microjoulePerReceived", "Energy for each packet that arrives, in µJ; null if none arrives.",
+        label: "energy for each received", unit: "µJ")
+    fileprivate static let meanCurrent = PlanKey(
+        "meanCurrentMicroamperes", "Mean current in µA.", label: "mean current", unit: "µA")
 }

@@ -1,4 +1,5 @@
 internal import Airtime
+internal import BluetoothTypes
 public import Configuration
 public import Fleet
 
@@ -10,8 +11,7 @@ public struct FleetAirtime: Sendable {
         public let name: String
         public let beacons: Int
         public let advertisements: Int
-        /// The probability that a packet does not collide with another one; `nil` when the model does not cover the
-        /// traffic.
+        /// The probability that a packet does not collide with another one; nil if the model does not cover the traffic.
         public let collisionFreeProbability: Double?
     }
 
@@ -68,8 +68,11 @@ public struct FleetAirtime: Sendable {
         var table = Table(
             ["site", "beacons", "advertisements", "free of collisions (%)"], alignment: [.left, .right, .right, .right])
         for site in known.prefix(Self.siteLimit) {
-            let percent = ((site.collisionFreeProbability ?? 0) * 1000).rounded() / 10
-            table.add([site.name.isEmpty ? "–" : site.name, "\(site.beacons)", "\(site.advertisements)", "\(percent)"])
+            let percent = site.collisionFreeProbability.map { 100 * $0 }
+            table.add([
+                site.name.isEmpty ? NumberFormat.none : site.name, "\(site.beacons)", "\(site.advertisements)",
+                NumberFormat.fixed(percent, 1),
+            ])
         }
         let rest = known.count - Self.siteLimit
         return table.text + (rest > 0 ? "and \(rest) more sites\n" : "")

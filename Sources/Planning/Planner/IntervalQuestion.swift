@@ -13,7 +13,7 @@ public struct IntervalQuestion: Sendable {
     public let scanner: ScannerPreset
     /// The site of a fleet that has these beacons; nil if a number was given.
     public let fleet: FleetInterval?
-    /// Whether the answer also compares scanners and has controls, which only a page needs and which takes longer.
+    /// True compares scanners and adds controls, which only a page needs and which takes longer.
     public let comparesScanners: Bool
     /// The advised interval.
     public let advice: IntervalAdvice
@@ -64,18 +64,18 @@ public struct IntervalQuestion: Sendable {
         if case .impossible = advice.outcome { answer.holds = false }
         let clear = advice.collisionFreeProbability
         if let fleet { answer.stateOrigin(of: fleet.air) }
-        answer.state("beacons", .count(beacons))
-        answer.state("scanner", .word(scanner.name))
+        answer.state(.beacons, .count(beacons))
+        answer.state(.scanner, .word(scanner.name))
         answer.state(
-            "intervalMs", .milliseconds(Double(advice.interval.microseconds) / 1000), as: "interval to set",
-            remark: "an event every \(NumberText.milliseconds(from: advice.meanPeriodMicroseconds)) ms on average")
-        answer.state("meanPeriodMs", .milliseconds(advice.meanPeriodMicroseconds / 1000))
-        answer.state("collisionFreeProbability", .share(clear), as: "collision-free packets")
+            .advisedInterval, .milliseconds(Double(advice.interval.microseconds) / 1000),
+            remark: "an event every \(NumberFormat.milliseconds(from: advice.meanPeriodMicroseconds)) ms on average")
+        answer.state(.meanPeriod, .milliseconds(advice.meanPeriodMicroseconds / 1000))
+        answer.state(.collisionFree, .share(clear))
         answer.show(
             "arriving", .number(clear * 1_000_000 / advice.meanPeriodMicroseconds, unit: "1/s"),
             remark: "from each beacon, on one channel")
         answer.state(advice.distribution)
-        answer.state("outcome", .word(outcomeName))
+        answer.state(.outcome, .word(outcomeName))
         try addCost(to: &answer)
         try addResonances(to: &answer)
         let spread = try addSpread(to: &answer)
@@ -99,25 +99,25 @@ public struct IntervalQuestion: Sendable {
         switch (goal, advice.outcome) {
         case (.detect(let seconds, let probability), .impossible(let shortfall)):
             return
-                "No interval lets \(scanner.name) find a given one of \(NumberText.beacons(beacons)) within \(NumberText.duration(seconds)) in "
-                + "\(NumberText.percent(probability)) of the cases; the best, \(advice.interval), does in \(NumberText.percent(shortfall.share)). "
-                + remedy(shortfall)
+                "No interval lets \(scanner.name) find \(NumberFormat.givenBeacon(of: beacons)) within "
+                + "\(NumberFormat.duration(seconds)) in \(NumberFormat.percent(probability)) of the cases; "
+                + "the best, \(advice.interval), reaches \(NumberFormat.percent(shortfall.share)). " + remedy(shortfall)
         case (.detect(let seconds, let probability), let outcome):
             return
-                "\(set): a given one of \(NumberText.beacons(beacons)) is found by \(scanner.name) within \(NumberText.duration(seconds)) in at least "
-                + "\(NumberText.percent(probability)) of the cases. No longer interval meets this target."
-                + remark(outcome)
+                "\(set): \(scanner.name) finds \(NumberFormat.givenBeacon(of: beacons)) within "
+                + "\(NumberFormat.duration(seconds)) in at least \(NumberFormat.percent(probability)) of the cases. "
+                + "This is the longest interval that meets the target." + remark(outcome)
         case (.maximumThroughput, let outcome):
             return
-                "\(set): the most advertisements of \(NumberText.beacons(beacons)) arrive, \(NumberText.percent(advice.collisionFreeProbability)) of those sent."
-                + remark(outcome)
+                "\(set): at this interval most advertisements of \(NumberFormat.beacons(beacons)) arrive, "
+                + "\(NumberFormat.percent(advice.collisionFreeProbability)) of those sent." + remark(outcome)
         }
     }
 
     private func remark(_ outcome: IntervalOutcome) -> String {
         switch outcome {
         case .met, .impossible: ""
-        case .metAtLongest: " (This is the longest interval that controllers support.)"
+        case .metAtLongest: " (Controllers support no longer interval.)"
         case .clampedToShortest:
             " (A shorter interval would be better, but this is the shortest that controllers support.)"
         case .clampedToLongest:
@@ -127,10 +127,10 @@ public struct IntervalQuestion: Sendable {
 
     private func remedy(_ shortfall: IntervalOutcome.Shortfall) -> String {
         var remedies: [String] = []
-        if let seconds = shortfall.seconds { remedies.append("allow \(NumberText.duration(seconds))") }
+        if let seconds = shortfall.seconds { remedies.append("allow \(NumberFormat.duration(seconds))") }
         if let fewer = shortfall.beacons { remedies.append("have at most \(fewer) beacons in range") }
         remedies.append(
-            "use a scanner that pauses less (one that never pauses reaches \(NumberText.percent(shortfall.continuousShare)))"
+            "use a scanner that pauses less (one that never pauses reaches \(NumberFormat.percent(shortfall.continuousShare)))"
         )
         return "What would help: " + remedies.joined(separator: ", or ") + "."
     }
@@ -152,7 +152,7 @@ public struct IntervalQuestion: Sendable {
             chip: chip, battery: battery, interval: advice.interval,
             payloadOctets: payloadOctets)
         answer.state(
-            "lifeDays", .number(energy.lifeDays, unit: "days"), as: "battery life",
+            .comparedLife, .number(energy.lifeDays),
             remark: "with \(chip.name) and a \(battery.name), for comparison")
     }
 
@@ -162,23 +162,24 @@ public struct IntervalQuestion: Sendable {
         let range = max(20_000, center * 0.7)...min(10_240_000, center * 1.4)
         let bands = try Resonance.bands(within: range, pattern: scanner.pattern, airtimeMicroseconds: airtime)
         answer.state(
-            "resonances",
+            .resonances,
             .list(
                 bands.map { band in
-                    .record([
-                        ("fromMs", .milliseconds(band.intervalsMicroseconds.lowerBound / 1000)),
-                        ("toMs", .milliseconds(band.intervalsMicroseconds.upperBound / 1000)),
-                        ("events", .count(band.worst.events)), ("scanIntervals", .count(band.worst.scanIntervals)),
-                        ("sweepS", .seconds(band.worst.sweepSeconds)),
+                    .object([
+                        (.resonanceFrom, .milliseconds(band.intervalsMicroseconds.lowerBound / 1000)),
+                        (.resonanceTo, .milliseconds(band.intervalsMicroseconds.upperBound / 1000)),
+                        (.resonanceEvents, .count(band.worst.events)),
+                        (.resonanceScanIntervals, .count(band.worst.scanIntervals)),
+                        (.resonanceSweep, .seconds(band.worst.sweepSeconds)),
                     ])
                 }))
         for band in bands.sorted(by: { $0.worst.slowness > $1.worst.slowness }).prefix(4) {
             let ends = [band.intervalsMicroseconds.lowerBound, band.intervalsMicroseconds.upperBound]
             answer.show(
                 "avoid", .milliseconds(nil),
-                shown: ends.map { NumberText.milliseconds(from: $0) }.joined(separator: "–"),
+                shown: ends.map { NumberFormat.milliseconds(from: $0) }.joined(separator: "–"),
                 remark: "\(Self.ratio(band.worst)): may stay undiscovered for up to "
-                    + NumberText.duration(band.worst.sweepSeconds))
+                    + NumberFormat.duration(band.worst.sweepSeconds))
         }
     }
 
@@ -186,14 +187,14 @@ public struct IntervalQuestion: Sendable {
     private func addSpread(to answer: inout PlanAnswer) throws(AirtimeError) -> IntervalSpread? {
         let spread = try advice.spread()
         guard let ends = spread?.intervals else {
-            answer.state("intervalSpread", .nothing)
+            answer.state(.spread, .nothing, isInText: false)
             return nil
         }
         let milliseconds = [ends.lowerBound, ends.upperBound].map { Double($0.microseconds) / 1000 }
         answer.state(
-            "intervalSpread",
-            .record([("fromMs", .milliseconds(milliseconds[0])), ("toMs", .milliseconds(milliseconds[1]))]),
-            as: "spread", shown: milliseconds.map { NumberText.significant($0, 6) }.joined(separator: "–") + " ms",
+            .spread,
+            .object([(.spreadFrom, .milliseconds(milliseconds[0])), (.spreadTo, .milliseconds(milliseconds[1]))]),
+            shown: milliseconds.map { NumberFormat.significant($0, 6) }.joined(separator: "–") + " ms",
             remark: "a range in which each beacon gets its own interval")
         return spread
     }
@@ -203,9 +204,9 @@ public struct IntervalQuestion: Sendable {
             if abs(spread.extraEvents) < 0.005 {
                 "this costs no energy"
             } else if spread.extraEvents > 0 {
-                "this sends \(NumberText.percent(spread.extraEvents)) more often, and costs that much more energy"
+                "this sends \(NumberFormat.percent(spread.extraEvents)) more often, and costs that much more energy"
             } else {
-                "this sends \(NumberText.percent(-spread.extraEvents)) less often, and saves that much energy"
+                "this sends \(NumberFormat.percent(-spread.extraEvents)) less often, and saves that much energy"
             }
         return "Give each beacon its own interval between \(spread.intervals.lowerBound) and "
             + "\(spread.intervals.upperBound): beacons with equal intervals that collide are likely to collide again; "
@@ -230,13 +231,14 @@ public struct IntervalQuestion: Sendable {
             resonances: comparesScanners ? 10 : 4, wantedShare: comparesScanners ? wanted?.probability : nil,
             horizonSeconds: horizon)
         answer.state(
-            "curve",
+            .curve,
             .list(
                 points.map { point in
-                    .record([
-                        ("intervalMs", .milliseconds(Double(point.interval.microseconds) / 1000)),
-                        ("collisionFreeProbability", .share(point.collisionFreeProbability)),
-                        ("p50", .seconds(point.p50)), ("p90", .seconds(point.p90)), ("p99", .seconds(point.p99)),
+                    .object([
+                        (.interval, .milliseconds(Double(point.interval.microseconds) / 1000)),
+                        (.collisionFree, .share(point.collisionFreeProbability)),
+                        (.curveP50, .seconds(point.p50)), (.curveP90, .seconds(point.p90)),
+                        (.curveP99, .seconds(point.p99)),
                     ])
                 }))
         draw(points, horizon, in: &answer)
@@ -247,13 +249,13 @@ public struct IntervalQuestion: Sendable {
             ["interval", "p50", "p90", "p99", "collision-free"], alignment: [.right, .right, .right, .right, .right])
         for point in points where !point.isExtra {
             table.add([
-                "\(point.interval)", NumberText.duration(point.p50), NumberText.duration(point.p90),
-                NumberText.duration(point.p99), NumberText.percent(point.collisionFreeProbability),
+                "\(point.interval)", NumberFormat.duration(point.p50), NumberFormat.duration(point.p90),
+                NumberFormat.duration(point.p99), NumberFormat.percent(point.collisionFreeProbability),
             ])
         }
         let isComplete = points.allSatisfy { $0.p99 != nil }
         answer.pictures.terminal.append(
-            .table(table, legend: isComplete ? "" : "–: not within \(NumberText.duration(horizon))"))
+            .table(table, legend: isComplete ? "" : "–: not within \(NumberFormat.duration(horizon))"))
         func series(_ name: String, _ value: (IntervalPoint) -> Double?) -> PlanPageContent.Curve.Series {
             .init(name, points.map { .init(Double($0.interval.microseconds) / 1000, value($0) ?? .nan) })
         }
@@ -264,18 +266,18 @@ public struct IntervalQuestion: Sendable {
             y: .init("time", unit: "s", isLogarithmic: true),
             series: [series("half are found", \.p50), series("90 %", \.p90), series("99 %", \.p99)],
             markers: [.init("to set", x: Double(advice.interval.microseconds) / 1000)],
-            gapMeaning: isComplete ? "" : "not within \(NumberText.duration(horizon))")
+            gapMeaning: isComplete ? "" : "not within \(NumberFormat.duration(horizon))")
         answer.pictures.terminal.append(.curve(curve))
         if comparesScanners, let wanted {
             if ![0.5, 0.9, 0.99].contains(wanted.probability) {
-                curve.series.insert(series("\(NumberText.percent(wanted.probability)), as wanted", \.wanted), at: 0)
+                curve.series.insert(series("\(NumberFormat.percent(wanted.probability)), as wanted", \.wanted), at: 0)
             }
             curve.wanted = wanted.seconds
         }
-        answer.pictures.decidingCurve = curve
+        answer.pictures.page.decidingCurve = curve
     }
 
-    /// The time and the share of cases that were asked for.
+    /// The time and the share of cases of the goal.
     private var wanted: (seconds: Double, probability: Double)? {
         guard case .detect(let seconds, let probability) = goal else { return nil }
         return (seconds, probability)
@@ -283,13 +285,13 @@ public struct IntervalQuestion: Sendable {
 
     /// Compares the interval with the two others that the page marks.
     private func reconcile(in answer: inout PlanAnswer) {
-        guard let numbers = answer.pictures.explorer?.numbers, let surest = numbers.bestLatencyIntervalMs,
+        guard let numbers = answer.pictures.page.explorer?.numbers, let surest = numbers.bestLatencyIntervalMs,
             let most = numbers.bestThroughputIntervalMs
         else { return }
         let others =
-            "a beacon is discovered most reliably at \(NumberText.significant(surest, 7)) ms, and most packets arrive at "
-            + "\(NumberText.significant(most, 7)) ms"
-        answer.pictures.reconciliation =
+            "a beacon is discovered most reliably at \(NumberFormat.significant(surest, 7)) ms, and most packets arrive at "
+            + "\(NumberFormat.significant(most, 7)) ms"
+        answer.pictures.page.reconciliation =
             switch (goal, advice.outcome) {
             case (.detect, .impossible): "\(advice.interval) comes closest to the target; \(others)."
             case (.detect, _):
@@ -297,11 +299,11 @@ public struct IntervalQuestion: Sendable {
                     + "\(others)."
             case (.maximumThroughput, _):
                 "Most packets arrive at \(advice.interval); a given beacon is discovered most reliably at "
-                    + "\(NumberText.significant(surest, 7)) ms."
+                    + "\(NumberFormat.significant(surest, 7)) ms."
             }
     }
 
-    /// The same fleet with each known scanner, and a table of intervals and scanners.
+    /// Adds the times to discovery with each known scanner, and a table of intervals and scanners.
     private func compareScanners(in answer: inout PlanAnswer) throws(AirtimeError) {
         let presets =
             ScannerPreset.all.contains { $0.name == scanner.name } ? ScannerPreset.all : [scanner] + ScannerPreset.all
@@ -329,23 +331,65 @@ public struct IntervalQuestion: Sendable {
             }
             cells.append(row)
         }
-        answer.pictures.latencies = .init(caption: "The same beacons before other scanners.", rows: rows)
-        answer.pictures.heatMap = .init(
-            title: "Interval and scan mode", caption: "Marked: interval and scan interval keep step.",
+        answer.pictures.page.latencies = .init(caption: "The same beacons with other scanners.", rows: rows)
+        answer.pictures.page.heatMap = .init(
+            title: "Interval and scan mode", caption: "Marked: the interval resonates with the scan interval.",
             valueName: "time to 95 %", unit: "s", intervalsMs: intervals, scanModes: presets.map(\.name), cells: cells)
     }
 }
 
-/// A site of a fleet as `plan interval` takes it: the interval that is looked for is that of each beacon's most frequent
-/// advertisement, and what the beacons send beside it stays as it is.
+extension PlanKey {
+    fileprivate static let advisedInterval = PlanKey(
+        "intervalMs", "Advertising interval to set, in ms.", label: "interval to set")
+    fileprivate static let meanPeriod = PlanKey("meanPeriodMs", "Mean time between two events, in ms.")
+    fileprivate static let outcome = PlanKey(
+        "outcome", "met, met-at-longest, clamped-to-shortest, clamped-to-longest or impossible.")
+    fileprivate static let comparedLife = PlanKey(
+        "lifeDays", "Battery life of a CR2477 with an nRF52832 in days, for comparison.", label: "battery life",
+        unit: "days")
+    fileprivate static let resonances = PlanKey(
+        "resonances", "Ranges of intervals to avoid near the advice, because they resonate with the scanner's pauses.")
+    fileprivate static let resonanceFrom = PlanKey("resonances[].fromMs", "Shortest interval of the range, in ms.")
+    fileprivate static let resonanceTo = PlanKey("resonances[].toMs", "Longest interval of the range, in ms.")
+    fileprivate static let resonanceEvents = PlanKey(
+        "resonances[].events", "Number of events after which the pattern of events and pauses repeats.")
+    fileprivate static let resonanceScanIntervals = PlanKey(
+        "resonances[].scanIntervals", "Number of scan intervals in that time.")
+    fileprivate static let resonanceSweep = PlanKey(
+        "resonances[].sweepS", "Longest time that a beacon may stay undiscovered, in s.")
+    fileprivate static let spread = PlanKey(
+        "intervalSpread", "Range in which each beacon gets its own interval; null if all should have the same.",
+        label: "spread")
+    fileprivate static let spreadFrom = PlanKey("intervalSpread.fromMs", "Shortest interval of the range, in ms.")
+    fileprivate static let spreadTo = PlanKey("intervalSpread.toMs", "Longest interval of the range, in ms.")
+    fileprivate static let curve = PlanKey("curve", "The results at intervals around the advised one.")
+    fileprivate static let curveP50 = PlanKey(
+        "curve[].p50", "Time within which a beacon is found in 50 % of the cases, in s; null if it is unknown.")
+    fileprivate static let curveP90 = PlanKey("curve[].p90", "Time for 90 % of the cases, in s; null if it is unknown.")
+    fileprivate static let curveP99 = PlanKey("curve[].p99", "Time for 99 % of the cases, in s; null if it is unknown.")
+}
+
+extension IntervalQuestion {
+    /// The keys of the answer in JSON.
+    static let keys: [PlanKey] =
+        PlanKey.origin + [.beacons, .scanner, .advisedInterval, .meanPeriod, .collisionFree] + PlanKey.discovery + [
+            .outcome, .comparedLife, .resonances, .resonanceFrom, .resonanceTo, .resonanceEvents,
+            .resonanceScanIntervals, .resonanceSweep, .spread, .spreadFrom, .spreadTo, .curve,
+            PlanKey.interval.within("curve[]"), PlanKey.collisionFree.within("curve[]"), .curveP50, .curveP90,
+            .curveP99,
+        ]
+}
+
+/// A site of a fleet for which an interval is advised: that of each beacon's most frequent advertisement. The beacons'
+/// other advertisements keep their intervals.
 public struct FleetInterval: Sendable {
     public let air: PlannedAir
-    /// Of the longest of these advertisements.
+    /// The bytes of advertising data of the longest of these advertisements.
     public let payloadOctets: Int
-    /// What an average beacon sends beside it, as `IntervalAdvice` takes it.
+    /// ln of the probability that the other advertisements of one beacon spare a packet.
     let logSparingOther: Double
 
-    /// Takes each box by its most frequent advertisement. Refuses what the models refuse of the others.
+    /// Throws the models' errors about the other advertisements.
     public init(_ air: PlannedAir) throws(PlanError) {
         self.air = air
         let fastest = air.boxes.compactMap { $0.frames.min { $0.pace < $1.pace } }
@@ -358,12 +402,12 @@ public struct FleetInterval: Sendable {
     }
 
     var note: String {
-        "For the most frequent advertisement of each beacon of \(air.origin?.name ?? "the fleet"), now every \(today); as if "
-            + "all were as long as the longest, \(payloadOctets) bytes of data."
-            + (logSparingOther == 0 ? "" : " The beacons' other advertisements stay as they are.")
+        "The advice is for the most frequent advertisement of each beacon of \(air.origin?.name ?? "the fleet"), now every "
+            + "\(today). It assumes that all are as long as the longest, \(payloadOctets) bytes of data."
+            + (logSparingOther == 0 ? "" : " The beacons' other advertisements keep their intervals.")
     }
 
-    /// The intervals that are set.
+    /// The intervals that are set today.
     private var today: String {
         let intervals = air.boxes.compactMap { $0.frames.map(\.interval).min() }
         guard let low = intervals.min(), let high = intervals.max() else { return "–" }

@@ -1,4 +1,5 @@
 public import Airtime
+internal import BluetoothTypes
 
 /// Asks how long a scanner takes to receive a given beacon for the first time.
 public struct LatencyQuestion: Sendable {
@@ -18,8 +19,8 @@ public struct LatencyQuestion: Sendable {
         self.undiscoveredAfter = undiscoveredAfter
     }
 
-    /// The percentiles of the time until a beacon is found, and the share that is not found after the given times. Throws what
-    /// the models refuse.
+    /// The percentiles of the time until a beacon is found, and the share that is not found after the given times. Throws
+    /// the models' errors.
     public func answer() throws(PlanError) -> PlanAnswer {
         try PlanError.asking { () throws(AirtimeError) in
             let (group, otherClear) = try air.fleet()
@@ -35,22 +36,16 @@ public struct LatencyQuestion: Sendable {
     }
 
     private func sentence(_ latency: LatencyDistribution) -> String {
-        let interval = air.frame(air.target).interval
-        let subject =
-            if let origin = air.origin {
-                "Of the \(NumberText.beacons(air.beacons)) of \(origin.name), one that sends every \(interval) is"
-            } else if air.beacons == 1 {
-                "One beacon that sends every \(interval) is"
-            } else {
-                "Of \(air.beacons) beacons that send every \(interval), a given one is"
-            }
+        let place = air.origin.map { " of \($0.name)" } ?? ""
+        let beacon =
+            "\(NumberFormat.givenBeacon(of: air.beacons))\(place) at an interval of \(air.frame(air.target).interval)"
         guard let half = latency.percentile(0.5), let most = latency.percentile(0.95) else {
-            let share = latency.received(within: latency.horizonSeconds)
-            return "\(subject) not reliably received by \(scanner.name): within "
-                + "\(NumberText.duration(latency.horizonSeconds)) in \(NumberText.percent(share)) of the cases."
+            let share = NumberFormat.percent(latency.received(within: latency.horizonSeconds))
+            return "Found within \(NumberFormat.duration(latency.horizonSeconds)) in only \(share) of the cases: "
+                + "\(beacon), by \(scanner.name)."
         }
-        return "\(subject) first received within \(NumberText.duration(half)) half of the time and within "
-            + "\(NumberText.duration(most)) in 95 of 100 cases, by \(scanner.name)."
+        return "Found within \(NumberFormat.duration(half)) in half of the cases and within "
+            + "\(NumberFormat.duration(most)) in 95 %: \(beacon), by \(scanner.name)."
     }
 
     /// The answer if no packet arrives.
@@ -59,26 +54,27 @@ public struct LatencyQuestion: Sendable {
             model,
             "\(air.beacons) beacons that send every \(air.frame(air.target).interval) drown each other: practically none "
                 + "of their packets arrive, and no receiver finds a given beacon within a day.")
-        answer.state("latencyS", .record(PlanAnswer.percentiles.map { ("p\($0.0)", .nothing) }))
-        answer.state("horizonS", .seconds(LatencyModel.longestHorizonSeconds))
-        answer.state("knownErrorExceeds2Percent", .flag(false))
-        answer.state("undiscoveredAfterS", undiscovered { _ in 1 })
+        answer.state(.latency, .percentiles { _ in nil })
+        answer.state(.horizon, .seconds(LatencyModel.longestHorizonSeconds))
+        answer.state(.knownError, .flag(false))
+        answer.state(.undiscovered, undiscovered { _ in 1 })
         answer.note("The channel is saturated: `pharos plan interval` finds a longer interval.")
         return answer
     }
 
     private func undiscovered(_ share: (Double) -> Double?) -> PlanQuantity {
-        .record(undiscoveredAfter.map { (NumberText.significant($0, 9), .share(share($0))) })
+        .record(undiscoveredAfter.map { (NumberFormat.significant($0, 9), .share(share($0))) })
     }
 
     private func start(_ model: LatencyModel, _ sentence: String) -> PlanAnswer {
         var answer = PlanAnswer(title: "Time to discovery with \(scanner.name)", sentence: sentence)
         answer.stateOrigin(of: air)
-        answer.state("beacons", .count(air.beacons))
-        answer.state("intervalMs", .milliseconds(air.frame(air.target).milliseconds))
+        answer.state(.beacons, .count(air.beacons))
+        answer.state(.interval, .milliseconds(air.frame(air.target).milliseconds))
         answer.stateTarget(of: air)
-        answer.state("scanner", .word(scanner.name))
-        answer.state("collisionFreeProbability", .share(model.collisionFreeProbability * model.otherClearProbability))
+        answer.state(.scanner, .word(scanner.name))
+        answer.state(
+            .collisionFree, .share(model.collisionFreeProbability * model.otherClearProbability), isInText: false)
         answer.noteRounding(of: air)
         return answer
     }
@@ -86,23 +82,29 @@ public struct LatencyQuestion: Sendable {
     private func answer(_ group: AdvertiserGroup, _ model: LatencyModel, _ latency: LatencyDistribution) -> PlanAnswer {
         var answer = start(model, sentence(latency))
         answer.state(latency)
-        answer.state("undiscoveredAfterS", undiscovered { latency.undiscovered(after: $0) })
+        answer.state(.undiscovered, undiscovered { latency.undiscovered(after: $0) })
         for seconds in undiscoveredAfter {
             answer.show(
-                "not yet received after", .share(latency.undiscovered(after: seconds)),
-                remark: "\(NumberText.significant(seconds, 9)) s")
+                "not yet found after", .share(latency.undiscovered(after: seconds)),
+                remark: "\(NumberFormat.significant(seconds, 9)) s")
         }
         let row = PlanPageContent.LatencyComparison.Row(scanner.name, latency)
         answer.pictures.terminal.append(
             .curve(
                 .init(
-                    title: "share received over time", x: .init("time", unit: "s"), y: .init("share"),
+                    title: "share found over time", x: .init("time", unit: "s"), y: .init("share"),
                     series: [.init(scanner.name, row.discovered)])))
-        answer.pictures.latencies = .init(caption: "The share discovered over time.", rows: [row])
+        answer.pictures.page.latencies = .init(
+            caption: "The share of cases in which the beacon is found, over time.", rows: [row])
         if let frame = air.onlyFrame {
             answer.explore(
                 group, scanner, payloadOctets: frame.payloadOctets, background: background, latency: latency)
         }
         return answer
     }
+
+    /// The keys of the answer in JSON.
+    static let keys: [PlanKey] =
+        PlanKey.origin + [.beacons, .interval] + PlanKey.target + [.scanner, .collisionFree] + PlanKey.discovery
+        + [.undiscovered]
 }

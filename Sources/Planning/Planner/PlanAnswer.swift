@@ -8,7 +8,7 @@ public struct PlanAnswer: Sendable {
     public let title: String
     /// The answer in one sentence.
     public internal(set) var sentence: String
-    /// Whether the target can be reached.
+    /// False if the target cannot be reached, or the run was stopped.
     public internal(set) var holds = true
     /// The values of the answer, in order.
     public private(set) var facts: [Fact] = []
@@ -19,14 +19,17 @@ public struct PlanAnswer: Sendable {
     /// A named value.
     public struct Fact: Sendable {
         /// The key in JSON; nil if the value is only in the text.
-        public let key: String?
-        /// The name in the text; nil if the value is only in JSON.
-        public let name: String?
+        public let key: PlanKey?
+        /// The label in the text; nil if the value is only in JSON.
+        public let label: String?
         public let quantity: PlanQuantity
         /// The text that replaces the number where digits would mislead.
         public let shown: String?
         /// A remark; may be empty.
         public let remark: String
+
+        /// The unit in the text; empty if the value has none, or includes it.
+        var unit: String { key.map(\.unit).flatMap { $0.isEmpty ? nil : $0 } ?? quantity.unit }
     }
 
     init(title: String, sentence: String) {
@@ -34,54 +37,43 @@ public struct PlanAnswer: Sendable {
         self.sentence = sentence
     }
 
-    /// The value with a key; nil if there is none.
-    public subscript(_ key: String) -> PlanQuantity? { facts.first { $0.key == key }?.quantity }
+    /// The value with a key of the JSON object; nil if there is none.
+    public subscript(_ name: String) -> PlanQuantity? { facts.first { $0.key?.name == name }?.quantity }
 
-    /// Adds a value to JSON and, with a name, to the text.
+    /// Adds a value to JSON and, if its key has a label, to the text.
     ///
     /// - Parameters:
-    ///   - name: The name in the text; nil leaves the value out of it.
+    ///   - isInText: False leaves the value out of the text.
     ///   - shown: Replaces the value in the text.
     mutating func state(
-        _ key: String, _ quantity: PlanQuantity, as name: String? = nil, shown: String? = nil, remark: String = ""
+        _ key: PlanKey, _ quantity: PlanQuantity, isInText: Bool = true, shown: String? = nil, remark: String = ""
     ) {
-        facts.append(Fact(key: key, name: name, quantity: quantity, shown: shown, remark: remark))
+        facts.append(
+            Fact(key: key, label: isInText ? key.label : nil, quantity: quantity, shown: shown, remark: remark))
     }
 
     /// Adds a value to the text only.
-    mutating func show(_ name: String, _ quantity: PlanQuantity, shown: String? = nil, remark: String = "") {
-        facts.append(Fact(key: nil, name: name, quantity: quantity, shown: shown, remark: remark))
+    mutating func show(_ label: String, _ quantity: PlanQuantity, shown: String? = nil, remark: String = "") {
+        facts.append(Fact(key: nil, label: label, quantity: quantity, shown: shown, remark: remark))
     }
 
     /// Adds a note.
     public mutating func note(_ text: String) { notes.append(text) }
 
     /// The values with keys, as a record.
-    var record: PlanQuantity { .record(facts.compactMap { fact in fact.key.map { ($0, fact.quantity) } }) }
+    var record: PlanQuantity { .object(facts.compactMap { fact in fact.key.map { ($0, fact.quantity) } }) }
 }
 
 /// The drawings of an answer.
 struct PlanPictures: Sendable {
     /// Drawn on a terminal, in this order.
     var terminal: [Drawing] = []
-    /// The page's figure with the controls.
-    var explorer: PlanPageContent.Explorer?
-    var battery: PlanPageContent.Battery?
-    var walk: PlanPageContent.Walk?
-    var density: PlanPageContent.Density?
-    /// The chart that the answer can be read from, before everything else on the page.
-    var decidingCurve: PlanPageContent.Curve?
-    /// Compares the answer with the other numbers of the page; may be empty.
-    var reconciliation = ""
-    var latencies: PlanPageContent.LatencyComparison?
-    var heatMap: PlanPageContent.HeatMap?
-    var floorPlan: PlanPageContent.FloorPlan?
-    /// The page's curves.
-    var curves: [PlanPageContent.Curve] = []
+    /// Drawn on the page.
+    var page = PlanPageContent(title: "", answer: "", command: "")
 
     enum Drawing: Sendable {
         case curve(PlanPageContent.Curve)
-        /// Rows, and a sentence below them, which may be empty.
+        /// Rows, and a sentence below them; it may be empty.
         case table(Table, legend: String)
     }
 }
@@ -92,7 +84,7 @@ extension PlanAnswer {
     /// The values of the text.
     private var figures: [PlanPageContent.Figure] {
         facts.compactMap { fact in
-            fact.name.map { .init($0, fact.shown ?? fact.quantity.text, unit: fact.quantity.unit, remark: fact.remark) }
+            fact.label.map { .init($0, fact.shown ?? fact.quantity.text, unit: fact.unit, remark: fact.remark) }
         }
     }
 
@@ -121,12 +113,9 @@ extension PlanAnswer {
     ///
     /// - Parameter command: The command line that repeats the question.
     public func page(command: String) -> String {
-        var content = PlanPageContent(
-            title: title, answer: sentence, command: command, explorer: pictures.explorer,
-            latencies: pictures.latencies, heatMap: pictures.heatMap, floorPlan: pictures.floorPlan,
-            curves: pictures.curves, figures: figures, notes: notes)
-        (content.battery, content.walk, content.density) = (pictures.battery, pictures.walk, pictures.density)
-        (content.decidingCurve, content.reconciliation) = (pictures.decidingCurve, pictures.reconciliation)
+        var content = pictures.page
+        (content.title, content.answer, content.command) = (title, sentence, command)
+        (content.figures, content.notes) = (figures, notes)
         return PlanPage(content).html
     }
 }
@@ -137,15 +126,15 @@ extension PlanAnswer {
     /// Adds the fleet and the site.
     mutating func stateOrigin(of air: PlannedAir) {
         guard let origin = air.origin else { return }
-        state("fleet", .word(origin.fleet))
-        state("site", .word(origin.site))
+        state(.fleet, .word(origin.fleet))
+        state(.site, .word(origin.site))
     }
 
     /// Adds the advertisement in question, and explains how the others count.
     mutating func stateTarget(of air: PlannedAir) {
         guard air.origin != nil else { return }
         let frame = air.frame(air.target)
-        state("advertisement", frame.quantity())
+        state(.advertisement, frame.quantity)
         show(
             "advertisement", .word(frame.name), remark: "every \(frame.interval), \(frame.payloadOctets) bytes of data")
         guard air.onlyFrame == nil else { return }
@@ -164,22 +153,17 @@ extension PlanAnswer {
             "Controllers count in steps of 0.625 ms: \(DecimalText.thousandths(requested)) ms becomes \(interval).")
     }
 
-    /// The usual percentiles.
-    static let percentiles = [(50, 0.5), (90, 0.9), (95, 0.95), (99, 0.99)]
-
-    /// The percentiles of a time to discovery, and the model's known error.
+    /// Adds the percentiles of a time to discovery, and the model's known error.
     mutating func state(_ latency: LatencyDistribution) {
-        state(
-            "latencyS", .record(Self.percentiles.map { ("p\($0.0)", .seconds(latency.percentile($0.1))) }))
-        state("horizonS", .seconds(latency.horizonSeconds))
-        for (percent, share) in Self.percentiles {
+        state(.latency, .percentiles { latency.percentile($0) })
+        state(.horizon, .seconds(latency.horizonSeconds))
+        for (_, percent, share) in PlanKey.percentiles {
             let time = latency.percentile(share)
             show(
                 "\(percent) % received within", .seconds(time),
-                remark: time == nil
-                    ? "not within \(NumberText.duration(latency.horizonSeconds))" : "")
+                remark: time == nil ? "not within \(NumberFormat.duration(latency.horizonSeconds))" : "")
         }
-        state("knownErrorExceeds2Percent", .flag(latency.knownErrorExceeds2Percent))
+        state(.knownError, .flag(latency.knownErrorExceeds2Percent))
         if let reason = latency.knownErrorReason { note(reason) }
     }
 
@@ -211,7 +195,7 @@ extension PlanAnswer {
         // A custom scanner comes first.
         let isKnown = ScannerPreset.all.contains { $0.name == scanner.name }
         let scanners = (isKnown ? [] : [scanner]) + ScannerPreset.all
-        pictures.explorer = .init(
+        pictures.page.explorer = .init(
             beacons: group.count, intervalMs: group.intervalMicroseconds / 1000, payloadOctets: payloadOctets,
             scanners: scanners.map { .init($0.name, $0.pattern) }, scannerName: scanner.name,
             captureDecibels: captureDecibels, backgroundLoad: background.share,
@@ -237,19 +221,19 @@ extension PlanPageContent.LatencyComparison.Row {
     }
 }
 
-/// How far a long question has come.
+/// The progress of a long question.
 public struct PlanProgress: Hashable, Sendable {
-    /// What is counted, such as `places`.
+    /// The things that are counted, such as `places`.
     public var what: String
     public var done: Int
-    /// How many there will be; an estimate where ``isEstimate``, `nil` where nobody can tell.
+    /// The number in all; nil if it is unknown.
     public var total: Int?
-    /// Whether the end is only estimated.
+    /// True if ``total`` is an estimate.
     public var isEstimate: Bool
-    /// What is known so far; may be empty.
+    /// The result so far; may be empty.
     public var remark: String
 
-    /// So many of `total` are done, which is left out where nobody can tell.
+    /// `done` of `total` things are done; `total` is nil if it is unknown.
     public init(_ what: String, done: Int, of total: Int?, isEstimate: Bool = false, remark: String = "") {
         self.what = what
         self.done = done
@@ -258,12 +242,12 @@ public struct PlanProgress: Hashable, Sendable {
         self.remark = remark
     }
 
-    /// For one line of a terminal: `1200 of 2000 places`, `340 of about 900 batches: 0.167 ± 0.002`.
+    /// One line for a terminal: `1200 of 2000 places`, `340 of about 900 batches: 0.167 ± 0.002`.
     public var text: String {
         let end = total.map { " of \(isEstimate ? "about " : "")\(max($0, done))" } ?? ""
         return "\(done)\(end) \(what)" + (remark.isEmpty ? "" : ": " + remark)
     }
 }
 
-/// Is told now and then how far a question has come; `false` ends it with what there is.
+/// Receives the progress of a question from time to time; false stops the question, which answers with its results so far.
 public typealias PlanObserver = (PlanProgress) -> Bool

@@ -1,44 +1,44 @@
 public import Airtime
 
-/// Why a question of the planner has no answer: sentences that say what, and what to do.
+/// An error of the planner: what is wrong, and what to do.
 public struct PlanError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, from which an exit status follows.
+    /// The kind of error, which decides the exit status.
     public enum Kind: Hashable, Sendable {
-        /// The numbers that were asked about cannot be, or do not go together.
+        /// The numbers of the question are impossible, or contradict each other.
         case question
-        /// The site or fleet that was asked about holds nothing to plan with.
+        /// The site or fleet has no beacons to plan with.
         case configuration
-        /// It was ended before there was anything to tell.
+        /// The run was stopped before there was a result.
         case unfinished
-        /// A file that was to be read is not what it was taken for.
+        /// A file does not have the expected content.
         case data
     }
 
     public let kind: Kind
-    /// Whole sentences without their full stops: one, unless a file that was read has several problems.
+    /// Sentences without their full stops: one, or several for a file with several problems.
     public let messages: [String]
 
-    /// A whole sentence without its full stop.
+    /// - Parameter message: A sentence without its full stop.
     public init(_ kind: Kind, _ message: String) { self.init(kind, [message]) }
 
-    /// - Parameter messages: At least one, each a whole sentence without its full stop.
+    /// - Parameter messages: At least one sentence; each without its full stop.
     public init(_ kind: Kind, _ messages: [String]) {
         self.kind = kind
         self.messages = messages
     }
 
-    /// All sentences, one a line.
+    /// All sentences, one per line.
     public var message: String { messages.joined(separator: "\n") }
 
-    /// The same with what it is about, such as a file, before the first sentence.
+    /// The error with its subject, such as a file, in front of the first sentence.
     public func about(_ subject: String) -> PlanError { PlanError(kind, "\(subject): \(message)") }
 
-    /// What a model refuses.
+    /// The error of a model.
     public init(_ error: AirtimeError) { self.init(.question, "\(error)") }
 
     public var description: String { message }
 
-    /// Asks a model, whose refusal becomes the question's own.
+    /// Calls a model, and rethrows its error as an error of the planner.
     public static func asking<Value>(
         _ compute: () throws(AirtimeError) -> Value
     ) throws(PlanError) -> Value {

@@ -1,3 +1,4 @@
+public import BluetoothTypes
 public import Configuration
 
 /// A value of an answer with its unit. The unit decides how the value is rounded in text; JSON has all digits.
@@ -20,6 +21,16 @@ public indirect enum PlanQuantity: Sendable {
     case record([(String, PlanQuantity)])
     /// No value: `null` in JSON.
     case nothing
+
+    /// An object with declared keys.
+    static func object(_ members: [(PlanKey, PlanQuantity)]) -> PlanQuantity {
+        .record(members.map { ($0.0.name, $0.1) })
+    }
+
+    /// The percentiles of a time in s.
+    static func percentiles(_ time: (_ share: Double) -> Double?) -> PlanQuantity {
+        .object(PlanKey.percentiles.map { ($0.key, .seconds(time($0.share))) })
+    }
 
     /// A range of two numbers, or nothing.
     public static func range(_ range: ClosedRange<Double>?) -> PlanQuantity {
@@ -59,17 +70,17 @@ public indirect enum PlanQuantity: Sendable {
     /// The value as text; ``unit`` is not included.
     public var text: String {
         switch self {
-        case .share(let share): NumberText.percent(share)
-        case .seconds(let seconds): NumberText.duration(seconds)
-        case .number(let value, _): NumberText.significant(value)
-        case .milliseconds(let value): NumberText.significant(value, 8)
+        case .share(let share): NumberFormat.percent(share)
+        case .seconds(let seconds): NumberFormat.duration(seconds)
+        case .number(let value, _): NumberFormat.significant(value)
+        case .milliseconds(let value): NumberFormat.significant(value, 8)
         case .count(let count): "\(count)"
         case .identifier(let number): "\(number)"
         case .word(let text): text
         case .flag(let isSo): isSo ? "yes" : "no"
         case .list(let items): items.map(\.text).joined(separator: ", ")
         case .record(let members): members.map { "\($0.0) \($0.1.text)" }.joined(separator: ", ")
-        case .nothing: NumberText.none
+        case .nothing: NumberFormat.none
         }
     }
 
@@ -89,10 +100,18 @@ public indirect enum PlanQuantity: Sendable {
     }
 }
 
-extension NumberText {
+extension NumberFormat {
     /// `one beacon`, `250 beacons`.
     static func beacons(_ count: Int) -> String { count == 1 ? "one beacon" : "\(count) beacons" }
+
+    /// `a single beacon`, `a given one of 250 beacons`: the target of a question.
+    static func givenBeacon(of count: Int) -> String {
+        count == 1 ? "a single beacon" : "a given one of \(count) beacons"
+    }
 
     /// Milliseconds from µs, without the unit, with all digits that devices distinguish.
     static func milliseconds(from microseconds: Double) -> String { significant(microseconds / 1000, 6) }
 }
+
+/// The former name.
+public typealias NumberText = NumberFormat

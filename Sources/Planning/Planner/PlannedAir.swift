@@ -3,15 +3,14 @@ public import BluetoothTypes
 internal import Configuration
 public import Fleet
 
-/// The boxes around one receiver, and what each of them sends: as the options say it, or as a site of a fleet does.
+/// The beacons around one receiver and their advertisements, from the options or from a site of a fleet.
 public struct PlannedAir: Sendable {
-    /// Boxes that send the same. A box never collides with itself: it has one radio.
+    /// Beacons that send the same advertisements. A beacon has one radio, so it never collides with itself.
     public struct Boxes: Hashable, Sendable {
         public let count: Int
         /// At least one.
         public let frames: [PlannedFrame]
 
-        /// So many boxes, each of which sends all of these frames.
         public init(count: Int, frames: [PlannedFrame]) {
             self.count = count
             self.frames = frames
@@ -19,9 +18,9 @@ public struct PlannedAir: Sendable {
     }
 
     public let boxes: [Boxes]
-    /// Where the boxes come from; `nil` where the options say it.
+    /// The site of the beacons; nil if they come from the options.
     public let origin: Origin?
-    /// The interval that was asked for, in µs, where the boxes' own was set by somebody; `nil` elsewhere.
+    /// The interval of the options in µs; nil if the beacons keep their own.
     public var requestedMicroseconds: Int?
 
     /// A site of a fleet.
@@ -31,17 +30,17 @@ public struct PlannedAir: Sendable {
         /// Empty for beacons without a site.
         public let site: String
 
-        /// As people call it.
+        /// The name for a sentence.
         public var name: String { site.isEmpty ? "the fleet \(fleet)" : "the site \(site)" }
     }
 
-    /// Boxes of several kinds around one receiver.
+    /// Beacons of several kinds around one receiver.
     public init(_ boxes: [Boxes], from origin: Origin? = nil) {
         self.boxes = boxes
         self.origin = origin
     }
 
-    /// So many boxes with the same frames.
+    /// Equal beacons.
     public init(beacons: Int, frames: [PlannedFrame]) {
         self.init([Boxes(count: beacons, frames: frames)])
     }
@@ -49,7 +48,7 @@ public struct PlannedAir: Sendable {
     public var beacons: Int { boxes.reduce(0) { $0 + $1.count } }
     public var advertisements: Int { boxes.reduce(0) { $0 + $1.count * $1.frames.count } }
 
-    /// The frame where all boxes send one and the same: what the models of equal fleets take as it is.
+    /// The frame, if all beacons send the same one; nil otherwise. The models of equal fleets need it.
     var onlyFrame: PlannedFrame? {
         guard let first = boxes.first?.frames.first, boxes.allSatisfy({ $0.frames.count == 1 }) else { return nil }
         let isEqual = boxes.allSatisfy {
@@ -135,7 +134,7 @@ public struct PlannedAir: Sendable {
     }
 }
 
-/// The sites of a fleet as the air that is asked about.
+// The sites of a fleet.
 extension PlannedAir {
     /// All sites of a fleet, or the one that is named.
     ///
@@ -144,7 +143,7 @@ extension PlannedAir {
     ///   - file: How messages call what the fleet was read from; `nil` for its name.
     ///   - site: The only one to take; `nil` for all.
     ///   - interval: What every advertisement's interval is taken to be; `nil` for its own.
-    ///   - payloadOctets: What every advertisement's length is taken to be; `nil` for its own.
+    ///   - payloadOctets: Replaces the length of every advertisement; nil keeps it.
     ///
     /// Throws for a fleet without beacons, and a site that it does not have.
     public static func sites(
@@ -171,7 +170,7 @@ extension PlannedAir {
         return chosen
     }
 
-    /// The one site of a question that is asked of one; `nil` where there is none.
+    /// The only site; nil if there is none. Throws if there are several.
     ///
     /// Throws for several, and says how to choose.
     public static func only(of sites: [PlannedAir]) throws(PlanError) -> PlannedAir? {
@@ -191,7 +190,7 @@ extension PlannedAir {
                 + (nearest ?? "; choose it with \(choices(names))"))
     }
 
-    /// More names than these nobody reads.
+    /// A message lists this many names.
     private static let nameLimit = 12
 
     private static func choices(_ names: [String]) -> String {

@@ -2,17 +2,17 @@ internal import Airtime
 public import BeaconFrames
 public import BluetoothTypes
 
-/// One advertisement that boxes send: its interval and its length.
+/// One advertisement that beacons send: its interval and its length.
 public struct PlannedFrame: Hashable, Sendable {
-    /// As in profiles, such as `ibeacon`.
+    /// The type as in profiles, such as `ibeacon`.
     public let name: String
     public let interval: AdvertisingInterval
-    /// Octets of advertising data, 0...31.
+    /// The bytes of advertising data, 0...31.
     public let payloadOctets: Int
     /// tau in µs.
     public let airtimeMicroseconds: Double
 
-    /// - Parameter payloadOctets: Octets of advertising data; other than 0...31 is refused.
+    /// Throws if `payloadOctets`, the bytes of advertising data, is outside 0...31.
     public init(
         _ name: String = "advertisement", interval: AdvertisingInterval, payloadOctets: Int
     ) throws(PlanError) {
@@ -26,7 +26,7 @@ public struct PlannedFrame: Hashable, Sendable {
 
     /// An advertisement of a profile.
     ///
-    /// - Parameter interval: What its interval is taken to be; `nil` for its own.
+    /// - Parameter interval: Replaces its interval; nil keeps it.
     public init(_ advertisement: Advertisement, interval: AdvertisingInterval? = nil) throws(PlanError) {
         let octets: Int
         do throws(PayloadError) {
@@ -38,14 +38,14 @@ public struct PlannedFrame: Hashable, Sendable {
             advertisement.content.typeName, interval: interval ?? advertisement.interval, payloadOctets: octets)
     }
 
-    /// So many boxes with this frame.
+    /// A fleet of `count` beacons that send this frame.
     func group(_ count: Int) throws(AirtimeError) -> AdvertiserGroup {
         try AdvertiserGroup(
             count: count, interval: interval,
             airtimeMicroseconds: airtimeMicroseconds)
     }
 
-    /// What tells frames apart on the air, and orders them: how often, how long, and of which type.
+    /// The interval, length and type of a frame: they distinguish frames on the air, and order them.
     struct Pace: Hashable, Comparable {
         let interval: AdvertisingInterval
         let octets: Int
@@ -61,12 +61,14 @@ public struct PlannedFrame: Hashable, Sendable {
     /// T in ms.
     var milliseconds: Double { Double(interval.microseconds) / 1000 }
 
-    /// For programs; `more` stands behind.
-    func quantity(_ more: [(String, PlanQuantity)] = []) -> PlanQuantity {
-        .record(
-            [
-                ("type", .word(name)), ("intervalMs", .milliseconds(milliseconds)),
-                ("payloadOctets", .count(payloadOctets)), ("airtimeMicroseconds", .number(airtimeMicroseconds)),
-            ] + more)
+    /// The frame in JSON.
+    var quantity: PlanQuantity { .object(members) }
+
+    /// Its keys and values in JSON.
+    var members: [(PlanKey, PlanQuantity)] {
+        [
+            (.frameType, .word(name)), (.interval, .milliseconds(milliseconds)), (.framePayload, .count(payloadOctets)),
+            (.frameAirtime, .number(airtimeMicroseconds)),
+        ]
     }
 }

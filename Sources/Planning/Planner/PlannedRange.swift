@@ -1,25 +1,26 @@
 public import Airtime
+internal import BluetoothTypes
 
-/// How far a beacon is heard.
+/// The range of a beacon: the distance at which a receiver still receives it.
 public struct PlannedRange: Hashable, Sendable {
     public let meters: Double
-    /// Where the range comes from.
+    /// The source of the range, for the text.
     let remark: String
 
-    /// A range that somebody gives, in m, above 0.
+    /// A given range in m, above 0.
     public init(meters: Double) {
         self.meters = meters
         remark = "as given"
     }
 
-    /// The distance at which half of the beacons are heard.
+    /// The distance at which half of the beacons are received.
     ///
     /// - Parameters:
-    ///   - radioPower: What the beacon radiates, in dBm.
-    ///   - sensitivity: The weakest that the receiver hears, in dBm.
+    ///   - radioPower: The radiated power in dBm.
+    ///   - sensitivity: The weakest level that the receiver decodes, in dBm.
     ///   - shadowing: The standard deviation of the shadowing of each link, in dB.
     ///
-    /// Throws for a link whose range has no end, and one that carries nothing at any distance.
+    /// Throws if the range is infinite, and if nothing is received at any distance.
     public init(
         radioPower: Double, sensitivity: Double, pathLoss: NamedPathLoss, shadowing: Double
     ) throws(PlanError) {
@@ -32,31 +33,31 @@ public struct PlannedRange: Hashable, Sendable {
         guard range.isFinite else {
             throw PlanError(
                 .question,
-                "--path-loss \(pathLoss.name): this model's loss ends at a value that the link carries, so the range has "
-                    + "no end; take log-distance or itu")
+                "--path-loss \(pathLoss.name): this model's loss has a maximum that the link can carry, so the range is "
+                    + "infinite; use log-distance or itu")
         }
         guard range > 0 else {
             throw PlanError(
                 .question,
-                "\(NumberText.significant(link.radioPowerDBm)) dBm is not heard at any distance with a sensitivity of "
-                    + "\(NumberText.significant(link.sensitivityDBm)) dBm; more radio power or a better receiver is needed"
+                "\(NumberFormat.significant(link.radioPowerDBm)) dBm is too weak at any distance for a sensitivity of "
+                    + "\(NumberFormat.significant(link.sensitivityDBm)) dBm; use more radio power or a better receiver"
             )
         }
         meters = range
-        remark = "half of the beacons are heard there, by \(pathLoss.name)"
+        remark = "half of the beacons are received there, by \(pathLoss.name)"
     }
 }
 
-/// A path loss with what somebody wrote for it.
+/// A path loss model with its text on the command line.
 public struct NamedPathLoss: Hashable, Sendable {
-    /// As it was written, such as `itu:30,15`.
+    /// The text, such as `itu:30,15`.
     public let name: String
     public let model: PathLoss
 
     /// Measured with Bluetooth indoors (Strzoda, 2022): 65 dB at 1 m, n = 2.03.
     private static let usualNumbers = (65.0, 2.03)
 
-    /// What counts where nobody names another.
+    /// The default.
     public static let usual = NamedPathLoss(
         name: "log-distance:65,2.03",
         model: (try? .logDistance(lossAtOneMeterDecibels: usualNumbers.0, exponent: usualNumbers.1)) ?? .heydon)
@@ -69,7 +70,7 @@ public struct NamedPathLoss: Hashable, Sendable {
     /// Reads `log-distance` with the loss at 1 m and the exponent, `itu` with the coefficient and the floors' loss, each
     /// with or without its two numbers (`log-distance:65,2.03`), `heydon` or `thesis`.
     ///
-    /// Throws for everything else, and numbers that the model refuses.
+    /// Throws for any other text, and for numbers that the model refuses.
     public init(_ text: String) throws(PlanError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let texts = parts.count > 1 ? parts[1].split(separator: ",", omittingEmptySubsequences: false) : []

@@ -4,20 +4,20 @@ public import BluetoothTypes
 internal import Configuration
 public import Profiles
 
-/// A beacon profile with another interval for some of its advertisements, and every other octet of its text as it was.
+/// The text of a beacon profile with a new interval for some of its advertisements, and every other byte unchanged.
 public struct ProfileRevision: Sendable {
     /// The new text.
     public let text: [UInt8]
-    /// What is different, in the order of the file; empty where nothing is.
+    /// The changes in the order of the file.
     public let changes: [Change]
-    /// What the new profile asks of a controller that has one advertising set only; `nil` where any has it.
+    /// A warning if controllers with one advertising set may refuse the new profile.
     public let caution: String?
 
     /// One advertisement with its interval before and after.
     public struct Change: Hashable, Sendable, CustomStringConvertible {
         /// Counted from 1.
         public let number: Int
-        /// As in profiles, such as `ibeacon`.
+        /// The type as in profiles, such as `ibeacon`.
         public let type: String
         public let before: AdvertisingInterval
         public let after: AdvertisingInterval
@@ -26,10 +26,10 @@ public struct ProfileRevision: Sendable {
     }
 
     /// - Parameters:
-    ///   - text: What `profile` was read from.
-    ///   - numbers: Which advertisements, counted from 1; empty for the most frequent one.
+    ///   - text: The text of `profile`.
+    ///   - numbers: The numbers of the advertisements to change, from 1; empty changes the most frequent one.
     ///
-    /// Throws for numbers that the profile does not have, and intervals that no controller can keep together.
+    /// Throws for numbers that the profile does not have, and for intervals that no controller can keep together.
     public init(
         of text: [UInt8], profile: BeaconProfile, interval: AdvertisingInterval, advertisements numbers: [Int] = []
     ) throws(PlanError) {
@@ -49,14 +49,14 @@ public struct ProfileRevision: Sendable {
         self.text = try Self.text(text, setting: interval, of: changes.map { $0.number - 1 })
     }
 
-    /// What was changed in the file, and what speaks against it, as sentences.
+    /// The changes and the warning as sentences.
     public func sentences(about file: String) -> [String] {
         let list = changes.map { "\($0)" }.joined(separator: ", ")
         let what = changes.isEmpty ? "it has this interval already" : "\(list); nothing else was changed"
         return ["\(file): \(what)."] + (caution.map { ["\(file): \($0)."] } ?? [])
     }
 
-    /// A single set must run as fast as all of its advertisements together need; the fastest there is, is 20 ms.
+    /// A single set has to be as fast as all of its advertisements together need, and no faster than 20 ms.
     private static func check(_ intervals: [AdvertisingInterval]) throws(PlanError) -> String? {
         guard intervals.count > 1 else { return nil }
         let pace = SharedPace(intervals).interval
@@ -67,7 +67,7 @@ public struct ProfileRevision: Sendable {
                     + "\(AdvertisingInterval.legacyRange.lowerBound), and a controller that sends them in turn has no more; "
                     + "name fewer of them with --advertisement, or send the others less often. Nothing was changed")
         }
-        // What controllers before Bluetooth 5 have for advertisements that nobody may connect to.
+        // Controllers before Bluetooth 5 support non-connectable advertising from 100 ms on.
         guard pace < AdvertisingInterval(rawValue: 0xA0) else { return nil }
         return
             "a controller that sends all in turn must send every \(pace); those before Bluetooth 5 take no less than "
@@ -82,7 +82,7 @@ public struct ProfileRevision: Sendable {
             indices.compactMap { root["advertisements"]?[$0]?["intervalMs"]?.position }
         }
         guard let places, places.count == indices.count else {
-            throw PlanError(.data, "the profile does not say its intervals where they are looked for")
+            throw PlanError(.data, "the profile has no \"intervalMs\" for each of these advertisements")
         }
         var result: [UInt8] = []
         var rest = text[...]
@@ -97,13 +97,13 @@ public struct ProfileRevision: Sendable {
 
     private static let numberOctets = Set("-+.eE0123456789".utf8)
 
-    /// Where these places stand among the octets; lines end with LF, CR LF or CR, and columns count scalars.
+    /// The byte offsets of these places. Lines end with LF, CR LF or CR, and columns count scalars.
     static func offsets(of places: [JSONPosition], in text: [UInt8]) -> [Int] {
         var offsets: [Int] = []
         var position = JSONPosition(line: 1, column: 1)
         var wanted = places[...]
         for (offset, octet) in text.enumerated() {
-            // Behind the first octet of a scalar.
+            // A continuation byte of a scalar.
             if octet & 0xC0 == 0x80 { continue }
             if position == wanted.first {
                 offsets.append(offset)
@@ -121,6 +121,6 @@ public struct ProfileRevision: Sendable {
 }
 
 extension Array {
-    /// `nil` beyond the ends.
+    /// The element; nil beyond the ends.
     fileprivate subscript(safe index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
 }

@@ -3,16 +3,16 @@ internal import Configuration
 internal import Fleet
 public import Sites
 
-/// A floor with the beacons that are proposed for it, and the files that can be made of it.
+/// A floor with its proposed beacons, and the files to write for it.
 public struct ProposedSite: Sendable {
-    /// The floor with the beacons that stay, and then those that are proposed.
+    /// The floor with the existing beacons that stay, followed by the proposed ones.
     public let site: Site
-    /// How many are proposed.
+    /// The number of proposed beacons.
     public let added: Int
 
-    /// `nil` where nothing is proposed.
+    /// Returns nil if nothing is proposed.
     ///
-    /// - Parameter keeps: Whether the beacons that stand there stay.
+    /// - Parameter keeps: True keeps the existing beacons.
     init?(of site: Site, _ placement: SitePlacement, keeps: Bool) {
         guard !placement.positions.isEmpty else { return nil }
         var site = site
@@ -37,12 +37,12 @@ public struct ProposedSite: Sendable {
     /// The proposed beacons.
     var beacons: ArraySlice<SiteBeacon> { site.beacons.suffix(added) }
 
-    /// The site file with all beacons listed in it; everything else as it was.
+    /// The site file with all beacons in its list, and everything else unchanged.
     ///
-    /// - Parameter octets: The site file that was asked about.
+    /// - Parameter octets: The present text of the site file.
     public func siteFile(from octets: [UInt8]) throws(PlanError) -> String {
         guard let root = JSONDocument.parse(octets).root, case .object(let members) = JSONValue(root) else {
-            throw PlanError(.data, "this is no site file")
+            throw PlanError(.data, "this is not a site file")
         }
         let beacons = JSONValue.array(site.beacons.map(entry))
         let hasBeacons = members.contains { $0.key == "beacons" }
@@ -65,15 +65,14 @@ public struct ProposedSite: Sendable {
         return .object(members)
     }
 
-    /// Metres, to the centimetre.
+    /// The position in m, rounded to cm.
     private func place(_ position: FloorPosition) -> JSONValue {
         .array([position.x, position.y].map { PlanQuantity.number(($0 * 100).rounded() / 100).json })
     }
 
-    /// A fleet file of the proposed beacons, to go on from: iBeacon frames at the interval that was planned with, each
-    /// with an identity of its own.
+    /// A fleet file of the proposed beacons: iBeacon frames at the planned interval, each with its own identity.
     ///
-    /// - Parameter uuid: What the fleet's beacons are known by; a new one.
+    /// - Parameter uuid: A new proximity UUID.
     public func fleetFile(uuid: String) -> String {
         let interval = PlanQuantity.milliseconds(site.defaults.intervalMicroseconds / 1000).json
         let file: JSONValue = [

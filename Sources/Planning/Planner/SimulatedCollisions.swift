@@ -1,11 +1,11 @@
 public import Airtime
 internal import BluetoothTypes
 
-/// Collisions, packet by packet, with the models' values beside them.
+/// Asks for collisions by simulation, packet by packet, next to the models' values.
 public struct SimulatedCollisions: SimulationQuestion {
     public let air: PlannedAir
     public let background: BackgroundLoad
-    /// How much stronger than all others together a packet must be, in dB; `nil` where any overlap destroys it.
+    /// A packet survives others that are together this many dB weaker; nil if any overlap destroys it.
     public let captureDecibels: Double?
     public let copySpacing: CopySpacing?
     public let seed: UInt64
@@ -13,8 +13,8 @@ public struct SimulatedCollisions: SimulationQuestion {
     public let goal: PrecisionGoal
     private let model: BoxCollisionModel
 
-    /// - Parameter precision: Half the width of the 95 % confidence interval of the collision-free share, as a share
-    ///   of it.
+    /// - Parameter precision: Stops the simulation when half the 95 % confidence interval of the collision-free share is
+    ///   at most this share of it.
     public init(
         air: PlannedAir, background: BackgroundLoad = .none, captureDecibels: Double? = nil,
         copySpacing: CopySpacing? = nil, seed: UInt64 = 1, precision: Double = 0.01
@@ -33,7 +33,7 @@ public struct SimulatedCollisions: SimulationQuestion {
         }
     }
 
-    public static func estimate(_ tally: AirTally) -> Estimate? { tally.all.clear.estimate }
+    public static func estimate(_ tally: AirTally) -> Estimate? { tally.clear.estimate }
 
     private static func scene(
         _ air: PlannedAir, _ background: BackgroundLoad, _ captureDecibels: Double?, _ copySpacing: CopySpacing?,
@@ -50,7 +50,7 @@ public struct SimulatedCollisions: SimulationQuestion {
             conditions.strangers = .init(
                 busyShare: background.share, airtimeMicroseconds: background.airtimeMicroseconds ?? longestAirtime)
         }
-        // Some twenty events of each advertisement in a batch, and no batch of more than some million packets.
+        // At least 4 events of each advertisement in a batch, and more if that takes less than about a million packets.
         let rate = groups.reduce(0) { $0 + Double($1.count) / $1.meanPeriodMicroseconds }
         let period = groups.map(\.meanPeriodMicroseconds).max() ?? 1
         let events = max(4, min(40, 1_000_000 / (rate * period)))
@@ -66,15 +66,14 @@ public struct SimulatedCollisions: SimulationQuestion {
             advertiser.thirdCopyMicroseconds = 2 * spacing
             return advertiser
         }
-        return try AirSimulation(
-            advertisers: advertisers, receivers: [AirReceiver()], conditions: conditions, seed: seed)
+        return try AirSimulation(advertisers: advertisers, conditions: conditions, seed: seed)
     }
 
     public func answer(_ outcome: SimulationOutcome) throws(PlanError) -> PlanAnswer {
         try checkBatches(outcome)
-        let tally = outcome.tally.all
+        let tally = outcome.tally
         let clear = tally.clear.estimate
-        // Only equal beacons have a law of runs and copies.
+        // The models of runs and copies take equal beacons only.
         let group = try? air.onlyFrame?.group(air.beacons)
         let runs = group.flatMap {
             try? RunsModel(
@@ -86,27 +85,24 @@ public struct SimulatedCollisions: SimulationQuestion {
                 try? AnyOfThreeModel(groups: [group], spacing: $0, background: background).atLeastOneProbability
             }
         }
-        // The models know nothing of capture by sums of powers.
+        // No model includes capture by sums of powers.
         let hasModel = captureDecibels == nil
         var answer = PlanAnswer(
-            title: "Simulated collisions of \(air.origin?.name ?? NumberText.beacons(air.beacons))",
+            title: "Simulated collisions of \(air.origin?.name ?? NumberFormat.beacons(air.beacons))",
             sentence: sentence(clear))
         answer.stateOrigin(of: air)
-        answer.state("beacons", .count(air.beacons))
+        answer.state(.beacons, .count(air.beacons))
         var values = SimulatedValues()
         values.state(
-            "collisionFreeProbability", clear, model: hasModel ? model.collisionFreeProbability : nil,
-            as: "collision-free packets", in: &answer)
+            .collisionFree, clear, model: hasModel ? model.collisionFreeProbability : nil, in: &answer)
         values.state(
-            "lossAfterLossProbability", tally.lossAfterLoss.estimate,
-            model: hasModel ? runs?.lossAfterLossProbability : nil, as: "lost after a loss", in: &answer)
-        values.state(
-            "anyOfThreeProbability", tally.anyClear.estimate, model: hasModel ? any : nil, as: "one of three copies",
+            .lossAfterLoss, tally.lossAfterLoss.estimate, model: hasModel ? runs?.lossAfterLossProbability : nil,
             in: &answer)
+        values.state(.anyOfThree, tally.anyClear.estimate, model: hasModel ? any : nil, in: &answer)
         answer.state(
-            "arrivalsPerSecondPerBeacon", .number(clear.map { $0.value * model.offeredPerSecondPerBox }, unit: "1/s"))
-        answer.state("airtimeMicroseconds", .number(air.onlyFrame?.airtimeMicroseconds, unit: "µs"))
-        answer.state("channelLoad", .share(model.channelLoad))
+            .arrivals, .number(clear.map { $0.value * model.offeredPerSecondPerBox }), isInText: false)
+        answer.state(.airtime, .number(air.onlyFrame?.airtimeMicroseconds))
+        answer.state(.channelLoad, .share(model.channelLoad), isInText: false)
         values.finish(&answer)
         finish(&answer, outcome)
         answer.noteRounding(of: air)
@@ -114,9 +110,15 @@ public struct SimulatedCollisions: SimulationQuestion {
     }
 
     private func sentence(_ clear: Estimate?) -> String {
-        "Of the simulated packets of \(NumberText.beacons(air.beacons))"
-            + (air.origin.map { " of \($0.name), " } ?? "")
-            + (air.onlyFrame.map { (air.origin == nil ? " " : "") + "every \($0.interval), " } ?? "")
-            + "\(NumberText.percent(clear?.value)) reach a receiver without a collision."
+        let senders = NumberFormat.beacons(air.beacons) + (air.origin.map { " of \($0.name)" } ?? "")
+        let pace = air.onlyFrame.map { " that send every \($0.interval)" } ?? ""
+        return
+            "\(NumberFormat.percent(clear?.value)) of the simulated packets of \(senders)\(pace) reach a receiver without "
+            + "a collision."
     }
+
+    /// The keys of the answer in JSON.
+    static let keys: [PlanKey] =
+        PlanKey.origin + [.beacons, .collisionFree, .lossAfterLoss, .anyOfThree, .arrivals, .airtime, .channelLoad]
+        + PlanKey.comparisons([.collisionFree, .lossAfterLoss, .anyOfThree]) + PlanKey.simulation
 }

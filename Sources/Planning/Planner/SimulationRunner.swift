@@ -1,30 +1,30 @@
 public import Airtime
 public import LinuxHost
 
-/// Plays a simulation on several threads until it is precise enough, or until somebody has seen enough.
+/// Runs a simulation on several threads until it is precise enough, or until the observer stops it.
 ///
-/// Which thread plays which batch changes nothing in the result: the tallies are merged in the order of the batches.
+/// The result does not depend on the threads: the counts are merged in the order of the batches.
 public struct SimulationRunner<Question: SimulationQuestion>: Sendable {
     private let question: Question
     private let threads: Int
 
-    /// Is told after each batch, and at least every 50 ms, how far the simulation has come; the text is made only where it
-    /// is asked for. `false` ends it with what there is.
+    /// Receives the progress after each batch, and at least every 50 ms; false stops the simulation. The progress is
+    /// computed when it is called.
     public typealias Observer = (_ progress: () -> PlanProgress) -> Bool
 
-    /// - Parameter threads: How many threads play, at least 1.
+    /// - Parameter threads: The number of threads, at least 1.
     public init(_ question: Question, threads: Int) {
         self.question = question
         self.threads = threads
     }
 
     private static var pause: Int { 50 }
-    /// Batches that may be played ahead of the one that is counted next.
+    /// The number of batches that may be ahead of the next batch to count.
     private var window: Int { 4 * threads + 8 }
 
-    /// Plays the whole simulation.
+    /// Runs the whole simulation.
     ///
-    /// - Throws: Where the system gives no more threads.
+    /// - Throws: if the system refuses to start threads.
     public func run(_ observe: Observer = { _ in true }) throws(SystemError) -> SimulationOutcome {
         var sum = question.sum
         let scene = question.scene
@@ -43,11 +43,11 @@ public struct SimulationRunner<Question: SimulationQuestion>: Sendable {
         return SimulationOutcome(tally: sum.tally, batches: sum.batches, isInterrupted: !sum.isFinished)
     }
 
-    /// Plays one part of the simulation, and hands on the line of each batch in their order.
+    /// Runs one part of the simulation, and writes a line for each batch, in their order.
     ///
-    /// - Parameter least: The fewest batches.
-    /// - Returns: Whether the part is whole, and was not ended before.
-    /// - Throws: Where the system gives no more threads.
+    /// - Parameter least: The minimum number of batches.
+    /// - Returns: true if the part is complete; false if the observer stopped it.
+    /// - Throws: if the system refuses to start threads.
     public func play(
         _ shard: SimulationShard, atLeast least: Int = 0, _ observe: Observer = { _ in true },
         write: (_ line: String) -> Void
@@ -59,7 +59,7 @@ public struct SimulationRunner<Question: SimulationQuestion>: Sendable {
         while !sum.isFinished {
             guard observe({ question.progress(sum.tally, batches: sum.batches, of: shard) }) else { return false }
             guard case .piece(let tally) = work.next(milliseconds: Self.pause) else { continue }
-            write(BatchCounts(tally).line(batch: shard.batch(at: sum.batches)))
+            write(tally.line(batch: shard.batch(at: sum.batches)))
             sum.add(tally)
         }
         return true

@@ -1,22 +1,21 @@
 public import Airtime
 internal import Configuration
 
-/// The head of a file with the tallies of one part of a simulation: what is simulated, and which part of it this is.
+/// The first line of a file with the counts of one part of a simulation.
 ///
-/// The file is JSON Lines: the head, then a line for each batch in the order of their numbers.
+/// The file is JSON Lines: this line, then a line for each batch in the order of their numbers.
 public struct TallyHead: Hashable, Sendable {
     /// The version of the format.
     public static let version = 1
 
-    /// The version of the program that simulates: another may count otherwise.
+    /// The version of the program that simulates.
     public var program: String
-    /// The words of the command line that ask the question, without those that only this part has.
+    /// The arguments of the command line that state the question, without those that may differ between parts.
     public var arguments: [String]
-    /// Tells one scene from another, as far as the program describes it: a fleet file may change behind its name.
+    /// A hash of the simulated scene: the contents of a fleet file may change.
     public var scene: String
     public var shard: SimulationShard
 
-    /// `arguments` without those that only one part has, such as the number of threads.
     public init(program: String, arguments: [String], scene: String, shard: SimulationShard) {
         self.program = program
         self.arguments = arguments
@@ -24,7 +23,7 @@ public struct TallyHead: Hashable, Sendable {
         self.shard = shard
     }
 
-    /// The head's line, without a line feed.
+    /// The line without a line feed.
     public var line: String {
         let value: JSONValue = [
             "pharosTally": .integer(Self.version), "program": .string(program),
@@ -34,7 +33,7 @@ public struct TallyHead: Hashable, Sendable {
         return value.line
     }
 
-    /// `nil` for a line that is no head, or one of another version of the format.
+    /// Reads a line; nil if it is not the first line of such a file, or has another version of the format.
     public init?(line: some Sequence<UInt8>) {
         guard let root = JSONDocument.parse(Array(line)).root, root["pharosTally"]?.integer == Self.version,
             case .string(let program)? = root["program"]?.value, case .string(let scene)? = root["scene"]?.value,
@@ -49,7 +48,7 @@ public struct TallyHead: Hashable, Sendable {
         self.init(program: program, arguments: arguments, scene: scene, shard: shard)
     }
 
-    /// Whether another part belongs to the same run.
+    /// Returns true if the other part belongs to the same run.
     func isOfOneRun(with other: TallyHead) -> Bool {
         var same = other
         same.shard = shard
@@ -57,13 +56,13 @@ public struct TallyHead: Hashable, Sendable {
     }
 }
 
-extension BatchCounts {
-    /// The line of one batch, without a line feed.
+extension AirTally {
+    /// The line of one batch without a line feed.
     public func line(batch: Int) -> String {
         "{\"batch\":\(batch),\"counts\":[" + numbers.map { "\($0)" }.joined(separator: ",") + "]}"
     }
 
-    /// `nil` for a line that holds no batch of that number.
+    /// Reads the line of one batch; nil if it does not hold the batch of that number.
     init?(line: ArraySlice<UInt8>, batch: Int) {
         guard let root = JSONDocument.parse(Array(line)).root, root["batch"]?.integer == batch,
             case .array(let elements)? = root["counts"]?.value
@@ -85,20 +84,20 @@ extension JSONNode {
     }
 }
 
-/// The parts of one simulation, put together again: the same batches in the same order as in one run, up to the one
-/// that meets the goal, so that the result is that of the one run.
+/// The merged parts of a simulation. The batches are added in the order of a single run, up to the batch that meets the
+/// goal, so that the result is that of a single run.
 public struct MergedTallies: Sendable {
-    /// What all parts simulate.
+    /// The first line of the first file.
     public let head: TallyHead
-    /// By part: its batches' lines.
+    /// The lines of the batches, for each part.
     private let parts: [[ArraySlice<UInt8>]]
     private let names: [String]
 
     /// - Parameters:
     ///   - files: The files with their names, in any order; each part once.
-    ///   - program: The version of the program that merges; `nil` takes parts of any one version.
+    ///   - program: The version of the program that merges; nil accepts any version.
     ///
-    /// Throws for what is no tally, parts of different runs, a part that is missing, and one that is there twice.
+    /// Throws for files without counts, parts of different runs, missing parts, and parts that occur twice.
     public init(files: [(name: String, octets: [UInt8])], program: String? = nil) throws(PlanError) {
         var head: TallyHead?
         var parts: [Int: (lines: [ArraySlice<UInt8>], name: String)] = [:]
@@ -106,28 +105,31 @@ public struct MergedTallies: Sendable {
             let lines = octets.split(separator: UInt8(ascii: "\n"))
             guard let first = lines.first, let own = TallyHead(line: first) else {
                 throw PlanError(
-                    .data, "\(name): this is no tally of a simulation; pharos plan simulate --shard writes one")
+                    .data,
+                    "\(name): this file does not hold the counts of a part; pharos plan simulate --shard writes such files"
+                )
             }
             if let head, !head.isOfOneRun(with: own) {
                 throw PlanError(
-                    .data, "\(name): this is a part of another simulation than \(files[0].name), or by another version")
+                    .data,
+                    "\(name): this part belongs to another simulation than \(files[0].name), or to another version")
             }
             head = head ?? own
             if let twice = parts.updateValue((Array(lines.dropFirst()), name), forKey: own.shard.index) {
-                throw PlanError(.data, "\(name): this is part \(own.shard.index), and so is \(twice.name)")
+                throw PlanError(.data, "\(name): part \(own.shard.index) occurs twice, also in \(twice.name)")
             }
         }
-        guard let head else { throw PlanError(.question, "there is nothing to merge: name the files of all parts") }
+        guard let head else { throw PlanError(.question, "there is nothing to merge: give the files of all parts") }
         let missing = (1...head.shard.count).filter { parts[$0] == nil }
         guard missing.isEmpty else {
             let list = missing.prefix(8).map { "\($0)/\(head.shard.count)" }.joined(separator: ", ")
             throw PlanError(
-                .data, "not all parts are here: \(list)\(missing.count > 8 ? " and more" : "") of the simulation")
+                .data, "parts of the simulation are missing: \(list)\(missing.count > 8 ? " and more" : "")")
         }
         if let program, head.program != program {
             throw PlanError(
                 .data,
-                "these parts were played by version \(head.program), and this is \(program): merge them with that version"
+                "these parts were simulated by version \(head.program), and this is \(program): merge them with that version"
             )
         }
         self.head = head
@@ -135,23 +137,22 @@ public struct MergedTallies: Sendable {
         names = (1...head.shard.count).compactMap { parts[$0]?.name }
     }
 
-    /// The answer of the one run, as far as the parts have played; where that is not far enough, with how many batches each
-    /// part has to play.
+    /// The answer of a single run. If the parts have too few batches, a note gives the number that each part needs.
     public func answer(to question: some SimulationQuestion) throws(PlanError) -> PlanAnswer {
         let outcome = try outcome(of: question)
         var answer = try question.answer(outcome)
         if outcome.isInterrupted, let needed = question.batchesNeeded(outcome, of: head.shard) {
-            answer.note("Play each part with --batches \(needed) or more.")
+            answer.note("Simulate each part with --batches \(needed) or more.")
         }
         return answer
     }
 
-    /// What one run would have found, as far as the parts have played.
+    /// The counts of a single run, as far as the parts have the batches.
     public func outcome(of question: some SimulationQuestion) throws(PlanError) -> SimulationOutcome {
         guard question.sceneName == head.scene else {
             throw PlanError(
                 .data,
-                "what was simulated is not what these words say by now; is the fleet another one? "
+                "the parts were simulated with other beacons than these arguments give now; has the fleet changed? "
                     + head.arguments.joined(separator: " "))
         }
         var sum = question.sum
@@ -159,9 +160,7 @@ public struct MergedTallies: Sendable {
             let batch = sum.batches
             let (index, position) = SimulationShard.owner(ofBatch: batch, among: parts.count)
             guard position < parts[index - 1].count else { break }
-            guard let counts = BatchCounts(line: parts[index - 1][position], batch: batch),
-                let tally = counts.tally(batch: batch)
-            else {
+            guard let tally = AirTally(line: parts[index - 1][position], batch: batch) else {
                 throw PlanError(
                     .data, "\(names[index - 1]):\(position + 2): these are not the counts of batch \(batch)")
             }
@@ -172,7 +171,7 @@ public struct MergedTallies: Sendable {
 }
 
 extension SimulationQuestion {
-    /// Tells scenes apart: a number made of everything that is simulated.
+    /// A hash of everything that is simulated.
     public var sceneName: String {
         // FNV-1a.
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -180,13 +179,12 @@ extension SimulationQuestion {
             for octet in text.utf8 { hash = (hash ^ UInt64(octet)) &* 0x100_0000_01b3 }
         }
         for advertiser in scene.advertisers { mix("\(advertiser)") }
-        for receiver in scene.receivers { mix("\(receiver)") }
-        mix("\(scene.conditions) \(seed) \(goal)")
+        mix("\(scene.receiver) \(scene.conditions) \(seed) \(goal)")
         let digits = String(hash, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    /// Takes the batches of one part in the order of their numbers, until the part has played enough.
+    /// Adds up the batches of one part in the order of their numbers, until the part has enough.
     public func sum(of shard: SimulationShard, atLeast batches: Int = 0) -> ShardSum<AirTally> {
         ShardSum(goal, shard: shard, atLeast: batches) { Self.estimate($0) }
     }

@@ -4,42 +4,42 @@ public import Configuration
 public import Fleet
 public import Sites
 
-/// Puts the beacons of a fleet on the floor of the site file that names it.
+/// Puts the beacons of a fleet on the floor of the site file that refers to it.
 ///
-/// A value without files: whoever reads the fleet hands in one beacon after the other, and takes the site at the end.
+/// It reads no files: the caller adds one beacon after the other, and fills the site at the end.
 public struct SiteFleet: Sendable {
     private let reference: Site.FleetReference
     private let outline: FloorOutline?
     private let defaults: Site.Defaults
     private var found = Found()
 
-    /// - Parameter site: Whose file names the fleet.
+    /// - Parameter site: The site whose file refers to the fleet.
     public init(_ reference: Site.FleetReference, of site: Site) {
         self.reference = reference
         outline = site.outline
         defaults = site.defaults
     }
 
-    /// As the site file names it.
+    /// The path in the site file.
     public var name: String { reference.path }
 
-    /// What was found in the fleet.
+    /// The sites, floors and beacons of the fleet.
     private struct Found: Sendable {
         var sites = NameList()
-        /// Of the chosen site.
+        /// The floors of the chosen site.
         var floors = NameList()
         var beacons: [SiteBeacon] = []
         var onTheGlobe = NameList()
         var nowhere = NameList()
         var outside = NameList()
-        /// Why a beacon cannot be planned for: the first one.
+        /// The first reason for which a beacon cannot be planned.
         var fault: String?
 
-        /// Beacons without a place on the plan.
+        /// The number of beacons without a position on the plan.
         var missing: Int { onTheGlobe.count + nowhere.count }
     }
 
-    /// A beacon of the fleet; those of other sites and floors are passed over.
+    /// Adds a beacon of the fleet; ignores beacons of other sites and floors.
     public mutating func add(_ beacon: FleetManifest.Beacon) {
         found.sites.addOnce(beacon.site ?? "")
         guard reference.site.map({ $0 == beacon.site }) ?? true else { return }
@@ -48,11 +48,11 @@ public struct SiteFleet: Sendable {
         place(beacon)
     }
 
-    /// Fills the site's beacons when all of the fleet have been added.
+    /// Sets the site's beacons after all beacons of the fleet were added.
     ///
-    /// - Returns: warnings, in places of the site file.
+    /// - Returns: warnings, at their places in the site file.
     ///
-    /// Throws, in a place of the site file, where there is nothing to plan with.
+    /// Throws an error, at its place in the site file, if there is no beacon to plan with.
     public func fill(_ site: inout Site) throws(FileProblem) -> [FileProblem] {
         if let refusal {
             throw FileProblem(refusal, at: reference.node.position, path: reference.node.path)
@@ -70,11 +70,12 @@ public struct SiteFleet: Sendable {
         }
         let extent = -Site.extent...Site.extent
         guard let x = Double(x.text), let y = Double(y.text), extent.contains(x), extent.contains(y) else {
-            found.fault = "\(ProblemText.quoted(beacon.name)) stands farther away than any floor reaches"
+            found.fault =
+                "\(ProblemText.quoted(beacon.name)) is too far away: positions lie within ±\(NumberFormat.significant(Site.extent, 9)) m"
             return
         }
         guard found.beacons.count < Site.beaconLimit else {
-            found.fault = "these are more than the \(Site.beaconLimit) beacons that there may be"
+            found.fault = "it has more than \(Site.beaconLimit) beacons, the most that a site may have"
             return
         }
         let position = FloorPosition(x: x, y: y)
@@ -91,7 +92,7 @@ public struct SiteFleet: Sendable {
         }
     }
 
-    /// Detected by its most frequent advertisement, and as loud as that; the others fill the air.
+    /// A beacon that is detected by its most frequent advertisement; the others only cause collisions.
     private static func beacon(
         _ beacon: FleetManifest.Beacon, at position: FloorPosition, _ defaults: Site.Defaults
     ) throws(AirtimeError) -> SiteBeacon? {
@@ -119,7 +120,7 @@ public struct SiteFleet: Sendable {
             radioPower: sent[fastest].radioPower.map { Double($0) } ?? defaults.radioPower, companions: companions)
     }
 
-    /// Why there is nothing to plan with.
+    /// The reason for which there is no beacon to plan with; nil if there is one.
     private var refusal: String? {
         let fleet = "the fleet \(ProblemText.quoted(reference.path))"
         if let site = reference.site, found.floors.count == 0 {
@@ -136,14 +137,14 @@ public struct SiteFleet: Sendable {
         guard found.beacons.isEmpty else { return nil }
         if found.missing == 0 { return "\(fleet) has no beacons" }
         return
-            "no beacon of \(fleet) says where it hangs on the plan: give each a \"position\" in metres, such as [3.5, 12]"
+            "no beacon of \(fleet) has a position on the plan: give each a \"position\" in metres, such as [3.5, 12]"
     }
 
     private var warnings: [String] {
         var warnings: [String] = []
         if reference.floor == nil, found.floors.count > 1 {
             warnings.append(
-                "beacons of \(found.floors.count) floors are put on one plan: \(found.floors.text); \"floor\" chooses one"
+                "the plan has the beacons of \(found.floors.count) floors: \(found.floors.text); choose one with \"floor\""
             )
         }
         if found.nowhere.count > 0 {
@@ -151,32 +152,32 @@ public struct SiteFleet: Sendable {
         }
         if found.onTheGlobe.count > 0 {
             warnings.append(
-                "left out, because they have a place on the globe and none in metres on the plan: \(found.onTheGlobe.text)"
+                "left out, because their positions are geographic and not in metres on the plan: \(found.onTheGlobe.text)"
             )
         }
         if found.outside.count > 0 { warnings.append("outside the outline: \(found.outside.text)") }
         return warnings
     }
 
-    /// What a reader of the answer has to know.
+    /// The note of the answer about the fleet.
     func note(proposes: Bool) -> String {
         let part = [reference.site.map { "the site \($0)" }, reference.floor.map { "the floor \($0)" }].compactMap(
             \.self)
-        return "The beacons, with their intervals, payloads and radio power, are those of \(reference.path)"
+        return "The beacons, their intervals, payloads and radio power come from \(reference.path)"
             + (part.isEmpty ? "" : ", " + part.joined(separator: ", "))
-            + "; where it says no radio power, \(NumberText.significant(defaults.radioPower)) dBm. "
-            + "A beacon of several advertisements is detected by its most frequent one here, which is no faster than by all "
-            + "of them; every one of them fills the air of the others."
-            + (proposes ? " Proposed beacons are as \"defaults\" says." : "")
+            + "; a beacon without a radio power has \(NumberFormat.significant(defaults.radioPower)) dBm. "
+            + "A beacon with several advertisements counts as found when its most frequent one is received; the others "
+            + "count as possible collisions."
+            + (proposes ? " Proposed beacons have the values of \"defaults\"." : "")
     }
 }
 
-/// Names as a message lists them: the first ones, and how many there are.
+/// Names for a message: the first ones, and the number of further ones.
 private struct NameList: Sendable {
     private var names: [String] = []
     private var seen: Set<String> = []
     private(set) var count = 0
-    /// More names than these nobody reads.
+    /// A message lists this many names.
     private static let limit = 8
 
     mutating func add(_ name: String) {

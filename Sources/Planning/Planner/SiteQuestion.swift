@@ -1,27 +1,28 @@
 internal import Airtime
+internal import BluetoothTypes
 public import Sites
 
-/// What is heard on a floor, its weakest spots, and where to put beacons.
+/// Asks which beacons are received on a floor, for its weakest spots, and where to put beacons.
 public struct SiteQuestion: Sendable {
     public let site: Site
-    /// Where its beacons come from; `nil` where the site file lists them.
+    /// The fleet of its beacons; nil if the site file lists them.
     public let fleet: SiteFleet?
-    /// About how many places are looked at.
+    /// The approximate number of places to compute.
     public let places: Int
-    /// What is to be proposed; `nil` where nothing is.
+    /// The kind of proposal; nil for none.
     public let proposal: Proposal?
-    /// Whether other times than the wanted one are looked at as well, which takes time that only a page is worth.
+    /// True computes other times than the target's too, which takes longer and only a page needs.
     public let drawsControls: Bool
 
-    /// Where new beacons are proposed.
+    /// The kind of proposal.
     public enum Proposal: Hashable, Sendable {
-        /// Beside the beacons that stand there.
+        /// In addition to the existing beacons.
         case addition
-        /// As if none stood there.
+        /// Instead of the existing beacons.
         case fromScratch
     }
 
-    /// `places`: about how many, 1 or more; a grid finer than half a metre is never made.
+    /// - Parameter places: The approximate number of places, at least 1; they are at least half a metre apart.
     public init(
         site: Site, fleet: SiteFleet? = nil, places: Int = 2000, proposal: Proposal? = nil, drawsControls: Bool = false
     ) {
@@ -32,30 +33,30 @@ public struct SiteQuestion: Sendable {
         self.drawsControls = drawsControls
     }
 
-    /// As many weak spots as people look at.
+    /// The number of weak spots in an answer.
     private static let weakSpotCount = 5
 
-    /// - Parameter observe: Ends the survey where it says `false`; the answer tells what was seen until then.
+    /// - Parameter observe: Stops the survey when it returns false; the answer has the results so far.
     public func answer(_ observe: PlanObserver = { _ in true }) throws(PlanError) -> PlanAnswer {
         try finding(observe).answer
     }
 
-    /// What was found out about a floor.
+    /// The answer and, if beacons are proposed, the floor with them.
     public struct Finding: Sendable {
         public let answer: PlanAnswer
-        /// The floor with the beacons that are proposed; `nil` where none are.
+        /// The floor with the proposed beacons; nil if none are proposed.
         public let proposed: ProposedSite?
     }
 
-    /// The answer, and the proposal as a floor of its own.
+    /// The answer and the proposal.
     ///
-    /// - Parameter observe: Ends the survey where it says `false`; the answer tells what was seen until then.
+    /// - Parameter observe: Stops the survey when it returns false; the answer has the results so far.
     public func finding(_ observe: PlanObserver = { _ in true }) throws(PlanError) -> Finding {
         guard let bounds = site.bounds else { throw PlanError(.configuration, "\(site.name): there is no floor") }
         let (positions, spacing) = SiteSurvey.grid(over: bounds, outline: site.outline, limit: limit(places, bounds))
         guard !positions.isEmpty else {
             throw PlanError(
-                .configuration, "\(site.name): the outline is so narrow that no place was found in it")
+                .configuration, "\(site.name): the outline is too narrow: no place lies inside; make it wider")
         }
         var visit = Visit(places: positions)
         var survey = try Self.survey(of: site)
@@ -81,13 +82,13 @@ public struct SiteQuestion: Sendable {
         var answer = PlanAnswer(title: "Site \(site.name)", sentence: sentence(points, placement, after))
         answer.holds = placement.map { $0.shortfall == nil } ?? true
         state(points, spacing, in: &answer)
-        answer.state("interrupted", .flag(visit.isStopped))
+        answer.state(.interrupted, .flag(visit.isStopped))
         for (name, walk) in walks { show(walk, name, in: &answer) }
-        answer.state("paths", .list(walks.map { quantity($0.1, $0.0) }))
+        answer.state(.paths, .list(walks.map { quantity($0.1, $0.0) }))
         if let placement { state(placement, proposed, after, in: &answer) }
         let isMapped = proposed != nil && after.count == positions.count
         let mapped = isMapped ? after : points
-        answer.pictures.floorPlan =
+        answer.pictures.page.floorPlan =
             SitePicture(
                 site: isMapped ? proposed?.site ?? site : site, points: mapped, spacing: spacing,
                 proposed: isMapped ? proposed?.added ?? 0 : 0, goal: try goal(mapped, &survey)
@@ -101,22 +102,23 @@ public struct SiteQuestion: Sendable {
     ) {
         if visit.isStopped {
             answer.note(
-                "Ended before its time: \(points.count) of \(visit.places.count) places, from the south on, and "
-                    + "\(walks.count) of \(site.paths.count) paths were looked at.")
+                "Stopped early: the answer covers \(points.count) of \(visit.places.count) places, from the south on, and "
+                    + "\(walks.count) of \(site.paths.count) paths.")
         }
         if site.outline == nil {
-            answer.note("There is no outline: the rectangle around walls, beacons and paths was looked at.")
+            answer.note(
+                "The site has no outline, so the answer covers the rectangle around its walls, beacons and paths.")
         }
         if let fleet {
-            answer.state("fleet", .word(fleet.name))
+            answer.state(.siteFleet, .word(fleet.name))
             answer.note(fleet.note(proposes: proposal != nil))
         }
         answer.note(
-            "Detection of the beacon that is heard best at each place, by \(site.scanner.name); shadowing lasts, so it "
-                + "decides whether a beacon is heard at a place at all.")
+            "The values are for the strongest beacon at each place, with \(site.scanner.name). Shadowing is constant over "
+                + "time, so it decides whether a beacon is received at a place at all.")
     }
 
-    /// The places that are surveyed, once or twice, until somebody has seen enough.
+    /// The places to survey, once or twice, until the observer stops the survey.
     private struct Visit {
         let places: [FloorPosition]
         var isStopped = false
@@ -133,7 +135,7 @@ public struct SiteQuestion: Sendable {
         }
     }
 
-    /// What the page's controls move: the shares within times from an eighth to eight times of the wanted one.
+    /// The values that the page's controls need: the shares within times from an eighth to eight times the target's.
     private func goal(
         _ points: [SiteSurvey.Point], _ survey: inout SiteSurvey
     ) throws(PlanError) -> PlanPageContent.FloorPlan.Goal? {
@@ -156,7 +158,7 @@ public struct SiteQuestion: Sendable {
         return SiteSurvey(model: model, scanner: site.scanner, target: site.target)
     }
 
-    /// How many places of the rectangle make so many inside the outline; not without end where it is a sliver.
+    /// The number of places in the rectangle that gives `places` inside the outline, up to 4 million.
     private func limit(_ places: Int, _ bounds: FloorBounds) -> Int {
         guard let outline = site.outline else { return places }
         let share = bounds.width * bounds.height / outline.area
@@ -187,10 +189,10 @@ public struct SiteQuestion: Sendable {
     private func sentence(
         _ points: [SiteSurvey.Point], _ placement: SitePlacement?, _ after: [SiteSurvey.Point]
     ) -> String {
-        let target =
-            "a beacon within \(NumberText.duration(site.target.seconds)) in "
-            + "\(NumberText.percent(site.target.probability)) of the cases"
-        let today = "At \(NumberText.percent(holding(points))) of the places a receiver finds \(target)."
+        let seconds = NumberFormat.duration(site.target.seconds)
+        let probability = NumberFormat.percent(site.target.probability)
+        let target = "a beacon within \(seconds) in \(probability) of the cases"
+        let today = "At \(NumberFormat.percent(holding(points))) of the places a receiver finds \(target)."
         guard proposal != nil else { return today }
         guard let placement else {
             return site.beacons.isEmpty ? Self.tooLarge : today + " " + Self.tooLarge
@@ -198,60 +200,55 @@ public struct SiteQuestion: Sendable {
         let count = placement.positions.count
         let isAddition = placement.kept > 0
         let beacons = "\(count)\(isAddition ? " more" : "") beacon\(count == 1 ? "" : "s")"
-        let fewer =
-            placement.least >= count
-            ? "fewer cannot." : "fewer than \(placement.least) cannot, and perhaps \(placement.least) can."
+        let least =
+            placement.least >= count ? "This is the smallest number." : "At least \(placement.least) are needed."
+        let holding = NumberFormat.percent(placement.holdingShare)
         switch placement.shortfall {
         case nil where count == 0: return today + " No more beacons are needed."
         case nil:
             return isAddition
-                ? "\(today) With \(beacons) it does at all places; \(fewer)"
-                : "\(beacons) let a receiver find \(target) at all places; \(fewer)"
+                ? "\(today) \(beacons) reach\(count == 1 ? "es" : "") the target everywhere. \(least)"
+                : "\(beacons) let a receiver find \(target) at all places. \(least)"
         case .beacon:
-            return "No number of beacons reaches the target: even beside a beacon a receiver does not find it within "
-                + "\(NumberText.duration(site.target.seconds)) in \(NumberText.percent(site.target.probability)) of the "
-                + "cases; send more often, allow more time, or let the scanner listen more."
+            return
+                "No number of beacons reaches the target: even next to a beacon a receiver needs more than \(seconds) to "
+                + "find it in \(probability) of the cases. Send more often, allow more time, or let the scanner listen more."
         case .mounts:
-            return "From the places to mount at not all others can be reached: \(beacons) reach the target at "
-                + "\(NumberText.percent(placement.holdingShare)) of them."
+            return "\(beacons) reach the target at \(holding) of the places; the listed mounts do not allow more."
         case .collisions:
-            return "More beacons collide too much: the best found, \(beacons), reach the target at "
-                + "\(NumberText.percent(placement.holdingShare)) of the places; send less often, or allow more time."
+            return
+                "\(beacons) reach the target at \(holding) of the places, the best found: more beacons collide too much. "
+                + "Send less often, or allow more time."
         }
     }
 
     private static let tooLarge =
-        "No placement was found: the floor is too large to be looked at place by place; plan it in parts."
+        "No placement was computed: the floor is too large. Plan it in parts."
 
     private func state(_ points: [SiteSurvey.Point], _ spacing: Double, in answer: inout PlanAnswer) {
         let weakest = Self.weakest(points)
         let heard = points.isEmpty ? 0 : points.reduce(0) { $0 + $1.reception.heard } / Double(points.count)
         let clear = points.map(\.reception.collisionFreeProbability).min()
         let shown = !site.beacons.isEmpty
-        answer.state("site", .word(site.name))
-        answer.state("beacons", .count(site.beacons.count), as: "beacons")
-        answer.state(
-            "places", .count(points.count), as: "places looked at", remark: "\(NumberText.significant(spacing)) m apart"
-        )
-        answer.state("placeSpacingM", .number(spacing, unit: "m"))
-        answer.state(
-            "holdingShare", .share(holding(points)), as: shown ? "target reached at" : nil, remark: "of the places")
-        answer.state(
-            "meanBeaconsHeard", .number(heard), as: shown ? "beacons heard at a place" : nil, remark: "on average")
-        answer.state(
-            "lowestCollisionFreeProbability", .share(clear), as: shown ? "collision-free at worst" : nil)
-        answer.state("weakestSpots", .list(weakest.map { quantity($0) }))
+        answer.state(.siteName, .word(site.name))
+        answer.state(.siteBeacons, .count(site.beacons.count))
+        answer.state(.places, .count(points.count), remark: "\(NumberFormat.significant(spacing)) m apart")
+        answer.state(.placeSpacing, .number(spacing))
+        answer.state(.holdingShare, .share(holding(points)), isInText: shown, remark: "of the places")
+        answer.state(.meanBeaconsHeard, .number(heard), isInText: shown, remark: "on average")
+        answer.state(.lowestCollisionFree, .share(clear), isInText: shown)
+        answer.state(.weakestSpots, .list(weakest.map { quantity($0) }))
         guard shown else { return }
         for point in weakest {
             let place = point.reception.position
             answer.show(
                 "weak spot", .number(nil, unit: "m"),
-                shown: "\(NumberText.significant(place.x)), \(NumberText.significant(place.y))",
+                shown: "\(NumberFormat.significant(place.x)), \(NumberFormat.significant(place.y))",
                 remark: remark(point))
         }
     }
 
-    /// The weakest places, those beside one that is named already left out.
+    /// The weakest places, at least a tenth of the floor apart.
     static func weakest(_ points: [SiteSurvey.Point]) -> [SiteSurvey.Point] {
         guard let bounds = FloorBounds(points.map(\.reception.position)) else { return [] }
         let apart = max(bounds.width, bounds.height) / 10
@@ -265,25 +262,26 @@ public struct SiteQuestion: Sendable {
     }
 
     private func remark(_ point: SiteSurvey.Point) -> String {
-        guard let best = point.reception.best else { return "nothing is heard here" }
+        guard let best = point.reception.best else { return "no beacon is received here" }
         return
-            "found within \(NumberText.duration(site.target.seconds)) in \(NumberText.percent(point.detectedShare)): "
-            + "\(site.beacons[best.beacon].name) at \(NumberText.significant(best.power)) dBm"
+            "found within \(NumberFormat.duration(site.target.seconds)) in \(NumberFormat.percent(point.detectedShare)): "
+            + "\(site.beacons[best.beacon].name) at \(NumberFormat.significant(best.power)) dBm"
     }
 
     private func quantity(_ point: SiteSurvey.Point) -> PlanQuantity {
-        .record([
-            ("x", .number(point.reception.position.x)), ("y", .number(point.reception.position.y)),
-            ("beaconsHeard", .number(point.reception.heard)),
-            ("collisionFreeProbability", .share(point.reception.collisionFreeProbability)),
-            ("detectedShare", .share(point.detectedShare)), ("detectionS", .seconds(point.detectionSeconds)),
+        .object([
+            (.spotX, .number(point.reception.position.x)), (.spotY, .number(point.reception.position.y)),
+            (.spotBeaconsHeard, .number(point.reception.heard)),
+            (.collisionFree, .share(point.reception.collisionFreeProbability)),
+            (.spotDetectedShare, .share(point.detectedShare)), (.spotDetection, .seconds(point.detectionSeconds)),
         ])
     }
 
     private func quantity(_ walk: SiteWalk.Result, _ name: String) -> PlanQuantity {
-        .record([
-            ("name", .word(name)), ("durationS", .seconds(walk.duration)), ("beaconsSeen", .number(walk.seen)),
-            ("probabilitySeen", .share(walk.seenAnyProbability)), ("longestSilenceM", .number(walk.longestSilence)),
+        .object([
+            (.pathName, .word(name)), (.pathDuration, .seconds(walk.duration)), (.pathBeaconsSeen, .number(walk.seen)),
+            (.pathProbabilitySeen, .share(walk.seenAnyProbability)),
+            (.pathLongestSilence, .number(walk.longestSilence)),
         ])
     }
 
@@ -291,52 +289,111 @@ public struct SiteQuestion: Sendable {
         answer.show(
             "path \(name)", .share(walk.seenAnyProbability),
             remark:
-                "see a beacon in \(NumberText.duration(walk.duration)); \(NumberText.significant(walk.seen)) beacons on average, "
-                + "nothing heard for \(NumberText.significant(walk.longestSilence)) m at most")
+                "of the walks find a beacon, in \(NumberFormat.duration(walk.duration)); \(NumberFormat.significant(walk.seen)) beacons "
+                + "on average, at most \(NumberFormat.significant(walk.longestSilence)) m without a beacon")
     }
 
     private func state(
         _ placement: SitePlacement, _ proposed: ProposedSite?, _ after: [SiteSurvey.Point], in answer: inout PlanAnswer
     ) {
         answer.state(
-            "proposal",
-            .record([
-                ("positions", .list(placement.positions.map { .list([.number($0.x), .number($0.y)]) })),
-                ("kept", .count(placement.kept)), ("least", .count(placement.least)),
-                ("holdingShare", .share(placement.holdingShare)), ("weakestShare", .share(placement.weakestShare)),
-                ("reached", .flag(placement.shortfall == nil)),
+            .proposal,
+            .object([
+                (.positions, .list(placement.positions.map { .list([.number($0.x), .number($0.y)]) })),
+                (.kept, .count(placement.kept)), (.least, .count(placement.least)),
+                (.proposedHoldingShare, .share(placement.holdingShare)),
+                (.weakestShare, .share(placement.weakestShare)), (.reached, .flag(placement.shortfall == nil)),
             ]))
         answer.show(
             placement.kept > 0 ? "more beacons" : "proposed beacons", .count(placement.positions.count),
-            remark: "at least \(placement.least) are needed\(site.mounts.isEmpty ? "" : " at the places to mount")")
+            remark: "at least \(placement.least) are needed\(site.mounts.isEmpty ? "" : " at the listed mounts")")
         if placement.kept > 0 { answer.show("beacons kept", .count(placement.kept)) }
-        answer.show("their weakest place", .share(placement.weakestShare), remark: "find a beacon in time")
+        answer.show("their weakest place", .share(placement.weakestShare), remark: "of the cases find a beacon in time")
         if !after.isEmpty {
-            answer.show("target reached with them at", .share(holding(after)), remark: "of the places")
+            answer.show("target then reached at", .share(holding(after)), remark: "of the places")
         }
         for beacon in proposed?.beacons.prefix(Self.listedBeacons) ?? [] {
-            let place = [beacon.position.x, beacon.position.y].map { NumberText.significant($0) }
+            let place = [beacon.position.x, beacon.position.y].map { NumberFormat.significant($0) }
             answer.show(beacon.name, .number(nil, unit: "m"), shown: place.joined(separator: ", "))
         }
         if let count = proposed?.added, count > Self.listedBeacons {
-            answer.note("\(count - Self.listedBeacons) more are in the JSON, on the page and in a file to be written.")
+            answer.note(
+                "\(count - Self.listedBeacons) more proposed beacons are in the JSON output, on the page and in the files of "
+                    + "--write-site and --write-fleet.")
         }
     }
 
-    /// More places than these nobody reads.
+    /// The text lists this many proposed beacons.
     private static let listedBeacons = 40
 }
 
-/// A surveyed site as the page draws it.
+extension SiteQuestion {
+    /// The keys of the answer in JSON.
+    static let keys: [PlanKey] = [
+        .siteName, .siteFleet, .siteBeacons, .places, .placeSpacing, .holdingShare, .meanBeaconsHeard,
+        .lowestCollisionFree, .weakestSpots, .spotX, .spotY, .spotBeaconsHeard,
+        PlanKey.collisionFree.within("weakestSpots[]"), .spotDetectedShare, .spotDetection, .interrupted, .paths,
+        .pathName, .pathDuration, .pathBeaconsSeen, .pathProbabilitySeen, .pathLongestSilence, .proposal, .positions,
+        .kept, .least, .proposedHoldingShare, .weakestShare, .reached,
+    ]
+}
+
+extension PlanKey {
+    fileprivate static let siteName = PlanKey("site", "Name of the site.")
+    fileprivate static let siteFleet = PlanKey(
+        "fleet", "The fleet file that the site file refers to; absent if it refers to none.")
+    fileprivate static let siteBeacons = PlanKey("beacons", "Number of existing beacons.", label: "beacons")
+    fileprivate static let places = PlanKey("places", "Number of computed places.", label: "places computed")
+    fileprivate static let placeSpacing = PlanKey("placeSpacingM", "Distance between neighboring places, in m.")
+    fileprivate static let holdingShare = PlanKey(
+        "holdingShare", "Share of the places that reach the target, 0 to 1.", label: "target reached at")
+    fileprivate static let meanBeaconsHeard = PlanKey(
+        "meanBeaconsHeard", "Mean number of beacons that a place receives.", label: "beacons received at a place")
+    fileprivate static let lowestCollisionFree = PlanKey(
+        "lowestCollisionFreeProbability",
+        "Share of packets that do not collide at the worst place; null if no place was computed.",
+        label: "collision-free at worst")
+    fileprivate static let weakestSpots = PlanKey("weakestSpots", "The weakest places, the weakest first.")
+    fileprivate static let spotX = PlanKey("weakestSpots[].x", "Metres east of the origin.")
+    fileprivate static let spotY = PlanKey("weakestSpots[].y", "Metres north of the origin.")
+    fileprivate static let spotBeaconsHeard = PlanKey(
+        "weakestSpots[].beaconsHeard", "Mean number of beacons that the place receives.")
+    fileprivate static let spotDetectedShare = PlanKey(
+        "weakestSpots[].detectedShare", "Share of cases in which a beacon is found in time, 0 to 1.")
+    fileprivate static let spotDetection = PlanKey(
+        "weakestSpots[].detectionS",
+        "Time within which a beacon is found with the target's probability, in s; null if it never is.")
+    fileprivate static let paths = PlanKey("paths", "The paths of the site file.")
+    fileprivate static let pathName = PlanKey("paths[].name", "Name of the path.")
+    fileprivate static let pathDuration = PlanKey("paths[].durationS", "Duration of the walk in s.")
+    fileprivate static let pathBeaconsSeen = PlanKey("paths[].beaconsSeen", "Mean number of beacons found on the walk.")
+    fileprivate static let pathProbabilitySeen = PlanKey(
+        "paths[].probabilitySeen", "Share of walks that find a beacon, 0 to 1.")
+    fileprivate static let pathLongestSilence = PlanKey(
+        "paths[].longestSilenceM", "Longest part of the path without a beacon, in m.")
+    fileprivate static let proposal = PlanKey("proposal", "With --propose: the proposed beacons.")
+    fileprivate static let positions = PlanKey(
+        "proposal.positions", "Their positions, each a list of metres east and metres north.")
+    fileprivate static let kept = PlanKey("proposal.kept", "Number of existing beacons that stay.")
+    fileprivate static let least = PlanKey(
+        "proposal.least", "Lower bound of the number of new beacons that reach the same share of places.")
+    fileprivate static let proposedHoldingShare = PlanKey(
+        "proposal.holdingShare", "Share of places that reach the target with the proposal, 0 to 1.")
+    fileprivate static let weakestShare = PlanKey(
+        "proposal.weakestShare", "Share of cases in which a beacon is found in time at the weakest place, 0 to 1.")
+    fileprivate static let reached = PlanKey("proposal.reached", "True if all places reach the target.")
+}
+
+/// A surveyed site as a figure of the page.
 private struct SitePicture {
     let site: Site
     let points: [SiteSurvey.Point]
     let spacing: Double
-    /// How many of the beacons, the last of them, are proposed.
+    /// The number of proposed beacons, which are the last ones.
     let proposed: Int
     let goal: PlanPageContent.FloorPlan.Goal?
 
-    /// More beacons than this are a grey smear, and a page that no phone opens.
+    /// The figure shows at most this many beacons, so that phones can open the page.
     private static let beaconLimit = 2000
 
     var plan: PlanPageContent.FloorPlan {
@@ -348,7 +405,8 @@ private struct SitePicture {
         var plan = PlanPageContent.FloorPlan(
             title: site.name,
             caption:
-                "The share of cases in which a beacon is found within \(NumberText.duration(site.target.seconds)), place by place.",
+                "The share of cases in which a beacon is found within \(NumberFormat.duration(site.target.seconds)), at each "
+                + "place.",
             valueName: "found in time", unit: "%", isHigherBetter: true, target: 100 * site.target.probability,
             spotSpacing: spacing,
             outline: (site.outline?.corners ?? []).map { point($0) },

@@ -1,69 +1,94 @@
 internal import Airtime
+internal import BluetoothTypes
 
-/// The estimate of a much-read thesis for a number of beacons, and what is true instead.
+/// Asks for a widely read thesis's estimate for a number of beacons, and for the correct values.
 public struct ThesisQuestion: Sendable {
-    /// In range of one receiver, at least 1.
+    /// The number of beacons in range of one receiver, at least 1.
     public let beacons: Int
-    /// The fleet's site whose beacons they are; `nil` where a number was given.
+    /// The site of a fleet that has these beacons; nil if a number was given.
     public let origin: PlannedAir.Origin?
 
-    /// In range of one receiver, at least 1.
+    /// A number of beacons in range of one receiver, at least 1.
     public init(beacons: Int) {
         self.beacons = beacons
         origin = nil
     }
 
-    /// As many as stand at a site.
+    /// The beacons of a site.
     public init(air: PlannedAir) {
         beacons = air.beacons
         origin = air.origin
     }
 
-    /// What the thesis says of so many beacons, and what is exact. Throws what the models refuse.
+    /// The thesis's values and the correct ones. Throws the models' errors.
     public func answer() throws(PlanError) -> PlanAnswer {
         let formula = try PlanError.asking { () throws(AirtimeError) in try ThesisFormula(beacons: beacons) }
+        let arriving = NumberFormat.significant(formula.arrivingPerSecondPerBeacon)
+        let sent = NumberFormat.significant(formula.offeredPerSecondPerBeacon)
+        let senders = beacons == 1 ? "one beacon" : "each of \(beacons) beacons"
         var answer = PlanAnswer(
-            title: "The thesis' estimate for \(beacons) beacons",
-            sentence:
-                "The thesis promises that of \(NumberText.significant(formula.offeredPerSecondPerBeacon)) advertisements a "
-                + "second from \(beacons == 1 ? "one beacon" : "each of \(beacons) beacons") "
-                + "\(NumberText.significant(formula.arrivingPerSecondPerBeacon)) arrive"
-                + (formula.truth.map { "; \(NumberText.significant($0.arrivingPerSecondPerBeacon)) do." }
-                    ?? "; but no beacon sends that often, 40 a second is the most."))
+            title: "The thesis's estimate for \(beacons) beacons",
+            sentence: formula.truth.map {
+                "\(NumberFormat.significant($0.arrivingPerSecondPerBeacon)) of \(sent) advertisements a second from \(senders) "
+                    + "arrive; the thesis estimates \(arriving)."
+            }
+                ?? "No beacon can send \(sent) advertisements a second, as the thesis assumes for \(senders); the thesis "
+                + "estimates that \(arriving) of them arrive. At most 40 a second are possible.")
         if let origin {
-            answer.state("fleet", .word(origin.fleet))
-            answer.state("site", .word(origin.site))
+            answer.state(.fleet, .word(origin.fleet))
+            answer.state(.site, .word(origin.site))
         }
-        answer.state("beacons", .count(beacons))
-        answer.state(
-            "offeredPerSecondPerBeacon", .number(formula.offeredPerSecondPerBeacon, unit: "1/s"),
-            as: "sent, by the thesis")
-        answer.state(
-            "arrivingPerSecondPerBeacon", .number(formula.arrivingPerSecondPerBeacon, unit: "1/s"),
-            as: "arriving, by the thesis")
+        answer.state(.beacons, .count(beacons))
+        answer.state(.thesisOffered, .number(formula.offeredPerSecondPerBeacon))
+        answer.state(.thesisArriving, .number(formula.arrivingPerSecondPerBeacon))
         state(formula.truth, in: &answer)
         for fault in ThesisFormula.faults { answer.note("\(fault)") }
-        answer.state("faults", .list(ThesisFormula.faults.map { .word("\($0)") }))
+        answer.state(.faults, .list(ThesisFormula.faults.map { .word("\($0)") }))
         return answer
     }
 
     private func state(_ truth: ThesisFormula.Truth?, in answer: inout PlanAnswer) {
-        guard let truth else { return answer.state("truth", .nothing) }
+        guard let truth else { return answer.state(.truth, .nothing) }
         let arriving = PlanQuantity.number(truth.arrivingPerSecondPerBeacon, unit: "1/s")
         let most = PlanQuantity.number(truth.bestArrivingPerSecondPerBeacon, unit: "1/s")
         answer.state(
-            "truth",
-            .record([
-                ("collisionFreeProbability", .share(truth.collisionFreeProbability)),
-                ("arrivingPerSecondPerBeacon", arriving),
-                ("bestOfferedPerSecondPerBeacon", .number(truth.bestOfferedPerSecondPerBeacon, unit: "1/s")),
-                ("bestArrivingPerSecondPerBeacon", most),
+            .truth,
+            .object([
+                (.trueCollisionFree, .share(truth.collisionFreeProbability)), (.trueArriving, arriving),
+                (.bestOffered, .number(truth.bestOfferedPerSecondPerBeacon)), (.bestArriving, most),
             ]))
         answer.show(
-            "arriving in truth", arriving,
-            remark: "\(NumberText.percent(truth.collisionFreeProbability)) are free of collisions")
+            "arriving, exact", arriving,
+            remark: "\(NumberFormat.percent(truth.collisionFreeProbability)) are free of collisions")
         answer.show(
-            "the most that can arrive", most,
-            remark: "when \(NumberText.significant(truth.bestOfferedPerSecondPerBeacon)) a second are sent")
+            "arriving, at most", most,
+            remark: "if each beacon sends \(NumberFormat.significant(truth.bestOfferedPerSecondPerBeacon)) a second")
     }
+
+    /// The keys of the answer in JSON.
+    static let keys: [PlanKey] =
+        PlanKey.origin + [
+            .beacons, .thesisOffered, .thesisArriving, .truth, .trueCollisionFree, .trueArriving, .bestOffered,
+            .bestArriving, .faults,
+        ]
+}
+
+extension PlanKey {
+    fileprivate static let thesisOffered = PlanKey(
+        "offeredPerSecondPerBeacon", "Advertisements that each beacon sends in a second, by the thesis.",
+        label: "sent, by the thesis", unit: "1/s")
+    fileprivate static let thesisArriving = PlanKey(
+        "arrivingPerSecondPerBeacon", "Advertisements of each beacon that arrive in a second, by the thesis.",
+        label: "arriving, by the thesis", unit: "1/s")
+    fileprivate static let truth = PlanKey("truth", "The exact values; null if no beacon can send that often.")
+    fileprivate static let trueCollisionFree = PlanKey(
+        "truth.collisionFreeProbability", "Share of packets that do not collide, 0 to 1.")
+    fileprivate static let trueArriving = PlanKey(
+        "truth.arrivingPerSecondPerBeacon", "Advertisements of each beacon that arrive in a second.")
+    fileprivate static let bestOffered = PlanKey(
+        "truth.bestOfferedPerSecondPerBeacon",
+        "Advertisements to send from each beacon in a second, so that most arrive.")
+    fileprivate static let bestArriving = PlanKey(
+        "truth.bestArrivingPerSecondPerBeacon", "Advertisements of each beacon that then arrive in a second.")
+    fileprivate static let faults = PlanKey("faults", "The errors of the thesis, one sentence each.")
 }

@@ -1,16 +1,16 @@
 public import Airtime
+internal import BluetoothTypes
 
-/// Whether a beacon is seen by somebody who walks past.
+/// Asks how likely a scanner finds a beacon while it is carried past.
 public struct WalkQuestion: Sendable {
     public let air: PlannedAir
     public let scanner: ScannerPreset
-    /// m/s, above 0.
+    /// The speed in m/s, above 0.
     public let speed: Double
-    /// The closest approach to the beacon, in m.
+    /// The shortest distance between the path and the beacon, in m.
     public let distance: Double
     public let range: PlannedRange
 
-    /// `speed` in m/s, and `distance`, the closest approach, in m.
     public init(air: PlannedAir, scanner: ScannerPreset, speed: Double, distance: Double, range: PlannedRange) {
         self.air = air
         self.scanner = scanner
@@ -19,7 +19,7 @@ public struct WalkQuestion: Sendable {
         self.range = range
     }
 
-    /// How long somebody is in range, and how likely the beacon is found in that time. Throws what the models refuse.
+    /// The time in range, and the probability that the beacon is found in that time. Throws the models' errors.
     public func answer() throws(PlanError) -> PlanAnswer {
         let (walk, latency, seen) = try PlanError.asking { () throws(AirtimeError) in
             let walk = try WalkPast(
@@ -33,16 +33,18 @@ public struct WalkQuestion: Sendable {
         }
         var answer = PlanAnswer(title: "Walking past a beacon", sentence: sentence(walk, seen))
         answer.stateOrigin(of: air)
-        answer.state("dwellS", .seconds(walk.dwellSeconds), as: "in range for")
-        answer.state("probabilitySeen", .share(seen), as: "seen in", remark: "of the cases")
-        answer.state("rangeM", .number(range.meters, unit: "m"), as: "range", remark: range.remark)
-        answer.state("scanner", .word(scanner.name))
+        answer.state(.dwell, .seconds(walk.dwellSeconds))
+        answer.state(.probabilitySeen, .share(seen), remark: "of the walks")
+        answer.state(.range, .number(range.meters), remark: range.remark)
+        answer.state(.scanner, .word(scanner.name))
         answer.stateTarget(of: air)
         answer.state(latency)
         if let only = air.onlyFrame, let (group, _) = try? air.fleet() {
             answer.explore(group, scanner, payloadOctets: only.payloadOctets, background: .none, latency: latency)
-            answer.pictures.walk = answer.pictures.explorer.map { .init(walk, probabilitySeen: seen, fleet: $0) }
-            answer.pictures.explorer = nil
+            answer.pictures.page.walk = answer.pictures.page.explorer.map {
+                .init(path: walk, probabilitySeen: seen, fleet: $0)
+            }
+            answer.pictures.page.explorer = nil
         }
         answer.noteRounding(of: air)
         return answer
@@ -51,11 +53,21 @@ public struct WalkQuestion: Sendable {
     private func sentence(_ walk: WalkPast, _ seen: Double) -> String {
         guard walk.dwellSeconds > 0 else {
             return
-                "The beacon is not seen: the way comes no nearer than \(NumberText.significant(distance)) m, and it is heard "
-                + "for \(NumberText.significant(range.meters)) m."
+                "The beacon is never found: its range is \(NumberFormat.significant(range.meters)) m, and the path comes no "
+                + "nearer than \(NumberFormat.significant(distance)) m."
         }
-        return "Somebody who passes the beacon at a distance of \(NumberText.significant(distance)) m and at "
-            + "\(NumberText.significant(speed)) m/s is in range for \(NumberText.duration(walk.dwellSeconds)) and sees it in "
-            + "\(NumberText.percent(seen)) of the cases, with \(scanner.name)."
+        return "\(NumberFormat.percent(seen)) of the walks find the beacon, with \(scanner.name): at a distance of "
+            + "\(NumberFormat.significant(distance)) m and \(NumberFormat.significant(speed)) m/s it is in range for "
+            + "\(NumberFormat.duration(walk.dwellSeconds))."
     }
+
+    /// The keys of the answer in JSON.
+    static let keys: [PlanKey] =
+        PlanKey.origin + [.dwell, .probabilitySeen, .range, .scanner] + PlanKey.target + PlanKey.discovery
+}
+
+extension PlanKey {
+    fileprivate static let dwell = PlanKey("dwellS", "Time in range of the beacon, in s.", label: "in range for")
+    fileprivate static let probabilitySeen = PlanKey(
+        "probabilitySeen", "Share of walks in which the beacon is found, 0 to 1.", label: "found in")
 }

@@ -41,7 +41,7 @@ struct CollisionTimes {
         var times: [Double] = []
         for round in 0..<rounds {
             let start = processorNanoseconds()
-            let batch = simulation.batch(round).all.clear
+            let batch = simulation.batch(round).clear
             times.append((processorNanoseconds() - start) / Double(batch.trials))
             tally.merge(batch)
         }

@@ -1,33 +1,28 @@
 public import BluetoothTypes
 
-/// Advertisers, receivers and other devices on three channels, played packet by packet.
+/// Advertisers and other devices around one receiver, simulated packet by packet.
 ///
-/// Answers what no closed model does: positions, capture by power sums, walking receivers, dead times, clocks that
-/// drift, fleets that are powered on together. A batch is `conditions.durationMicroseconds` of air from a state in which
-/// everything has long been running; phases, shadowing and delays are drawn again for each batch.
+/// It checks the models, and includes what they leave out: capture by sums of powers, fleets of different beacons, and
+/// the dead times of receivers. A batch is `conditions.durationMicroseconds` of traffic that has been running for long.
+/// Phases, shadowing and delays are drawn again for each batch.
 public struct AirSimulation: BatchedSimulation {
     public static let maximumAdvertisers = 20_000
-    public static let maximumReceivers = 256
     /// A day, in µs.
     public static let maximumDuration = 86_400e6
-    /// Links between advertisers and receivers.
-    static let maximumLinks = 1_000_000.0
-    /// Packets and their overlaps, for all receivers, in a batch: some ten seconds of work.
+    /// The largest number of packets and overlaps in a batch: about ten seconds of work.
     static let maximumWork = 500e6
     /// The longest run of losses that is counted.
     public static let longestRun = 16
-    /// The events after a given start that are counted by number.
-    public static let countedEvents = 128
 
     public let advertisers: [AirAdvertiser]
-    public let receivers: [AirReceiver]
+    public let receiver: AirReceiver
     public let conditions: AirConditions
     public let seed: UInt64
 
-    /// Throws for an empty or too large scene, quantities out of range, and batches that would take minutes.
+    /// Throws if there are no advertisers, or too many, if a quantity is out of range, and if a batch would take minutes.
     public init(
-        advertisers: [AirAdvertiser], receivers: [AirReceiver], conditions: AirConditions = AirConditions(),
-        seed: UInt64
+        advertisers: [AirAdvertiser], receiver: AirReceiver = AirReceiver(),
+        conditions: AirConditions = AirConditions(), seed: UInt64
     ) throws(AirtimeError) {
         guard !advertisers.isEmpty else { throw .count(0) }
         guard advertisers.count <= Self.maximumAdvertisers else {
@@ -35,42 +30,36 @@ public struct AirSimulation: BatchedSimulation {
                 name: "a number of simulated advertisers (at most \(Self.maximumAdvertisers))",
                 value: Double(advertisers.count))
         }
-        guard (1...Self.maximumReceivers).contains(receivers.count) else {
-            throw .quantity(name: "a number of receivers", value: Double(receivers.count))
-        }
-        let links = Double(advertisers.count) * Double(receivers.count)
-        guard links <= Self.maximumLinks else { throw .quantity(name: "a number of links", value: links) }
         try conditions.check()
         for advertiser in advertisers { try advertiser.check() }
-        for receiver in receivers { try receiver.check() }
+        try receiver.check()
         self.advertisers = advertisers
-        self.receivers = receivers
+        self.receiver = receiver
         self.conditions = conditions
         self.seed = seed
         let work = self.work
         guard work <= Self.maximumWork else { throw .quantity(name: "the work of a batch, in overlaps", value: work) }
     }
 
-    /// N equal advertisers around one receiver, all equally loud.
+    /// N equal advertisers around a receiver.
     public init(
         _ group: AdvertiserGroup, scan: ScanPattern, conditions: AirConditions = AirConditions(), seed: UInt64
     ) throws(AirtimeError) {
         guard group.count <= Self.maximumAdvertisers else { throw .count(group.count) }
         try self.init(
-            advertisers: AirAdvertiser.fleet(group), receivers: [AirReceiver(scan: scan)], conditions: conditions,
+            advertisers: AirAdvertiser.fleet(group), receiver: AirReceiver(scan: scan), conditions: conditions,
             seed: seed)
     }
 
     public func batch(_ index: Int) -> AirTally {
         var batch = AirBatch(self, index: index)
-        return batch.play()
+        return batch.run()
     }
 
-    var channels: Int {
-        conditions.playsAllChannels || receivers.contains { $0.scan.channelCount > 1 } ? 3 : 1
-    }
+    /// The number of simulated channels.
+    var channels: Int { conditions.playsAllChannels || receiver.scan.channelCount > 1 ? 3 : 1 }
 
-    /// Packets a µs on all channels.
+    /// Packets per µs on all channels.
     var packetRate: Double {
         let own = advertisers.reduce(0) { $0 + 1 / $1.meanPeriod }
         return Double(channels) * (own + (conditions.strangers?.rate ?? 0))
@@ -82,85 +71,128 @@ public struct AirSimulation: BatchedSimulation {
     }
 
     private var work: Double {
-        let packets = packetRate * conditions.durationMicroseconds
-        let overlapping = packetRate * 2 * longestAirtime
-        let walks = receivers.contains { $0.path.moves } ? conditions.durationMicroseconds / AirBatch.walkingSlice : 1
-        return packets * (1 + overlapping) * (1 + Double(receivers.count))
-            + walks * Double(advertisers.count * receivers.count)
-            + Double(conditions.latencyInstants * advertisers.count * receivers.count)
+        packetRate * conditions.durationMicroseconds * (1 + packetRate * 2 * longestAirtime)
     }
 }
 
-/// One beacon in an ``AirSimulation``. What does not fit is refused by the simulation.
+/// One advertisement of a beacon in an ``AirSimulation``.
 public struct AirAdvertiser: Hashable, Sendable {
-    /// When the first advertising event begins.
-    public enum Start: Hashable, Sendable {
-        /// Long ago: a batch begins at a random instant of its period.
-        case longAgo
-        /// So many µs after the batch's beginning: `.at(0)` for all is a fleet that is powered on together.
-        case at(microseconds: Double)
-    }
-
-    public var position = FloorPosition(x: 0, y: 0)
-    /// T, by the advertiser's own clock.
+    /// T in µs.
     public var intervalMicroseconds: Double
-    /// tau of each copy.
+    /// tau in µs.
     public var airtimeMicroseconds: Double
-    /// How long after the copy on channel 37 those on 38 and 39 start. Each copy ends before the next starts.
+    /// The time from the start of the copy on channel 37 to the starts of those on 38 and 39, in µs. Each copy ends
+    /// before the next one starts.
     public var secondCopyMicroseconds = 1000.0
     public var thirdCopyMicroseconds = 2000.0
-    /// How much longer a second of this clock is, in millionths.
-    public var clockDriftPPM = 0.0
+    /// The level at the receiver in dB, on any common scale; it matters for capture.
     public var radioPowerDBm = 0.0
-    public var start = Start.longAgo
-    /// Which box it is one of several advertisements of: they share a radio, and never meet each other. `nil` for a box of
-    /// its own.
+    /// The number of the beacon that sends this advertisement and others: they share a radio and never collide. Nil for a
+    /// beacon with one advertisement.
     public var box: Int?
-    /// Whether it is counted; otherwise it only fills the air.
+    /// False for an advertiser that only causes collisions.
     public var isCounted = true
 
-    /// One at the origin that has been sending for long, with T, and tau in µs.
     public init(interval: AdvertisingInterval, airtimeMicroseconds: Double) {
         self.init(intervalMicroseconds: Double(interval.microseconds), airtimeMicroseconds: airtimeMicroseconds)
     }
 
-    /// As above, with an interval in µs that need not be one that controllers support.
+    /// An advertiser with an interval in µs that controllers need not support.
     package init(intervalMicroseconds: Double, airtimeMicroseconds: Double) {
         self.intervalMicroseconds = intervalMicroseconds
         self.airtimeMicroseconds = airtimeMicroseconds
     }
 
-    /// A fleet of equal advertisers in one place.
+    /// A fleet of equal advertisers.
     public static func fleet(_ group: AdvertiserGroup) -> [AirAdvertiser] {
         let one = AirAdvertiser(
             intervalMicroseconds: group.intervalMicroseconds, airtimeMicroseconds: group.airtimeMicroseconds)
         return Array(repeating: one, count: min(group.count, AirSimulation.maximumAdvertisers + 1))
     }
 
-    /// E, with the clock's drift.
-    var meanPeriod: Double { (intervalMicroseconds + AdvertisingDelay.meanMicroseconds) * clock }
-    var clock: Double { 1 + clockDriftPPM * 1e-6 }
+    /// E in µs.
+    var meanPeriod: Double { intervalMicroseconds + AdvertisingDelay.meanMicroseconds }
 
     func check() throws(AirtimeError) {
         guard airtimeMicroseconds > 0, airtimeMicroseconds <= 100_000 else { throw .airtime(airtimeMicroseconds) }
-        try AirLimit.check(
-            secondCopyMicroseconds - airtimeMicroseconds, 0...1e6, "the pause before the second copy in µs")
-        try AirLimit.check(
-            thirdCopyMicroseconds - secondCopyMicroseconds - airtimeMicroseconds, 0...1e6,
+        try Quantity.check(
+            secondCopyMicroseconds - airtimeMicroseconds, in: 0...1e6, "the pause before the second copy in µs")
+        try Quantity.check(
+            thirdCopyMicroseconds - secondCopyMicroseconds - airtimeMicroseconds, in: 0...1e6,
             "the pause before the third copy in µs")
         guard intervalMicroseconds > thirdCopyMicroseconds + airtimeMicroseconds, intervalMicroseconds <= 1e12 else {
             throw .interval(intervalMicroseconds)
         }
-        try AirLimit.check(clockDriftPPM, -10_000...10_000, "a clock drift in ppm")
-        try AirLimit.check(radioPowerDBm, -200...200, "a radio power in dBm")
-        guard position.isFinite else { throw .quantity(name: "a position", value: position.x + position.y) }
-        if case .at(let time) = start { try AirLimit.check(time, 0...AirSimulation.maximumDuration, "a start in µs") }
+        try Quantity.check(radioPowerDBm, in: -200...200, "a radio power in dBm")
     }
 }
 
-/// Throws for quantities out of range, NaN included.
-enum AirLimit {
-    static func check(_ value: Double, _ range: ClosedRange<Double>, _ name: String) throws(AirtimeError) {
-        guard range.contains(value) else { throw .quantity(name: name, value: value) }
+/// The scanner in an ``AirSimulation``. The phase of its windows is random in each batch.
+public struct AirReceiver: Hashable, Sendable {
+    public var scan: ScanPattern
+    /// The time after each decoded packet in which the receiver cannot receive, in µs.
+    public var deadTimeMicroseconds = 0.0
+    /// The time at the beginning of each window in which it cannot receive, in µs; used with several channels.
+    public var channelGapMicroseconds = 0.0
+
+    public init(scan: ScanPattern = .continuous) {
+        self.scan = scan
+    }
+
+    func check() throws(AirtimeError) {
+        try Quantity.check(deadTimeMicroseconds, in: 0...1e6, "a dead time in µs")
+        try Quantity.check(channelGapMicroseconds, in: 0...1e7, "a gap at a channel change in µs")
+    }
+}
+
+/// Capture, shadowing, other devices and the duration of the batches of an ``AirSimulation``.
+public struct AirConditions: Hashable, Sendable {
+    /// The fate of packets that overlap on one channel.
+    public enum Capture: Hashable, Sendable {
+        /// All of them are lost.
+        case none
+        /// A packet survives if it is always stronger than all others together by more than this many dB.
+        case powerSum(thresholdDecibels: Double)
+    }
+
+    /// Packets of other devices, which start at random on each channel. No packet survives an overlap with them.
+    public struct Strangers: Hashable, Sendable {
+        /// The share of a channel that they occupy.
+        public var busyShare: Double
+        public var airtimeMicroseconds: Double
+
+        public init(busyShare: Double, airtimeMicroseconds: Double) {
+            self.busyShare = busyShare
+            self.airtimeMicroseconds = airtimeMicroseconds
+        }
+
+        /// Packets per µs on one channel.
+        var rate: Double { -log1p(-busyShare) / airtimeMicroseconds }
+    }
+
+    public var capture = Capture.none
+    /// σ of the normal distribution of each advertiser's level, in dB; constant during a batch.
+    public var shadowingDecibels = 0.0
+    public var strangers: Strangers?
+    /// True simulates channels 38 and 39 even for a receiver that stays on 37: three times the work, needed for
+    /// ``AirTally/anyClear``.
+    public var playsAllChannels = true
+    /// The duration of a batch, and the longest latency, in µs.
+    public var durationMicroseconds = 10_000_000.0
+
+    public init() {}
+
+    func check() throws(AirtimeError) {
+        try Quantity.check(shadowingDecibels, in: 0...100, "a shadowing in dB")
+        if case .powerSum(let threshold) = capture {
+            try Quantity.check(threshold, in: -100...100, "a capture threshold in dB")
+        }
+        if let strangers {
+            guard strangers.busyShare >= 0, strangers.busyShare <= 0.99 else { throw .share(strangers.busyShare) }
+            guard strangers.airtimeMicroseconds >= 1, strangers.airtimeMicroseconds <= 100_000 else {
+                throw .airtime(strangers.airtimeMicroseconds)
+            }
+        }
+        try Quantity.check(durationMicroseconds, in: 1000...AirSimulation.maximumDuration, "a duration in µs")
     }
 }

@@ -1,29 +1,28 @@
 internal import BluetoothTypes
 
-/// A simulation in numbered batches that know nothing of each other.
+/// A simulation in numbered batches that are independent of each other.
 ///
-/// A batch depends on the description, the seed and its number only. Whoever runs them, on however many cores, merges
-/// the tallies in the order of the numbers (``BatchSum`` does), and the result is the same.
+/// A batch depends only on the description, the seed and its number. The tallies are merged in the order of the numbers
+/// (``BatchSum``), so the result does not depend on the number of cores.
 public protocol BatchedSimulation: Sendable {
     associatedtype Tally: SimulationTally
 
-    /// Plays batch number `index`, which is a pure function: it may run on any thread.
+    /// Returns the counts of batch number `index`. A pure function that may run on any thread.
     func batch(_ index: Int) -> Tally
 }
 
-/// What a batch counted. Merging is associative; the empty tally changes nothing.
+/// The counts of one or several batches. Merging is associative; the empty tally changes nothing.
 public protocol SimulationTally: Sendable {
     init()
     /// Adds the tally of the batches that follow.
     mutating func merge(_ next: Self)
 }
 
-/// Sums what the batches of a simulation counted, until a goal is met.
+/// Adds up the batches of a simulation, until a goal is met.
 ///
-/// A value without threads and clocks: the caller plays the batches on any thread and adds their tallies in
-/// the order of the batches' numbers. The goal is judged after each, and what comes behind the batch that met it is
-/// dropped. So the result depends on neither the number of cores nor on who was faster. To stop early, as at Ctrl-C,
-/// hand in no more: ``tally`` holds the batches so far.
+/// The caller runs the batches on any thread and adds their tallies in the order of the batches' numbers. The sum checks
+/// the goal after each batch, and ignores the batches after the one that meets it. So the result depends on neither the
+/// number of cores nor their speed. To stop early, stop adding: ``tally`` holds the batches so far.
 public struct BatchSum<Tally: SimulationTally>: Sendable {
     private let goal: PrecisionGoal
     private let judged: @Sendable (Tally) -> Estimate?
@@ -33,16 +32,16 @@ public struct BatchSum<Tally: SimulationTally>: Sendable {
     public private(set) var tally = Tally()
     public private(set) var batches = 0
 
-    /// - Parameter judged: the value whose precision is asked for.
+    /// - Parameter judged: The value whose precision counts.
     public init(_ goal: PrecisionGoal, judged: @escaping @Sendable (Tally) -> Estimate?) {
         self.goal = goal
         self.judged = judged
     }
 
-    /// Whether ``tally`` is final.
+    /// True if ``tally`` is final.
     public var isFinished: Bool { isMet || batches >= goal.maximumBatches }
 
-    /// The tally of the next batch: number ``batches``. Ignored where the sum is final.
+    /// Adds the next batch, number ``batches``. Ignored if the sum is finished.
     public mutating func add(_ next: Tally) {
         guard !isFinished else { return }
         tally.merge(next)
@@ -68,9 +67,9 @@ extension SplitMix64 {
     }
 }
 
-/// How often something happened among trials, over one batch or many.
+/// The number of hits among trials, over one or several batches.
 ///
-/// Sums of whole numbers only: merging is exact, so any split into cores gives the same result.
+/// It holds sums of whole numbers, so merging is exact and the result does not depend on the order.
 public struct ShareTally: SimulationTally, Hashable {
     public private(set) var batches: Int
     public private(set) var hits: Int
@@ -111,21 +110,21 @@ public struct ShareTally: SimulationTally, Hashable {
     public var estimate: Estimate? {
         guard batches > 1, let share else { return nil }
         let mean = Double(trials) / Double(batches)
-        // Of a ratio: the scatter of hits - share·trials.
+        // The scatter of a ratio is that of hits - share·trials.
         let squares = Double(hitsSquared) - 2 * share * Double(product) + share * share * Double(trialsSquared)
         let scatter = (max(0, squares) / Double(batches * (batches - 1))).squareRoot() / mean
-        // Where all trials agree there is no scatter to see, and yet no certainty.
+        // If all trials agree there is no scatter, but the share is still uncertain.
         let unseen = hits == 0 || hits == trials ? 1 / Double(trials) : 0
         return Estimate(value: share, standardError: max(scatter, unseen), batches: batches)
     }
 }
 
-/// A simulated value and how far it may be off.
+/// A simulated value with its standard error.
 public struct Estimate: Hashable, Sendable {
     public let value: Double
-    /// Of the value, from the scatter of independent batches.
+    /// The standard error of the value, from the scatter of independent batches.
     public let standardError: Double
-    /// The independent batches behind it, at least 2.
+    /// The number of independent batches, at least 2.
     public let batches: Int
 
     public init(value: Double, standardError: Double, batches: Int) {
@@ -137,10 +136,10 @@ public struct Estimate: Hashable, Sendable {
     /// Half the width of the 95 % confidence interval: standard errors times Student's t.
     public var halfWidth95: Double { standardError * Self.student95(degrees: batches - 1) }
 
-    /// The 95 % confidence interval; it may reach beyond what is possible, such as below zero.
+    /// The 95 % confidence interval; it may include impossible values, such as negative ones.
     public var confidence95: ClosedRange<Double> { value - halfWidth95...value + halfWidth95 }
 
-    /// The two-sided 95 % point of Student's t: few batches know their own scatter badly.
+    /// The two-sided 95 % point of Student's t.
     static func student95(degrees: Int) -> Double {
         let few = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306]
         guard degrees > few.count else { return few[max(degrees, 1) - 1] }
@@ -150,22 +149,22 @@ public struct Estimate: Hashable, Sendable {
     }
 }
 
-/// When a simulation stops: its confidence interval is narrow enough, or it has run its maximum of batches.
+/// The goal at which a simulation stops: a narrow confidence interval, or the maximum number of batches.
 public struct PrecisionGoal: Hashable, Sendable {
-    /// What half the width of the 95 % confidence interval is compared with.
+    /// The limit of half the width of the 95 % confidence interval.
     public enum Width: Hashable, Sendable {
-        /// In the unit of the value itself.
+        /// In the unit of the value.
         case absolute(Double)
         /// As a share of the value: 0.01 is one per cent.
         case relative(Double)
     }
 
     public let halfWidth: Width
-    /// Fewer batches than this know their own scatter too badly to stop on it.
+    /// With fewer batches the scatter is too uncertain to stop.
     public let minimumBatches: Int
     public let maximumBatches: Int
 
-    /// Throws for a width that is no positive number, fewer than two batches, and a maximum below the minimum.
+    /// Throws for a width that is not positive, fewer than two batches, and a maximum below the minimum.
     public init(
         halfWidth: Width, minimumBatches: Int = 20, maximumBatches: Int = 100_000
     ) throws(AirtimeError) {
@@ -177,14 +176,36 @@ public struct PrecisionGoal: Hashable, Sendable {
         guard minimumBatches >= 2, minimumBatches <= maximumBatches else {
             throw .quantity(name: "a number of batches", value: Double(min(minimumBatches, maximumBatches)))
         }
+        self.init(halfWidth, minimumBatches, maximumBatches)
+    }
+
+    private init(_ halfWidth: Width, _ minimumBatches: Int, _ maximumBatches: Int) {
         self.halfWidth = halfWidth
         self.minimumBatches = minimumBatches
         self.maximumBatches = maximumBatches
     }
 
-    /// Whether the interval of this estimate is narrow enough; never for fewer than `minimumBatches`.
+    /// The goal of one of several equal parts: its interval may be wider by the square root of their number, less a fifth
+    /// for chance.
+    func share(ofParts parts: Int, minimumBatches least: Int) -> PrecisionGoal {
+        let looser = 0.8 * Double(parts).squareRoot()
+        let width: Width =
+            switch halfWidth {
+            case .absolute(let width): .absolute(width * looser)
+            case .relative(let width): .relative(width * looser)
+            }
+        return PrecisionGoal(width, max(least, (minimumBatches + parts - 1) / parts), maximumBatches)
+    }
+
+    /// True if the interval is narrow enough, and there are at least `minimumBatches`.
     public func isMet(by estimate: Estimate?) -> Bool {
         guard let estimate, estimate.batches >= minimumBatches else { return false }
+        return isPrecise(estimate)
+    }
+
+    /// True if the interval is narrow enough.
+    func isPrecise(_ estimate: Estimate?) -> Bool {
+        guard let estimate else { return false }
         return switch halfWidth {
         case .absolute(let width): estimate.halfWidth95 <= width
         case .relative(let width): estimate.halfWidth95 <= width * abs(estimate.value)

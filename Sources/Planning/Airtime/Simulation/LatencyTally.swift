@@ -1,13 +1,13 @@
-/// How long it took until a beacon was first received: counts in bins, so that memory stays bounded.
+/// The latencies until beacons were first received: counts in bins, so that memory stays bounded.
 ///
-/// A bin is at most 0.2 % of its latency wide. Batches are dealt into twenty groups, whose scatter tells how sure a
-/// share is, whatever is correlated within a batch: all beacons wait for the same window of one scanner.
+/// The width of a bin is at most 0.2 % of its latency. Batches belong to twenty groups, and the scatter of the groups
+/// gives the standard error. Latencies within a batch are correlated: all beacons wait for the same window.
 public struct LatencyTally: SimulationTally, Hashable {
     static let groupCount = 20
-    /// How often a latency fell into each bin, without the empty bins at the end; and the same by group.
+    /// The number of latencies in each bin, without the empty bins at the end; in all, and by group.
     private var pooled: [Int] = []
     private var bins: [[Int]]
-    /// By group, all latencies, and what was not received within the horizon.
+    /// By group: the number of latencies, and of those beyond the horizon.
     private var totals: [Int]
     private var unreached: [Int]
 
@@ -26,7 +26,7 @@ public struct LatencyTally: SimulationTally, Hashable {
         }
     }
 
-    /// One latency in µs, of at least 0; nil for what was not received within the horizon.
+    /// Counts one latency in µs, at least 0; nil for a beacon that was not received within the horizon.
     mutating func count(_ latency: Double?, batch: Int) {
         let group = batch % Self.groupCount
         totals[group] += 1
@@ -38,13 +38,12 @@ public struct LatencyTally: SimulationTally, Hashable {
         bins[group][bin] += 1
     }
 
-    /// What one batch counted: all latencies, those beyond the horizon, and then the bins that hold any, each with its
-    /// number.
+    /// The counts of one batch: all latencies, those beyond the horizon, and each bin that is not empty with its count.
     var numbers: [Int] {
         [samples, undiscovered] + pooled.enumerated().flatMap { $0.element > 0 ? [$0.offset, $0.element] : [] }
     }
 
-    /// What one batch counted; `nil` where these are no ``numbers``.
+    /// The counts of one batch from its ``numbers``; nil if these are not such numbers.
     init?(numbers: ArraySlice<Int>, batch: Int) {
         self.init()
         var rest = numbers
@@ -66,12 +65,12 @@ public struct LatencyTally: SimulationTally, Hashable {
         bins[group] = pooled
     }
 
-    /// Latencies counted, those beyond the horizon among them.
+    /// The number of latencies, including those beyond the horizon.
     public var samples: Int { totals.reduce(0, +) }
-    /// How many of them were beyond the horizon.
+    /// The number of latencies beyond the horizon.
     public var undiscovered: Int { unreached.reduce(0, +) }
 
-    /// The share that was not received within so many µs. Beyond the horizon it stays what it is there.
+    /// The share that was not received within `time` µs; beyond the horizon, the share at the horizon.
     public func undiscoveredShare(afterMicroseconds time: Double) -> Estimate? {
         guard time >= 0 else { return nil }
         var shares = ShareTally()
@@ -92,7 +91,7 @@ public struct LatencyTally: SimulationTally, Hashable {
         return Int(count.rounded())
     }
 
-    /// The latency in µs that `share` of all stay within; nil where fewer were received at all.
+    /// The latency in µs within which `share` of all were received; nil if fewer were received.
     public func percentile(_ share: Double) -> Double? {
         guard share > 0, share < 1, samples > 0 else { return nil }
         let wanted = share * Double(samples)
@@ -108,8 +107,8 @@ public struct LatencyTally: SimulationTally, Hashable {
         return nil
     }
 
-    /// The 95 % confidence interval of a percentile: the latencies whose own shares are as far away as the share at the
-    /// percentile is unsure (Woodruff's interval). nil where one end lies beyond the horizon.
+    /// The 95 % confidence interval of a percentile in µs (Woodruff's interval): the latencies at both ends of the
+    /// confidence interval of the share. Nil if one end lies beyond the horizon.
     public func percentileConfidence95(_ share: Double) -> ClosedRange<Double>? {
         guard let middle = percentile(share), let estimate = undiscoveredShare(afterMicroseconds: middle) else {
             return nil

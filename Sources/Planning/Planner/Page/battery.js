@@ -1,6 +1,6 @@
 "use strict";
 
-// A beacon's battery: what the controls of an energy page answer.
+// The battery life of a beacon: the controls of an energy page.
 const battery = (() => {
   const { clear, energy } = models;
   const { digits, percent, milliseconds } = texts;

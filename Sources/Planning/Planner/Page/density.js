@@ -1,12 +1,12 @@
 "use strict";
 
-// How many beacons a place bears: what the controls of a density page answer.
+// The number of beacons that fit in range of one receiver: the controls of a density page.
 const density = (() => {
   const { gridSpacing } = models;
   const { digits, percent, duration } = texts;
   const { show, byId, chart, path, draw, line, mark } = drawing;
 
-  // More beacons than these are a grey disk.
+  // The picture has at most this many beacons.
   const DRAWN = 40;
 
   // The beacons of the grid around the receiver; the circle of the range keeps its size in the picture.
@@ -27,7 +27,7 @@ const density = (() => {
     const plot = chart(plots.densityCurve), y = plot.up(s.probability).toFixed(2);
     draw("targetLine", `M${plot.left} ${y}L${plot.right} ${y}`);
     byId("targetName").setAttribute("y", (Number(y) + 19).toFixed(2));
-    byId("targetName").textContent = `wanted: ${percent(s.probability)}`;
+    byId("targetName").textContent = `target: ${percent(s.probability)}`;
   }
 
   function follow(s, plots, result) {
@@ -41,8 +41,8 @@ const density = (() => {
 
   function sentence(s, result) {
     const target = `within ${duration(s.detectWithinS)} in ${percent(s.probability)} of the cases`;
-    if (!result.beacons) return `Not even a single beacon is received ${target}.`;
-    return `Up to ${result.beacons} beacons in range of one receiver are each received ${target}: a square grid of `
+    if (!result.beacons) return `No number of beacons is found ${target}.`;
+    return `Up to ${result.beacons} beacons in range of one receiver are each found ${target}: a square grid of `
       + `${digits(gridSpacing(result.beacons, s.rangeM))} m with a range of ${digits(s.rangeM)} m.`;
   }
 

@@ -1,6 +1,6 @@
 "use strict";
 
-// The time until a beacon is seen: its percentiles, and the curve of the share that has seen it.
+// The time until a beacon is found: its percentiles, and the curve of the share of cases.
 const discovery = (() => {
   const { isNumber, digits, duration } = texts;
   const { show, chart, draw, line, mark } = drawing;
@@ -21,7 +21,7 @@ const discovery = (() => {
     Object.keys(SHARES).forEach((name, i) => { cells[i].textContent = digits(p[name], 4); });
   }
 
-  // What follows from the latency, as far as it is known.
+  // The numbers that depend on the latency, as far as it is known.
   function follow(s, plots, result) {
     for (const name in SHARES) {
       const value = result.percentiles[name];

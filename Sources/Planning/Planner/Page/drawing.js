@@ -1,11 +1,11 @@
 "use strict";
 
-// What a control moves on the page: numbers, lines and markers. The geometry of each chart comes from the page's data.
+// The numbers, lines and markers that change when a control moves. The geometry of each chart is in the page's data.
 const drawing = (() => {
   const { isNumber } = texts;
   const byId = id => document.getElementById(id);
 
-  // The number in all its digits stands beside what is shown.
+  // The attribute has all digits of the number.
   function show(id, value, text) {
     const element = byId(id);
     if (element.textContent !== text) element.textContent = text;
@@ -29,7 +29,7 @@ const drawing = (() => {
   const path = points => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(2)} ${y.toFixed(2)}`).join("");
   const draw = (id, line) => byId(id).setAttribute("d", line);
 
-  // A line through values of one chart; where there is no number the line is interrupted.
+  // A line through values of one chart, which is interrupted if there is no number.
   function line(plot, values) {
     let isDown = false;
     return values.map(([x, y]) => {
@@ -40,7 +40,7 @@ const drawing = (() => {
     }).join("");
   }
 
-  // A vertical line, and its name on the side where there is room.
+  // A vertical line, and its name on the side with more room.
   function mark(plot, id, value, text) {
     const rule = byId(id), name = byId(`${id}Name`), isThere = isNumber(value), x = isThere ? plot.across(value) : -100;
     const isLeft = x > (plot.left + plot.right) / 2;

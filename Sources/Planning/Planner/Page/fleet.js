@@ -1,6 +1,6 @@
 "use strict";
 
-// Equal beacons before one scanner: what the controls of collisions, latency and interval pages answer.
+// Equal beacons and one scanner: the controls of collisions, latency and interval pages.
 const fleet = (() => {
   const { J, airtime, clear, lossAfterLoss, bestIntervals, captureBand } = models;
   const { isNumber, digits, percent, duration, milliseconds } = texts;
@@ -17,7 +17,7 @@ const fleet = (() => {
     draw("captureBand", outline.length ? `${path(outline)}Z` : "");
     mark(plot, "todayMarker", s.intervalMs, `this setting ${milliseconds(s.intervalMs)}`);
     mark(plot, "mostMarker", best.throughput, `most packets ${milliseconds(best.throughput)}`);
-    mark(plot, "surestMarker", best.latency, `seen surest ${milliseconds(best.latency)}`);
+    mark(plot, "surestMarker", best.latency, `most reliable ${milliseconds(best.latency)}`);
     for (const row of document.querySelectorAll("#intervalCurve tbody tr")) {
       const T = Number(row.cells[0].textContent);
       row.cells[1].textContent = percent(clear(s, T));
@@ -25,7 +25,7 @@ const fleet = (() => {
     }
   }
 
-  // What can be told at once.
+  // The numbers that need no time to compute.
   function answer(s, plots) {
     const p = clear(s, s.intervalMs), E = s.intervalMs + J / 2, tau = airtime(s.payloadOctets);
     const best = bestIntervals(s), load = s.beacons * tau / E + s.backgroundLoad, again = lossAfterLoss(s);
@@ -48,9 +48,9 @@ const fleet = (() => {
 
   function sentence(s, result) {
     const p = clear(s, s.intervalMs), best = bestIntervals(s);
-    const clearly = p > 0.995 ? "nearly all packets arrive clear" : p >= 0.01
+    const clearly = p > 0.995 ? "nearly all packets arrive without a collision" : p >= 0.01
       ? `${digits(100 * p, 2)} of 100 packets arrive clear`
-      : `only ${digits(1000000 * p, 2)} packets of a million arrive clear`;
+      : `only ${digits(1000000 * p, 2)} packets of a million arrive without a collision`;
     const beacons = s.beacons === 1 ? "A single beacon" : `${s.beacons} beacons`;
     let text = `${beacons} at ${milliseconds(s.intervalMs)}: ${clearly}.`;
     if (result) {

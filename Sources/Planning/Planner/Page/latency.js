@@ -1,13 +1,13 @@
 "use strict";
 
 // The time until a beacon is first received: the phase of the scanner's cycle at which each event starts, event by event,
-// as PhaseDistribution.swift and LatencyModel.swift. Times in ms unless a name says otherwise.
+// like PhaseDistribution.swift and LatencyModel.swift. Times in ms unless a name says otherwise.
 const latency = (() => {
   const { J, airtime } = models;
   const { consecutive, observed, clearAfterLosses } = losses;
 
   const SHARES = { latencyP50: 0.5, latencyP90: 0.9, latencyP95: 0.95, latencyP99: 0.99 };
-  // The distribution ends with this share; after so many additions it is extrapolated.
+  // The distribution ends at this share, and is extrapolated after this number of additions.
   const COMPLETE = 0.995, WORK = 4e7;
 
   // The phases at which an event must start so that one of its copies lies wholly inside a window on its channel.
@@ -42,7 +42,7 @@ const latency = (() => {
     return shares;
   }
 
-  // How events that are spread evenly over one cell are spread after T and a uniform delay, all in cells.
+  // The spread of events from one cell over later cells after T and a uniform delay, in cells.
   function weightsOf(from, width) {
     const integral = x => x <= 0 ? 0 : x < 1 ? x * x / 2 : x - 0.5;
     const shift = Math.floor(from), start = from - shift;
@@ -76,7 +76,7 @@ const latency = (() => {
     return {
       isPhaseless: count === 1,
       work: () => count * masses.length,
-      // Takes out what is received of the next event.
+      // Removes the share of the next event that is received.
       receive() {
         let received = 0;
         for (let k = masses.length - 1; k >= 0; k--) {
@@ -87,7 +87,7 @@ const latency = (() => {
           }
           let next = Math.min(k + 1, clear.length - 1);
           if (!masses[next]) {
-            // So few are not worth a distribution of their own.
+            // So small a probability does not need its own distribution.
             if (lost.reduce((sum, mass) => sum + mass, 0) < 1e-4) next = k; else masses[next] = new Float64Array(count);
           }
           cells.forEach((i, n) => { masses[next][i] += lost[n]; });
@@ -100,7 +100,7 @@ const latency = (() => {
     };
   }
 
-  // What the delays add to the straight lines of the curve near its corners, in s.
+  // The effect of the delays on the curve: they round its corners, in s.
   function rounding(result, time, last) {
     const { received, E, isComplete } = result, far = 4 * J * Math.sqrt(last / 12);
     const end = Math.min(last, isComplete ? received.length : received.length - 1, Math.floor((time + far) / E) + 1);
@@ -140,7 +140,7 @@ const latency = (() => {
     return to[low] + (to[high] - to[low]) * (x - from[low]) / (from[high] - from[low] || 1);
   }
 
-  // Continues after too much work, with the share of the rest that was received in the last scan intervals.
+  // Extrapolates: in each further scan interval the same share of the rest is received as in the last ones.
   function extrapolate(received, rest, scanIntervalEvents, isWanted) {
     const intervals = Math.max(1, Math.floor(received.length / 2 / scanIntervalEvents));
     const events = Math.min(received.length, Math.max(1, Math.round(intervals * scanIntervalEvents)));
@@ -187,7 +187,7 @@ const latency = (() => {
   // The shares of a result that are discovered by some times, in seconds.
   const sharesAt = ({ times, shares }, seconds) => seconds.map(time => interpolated(times, shares, time * 1000));
 
-  // The share of detections among n beacons that take no longer than the wanted time.
+  // The share of cases in which one of n beacons is found within the target time.
   function* shareOf(s, n) {
     let result = null;
     const asked = { ...s, beacons: n, horizonS: s.detectWithinS + s.intervalMs / 500 };
@@ -198,7 +198,7 @@ const latency = (() => {
     return sharesAt(result, [s.detectWithinS])[0];
   }
 
-  // The most beacons of which each is received in time, with the shares that the search met; 0 where not even one is.
+  // The largest number of beacons at which each is found in time, with the shares of the search; 0 if a single one is not.
   function* largestFleet(s) {
     const met = [];
     function* holds(n) {
@@ -216,7 +216,7 @@ const latency = (() => {
       const middle = Math.floor((low + high) / 2);
       if (yield* holds(middle)) low = middle; else high = middle;
     }
-    // Beyond the answer, as far as the chart goes.
+    // Beyond the answer, up to the end of the chart.
     for (const times of [1.5, 2.5, 4]) yield* holds(Math.round(Math.max(1, low) * times) + 1);
     met.sort(([a], [b]) => a - b);
     yield { beacons: low, met, isFinal: true };

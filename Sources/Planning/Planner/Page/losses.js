@@ -1,7 +1,7 @@
 "use strict";
 
 // Losses come in runs: two beacons that collide are likely to collide again, because both keep the same interval and
-// only the random delay moves them apart. As RunsModel.swift. Times in ms.
+// only the random delay moves them apart. Like RunsModel.swift. Times in ms.
 const losses = (() => {
   const { J, airtime, background, clear } = models;
 
@@ -29,8 +29,8 @@ const losses = (() => {
     });
   }
 
-  // The events within the windows of a scanner, whose phase is spread evenly over the samples. Where the scanner
-  // observes nothing for long, the next event is independent of those before.
+  // The events within the windows of a scanner, whose phase is spread evenly over the samples. If the scanner observes
+  // nothing for long, the next event is independent of the earlier ones.
   const SEARCH = 2000, FAR = 1e8;
   function observed(length, samples, cycle, intervalMs) {
     const next = delays();

@@ -1,15 +1,15 @@
 "use strict";
 
-// The closed models of the air, as the Airtime module has them: pure functions of the settings, without the page.
+// The closed models of the Airtime module, as pure functions of the settings.
 // Times in ms unless a name says otherwise.
 const models = (() => {
   const J = 10, STEP = 0.625, FASTEST = 20, SLOWEST = 10240;
   const airtime = octets => 8 * (16 + octets) / 1000;
   const inRange = ms => Math.min(SLOWEST, Math.max(FASTEST, ms));
-  // The nearest setting that controllers take.
+  // The nearest interval that controllers support.
   const setting = ms => inRange(Math.round(ms / STEP) * STEP);
 
-  // The share of packets that strangers let through.
+  // The share of packets that other devices do not destroy.
   const background = s => (1 - s.backgroundLoad)
     ** (1 + airtime(s.payloadOctets) / (s.backgroundAirtimeMs || airtime(s.payloadOctets)));
 
@@ -38,10 +38,10 @@ const models = (() => {
     return s.beacons < 2 || p >= 1 ? null : (1 - 2 * p + clearTwice(s)) / (1 - p);
   }
 
-  // Mean periods E, before they are fitted to what controllers take.
+  // Mean periods E, before they are rounded to intervals that controllers support.
   function bestPeriods(s) {
     const tau = airtime(s.payloadOctets), n = s.beacons, through = background(s);
-    // The fleet's own share x that makes ln x · ln(1 - through·x) largest: 1/2 without strangers.
+    // The fleet's own share x that makes ln x · ln(1 - through·x) largest: 1/2 without other devices.
     let low = Math.exp(-1), high = 0.5;
     for (let k = 0; k < 60; k++) {
       const x = (low + high) / 2, rest = 1 - through * x;
@@ -89,7 +89,7 @@ const models = (() => {
   }
 
   // A beacon's battery: charges in µC, currents in µA, the life in days, and the energy for one received packet in µJ;
-  // null where none arrives.
+  // null if none arrives.
   function energy(s, intervalMs) {
     const { chip, battery } = s, E = (intervalMs + J / 2) / 1000;
     const event = chip.emptyMicrocoulombs + s.payloadOctets / 31 * (chip.fullMicrocoulombs - chip.emptyMicrocoulombs);
@@ -100,7 +100,7 @@ const models = (() => {
     };
   }
 
-  // Seconds in range of a beacon that somebody walks past in a straight line.
+  // The time in s in range of a beacon on a straight path.
   const dwell = ({ speedMps, distanceM, rangeM }) => rangeM > distanceM
     ? 2 * Math.sqrt((rangeM - distanceM) * (rangeM + distanceM)) / speedMps : 0;
 
@@ -112,7 +112,7 @@ const models = (() => {
     return count;
   }
 
-  // The densest square grid with at most so many beacons within a radius.
+  // The spacing of the densest square grid with at most n beacons within a radius.
   function gridSpacing(beacons, radius) {
     let low = radius * Math.sqrt(Math.PI / beacons) / 2, high = 2 * radius;
     for (let k = 0; k < 50; k++) {

@@ -1,13 +1,13 @@
 "use strict";
 
-// From the controls to the numbers, and back when the page is reset. It asks nothing of a network, keeps nothing, and
-// changes only what has an `id`.
+// Computes the numbers when a control moves, and resets the page. It uses no network, stores nothing, and changes only
+// elements with an `id`.
 (() => {
   const { STEP } = models;
   const { byId } = drawing;
   const plan = JSON.parse(byId("plan").textContent), form = byId("controls"), question = { fleet, battery, walk, density, site }[plan.kind];
   const inSteps = value => Math.round(value / STEP) * STEP;
-  // Each field with a slider: its ends, and the values that it takes.
+  // Each field with a slider: its ends and its values.
   const sliders = plan.sliders;
 
   function slide(name) {
@@ -25,7 +25,7 @@
     return Math.min(high, Math.max(low, Number(fitting.toPrecision(12))));
   }
 
-  // The settings as they stand; null where a field holds nothing that can be computed.
+  // The present settings; null for a field without a valid value.
   function settings() {
     if (!form.checkValidity()) return null;
     const s = { ...plan.settings };
@@ -43,7 +43,7 @@
     const s = settings(), turn = ++running;
     for (const name in sliders) byId(name).setAttribute("aria-invalid", String(!byId(name).checkValidity()));
     if (!s) {
-      byId("sentence").textContent = "One of the fields holds a value that no controller can send with.";
+      byId("sentence").textContent = "One of the fields has an invalid value: no controller can send with it.";
       return;
     }
     question.answer(s, plan.plots);
@@ -51,7 +51,7 @@
     if (steps) follow(s, steps, turn); else finish(s, null);
   }
 
-  // What takes longer than a frame goes on between frames, and shows what it has on its way.
+  // Long computations continue between frames, and show their results so far.
   function follow(s, steps, turn) {
     const area = byId("latencyNumbers");
     area.setAttribute("aria-busy", "true");

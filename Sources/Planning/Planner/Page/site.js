@@ -1,11 +1,11 @@
 "use strict";
 
-// A floor: what the controls of a site page answer. The wanted time and share move the colours, the line of the target
-// and the share of the places that reach it.
+// A floor: the controls of a site page. The target time and share change the colours, the line of the target and the
+// share of the places that reach it.
 const site = (() => {
   const { digits, percent, duration } = texts;
   const { show, byId, draw } = drawing;
-  // Shades for what reaches the target, and as many for what does not.
+  // The number of shades that reach the target, and of those that miss it.
   const HALF = 4;
 
   // The share of cases in which a beacon is found at each place within some seconds: between the times that the program
@@ -18,7 +18,7 @@ const site = (() => {
     return shares.map(row => row.length ? (row[k] + (row[k + 1] - row[k]) * part) / 10000 : null);
   }
 
-  // Where one shade ends and the next begins, in %, from the best to the worst.
+  // The limits between the shades in %, from the best to the worst.
   function bounds(values, probability) {
     const target = 100 * probability, best = Math.max(target, ...values.map(value => 100 * value));
     const steps = (from, to) => Array.from({ length: HALF }, (_, i) => from + (to - from) * i / HALF);

@@ -1,11 +1,11 @@
 "use strict";
 
-// Numbers as text, letter for letter as the program writes them (NumberText).
+// Numbers as text, exactly as the program writes them (NumberFormat).
 const texts = (() => {
   const NONE = "–";
   const isNumber = x => typeof x === "number" && Number.isFinite(x);
 
-  // With so many decimals and no zeros at the end.
+  // A number of decimals, without zeros at the end.
   function fixed(x, decimals) {
     const scale = 10 ** decimals, scaled = Math.round(Math.abs(x) * scale);
     const whole = Math.floor(scaled / scale), fraction = String(scaled - whole * scale).padStart(decimals, "0");
@@ -16,12 +16,12 @@ const texts = (() => {
   function scientific(x, n) {
     let mantissa = Math.abs(x), exponent = 0;
     for (; mantissa < 1; exponent--) mantissa *= 10;
-    // What rounds up to 10 has one digit more.
+    // A mantissa that rounds up to 10 has one more digit.
     for (; mantissa >= 10 - 5 / 10 ** n; exponent++) mantissa /= 10;
     return `${x < 0 ? "-" : ""}${fixed(mantissa, n - 1)}e${exponent}`;
   }
 
-  // `n` significant digits; whole numbers keep all of theirs, and what is tiny is not written as nothing.
+  // `n` significant digits. Whole numbers keep all of theirs, and tiny numbers are not written as 0.
   function digits(x, n = 3) {
     if (!isNumber(x)) return NONE;
     if (x === 0) return "0";
@@ -34,15 +34,15 @@ const texts = (() => {
 
   function percent(share) {
     if (!isNumber(share)) return NONE;
-    // What is left of a rounding error is not told from nothing.
+    // Values this small are rounding errors.
     if (share > 0 && share < 1e-9) return "< 1e-7 %";
     let nines = 0;
-    // 99.97 % must not be read as certainty.
+    // 99.97 % must not become 100 %.
     for (let rest = 1 - share; share > 0.99 && share < 1 && rest < 0.1 && nines < 6; rest *= 10) nines++;
     return `${digits(share * 100, nines ? 2 + nines : 3)} %`;
   }
 
-  // Seconds in the unit that reads best.
+  // Seconds in a suitable unit.
   function duration(s) {
     if (!isNumber(s) || s < 0) return NONE;
     if (s < 1) return `${digits(s * 1000)} ms`;

@@ -1,13 +1,13 @@
 "use strict";
 
-// Somebody who walks past a beacon: what the controls of a walk page answer.
+// A walk past a beacon: the controls of a walk page.
 const walk = (() => {
   const { dwell } = models;
   const { digits, percent, duration } = texts;
   const { show, byId, chart, draw, mark } = drawing;
   const { latencyOf, sharesAt } = latency;
 
-  // The way through the circle of the range, which keeps its size in the picture.
+  // The path through the circle of the range, which keeps its size in the picture.
   function drawWay({ centerX, centerY, radius, left, right }, s) {
     const share = s.distanceM / s.rangeM, y = (centerY + Math.min(1.15, share) * radius).toFixed(2);
     const half = share < 1 ? radius * Math.sqrt(1 - share * share) : 0;
@@ -35,7 +35,7 @@ const walk = (() => {
   }
 
   function sentence(s, result) {
-    if (!dwell(s)) return "The beacon is not seen: the way does not come within its range.";
+    if (!dwell(s)) return "The beacon is never found: the path does not come within its range.";
     return `At ${digits(s.speedMps)} m/s and a distance of ${digits(s.distanceM)} m the beacon is in range for `
       + `${duration(dwell(s))} and is seen in ${percent(inTime(s, result))} of the cases.`;
   }

@@ -1,4 +1,5 @@
 internal import Airtime
+internal import BluetoothTypes
 
 /// A battery's life and the energy for one received packet, over the interval.
 struct BatterySection: ControlledSection {
@@ -32,16 +33,16 @@ struct BatterySection: ControlledSection {
                     "lifeDays", "The battery lasts",
                     now.map {
                         $0.lifeDays < 730
-                            ? NumberText.significant($0.lifeDays) + " days"
-                            : NumberText.significant($0.lifeDays / 365.25) + " years"
-                    } ?? NumberText.none, now?.lifeDays),
+                            ? NumberFormat.significant($0.lifeDays) + " days"
+                            : NumberFormat.significant($0.lifeDays / 365.25) + " years"
+                    } ?? NumberFormat.none, now?.lifeDays),
                 .init(
                     "meanCurrentMicroamperes", "Mean current", unit(now?.meanCurrentMicroamperes, "µA"),
                     now?.meanCurrentMicroamperes),
             ], class: "seen", id: "latencyNumbers")
             + ControlPanel.tiles([
-                .init("microjoulePerReceived", "For each received packet", unit(cost, "µJ"), cost),
-                .init("collisionFreeProbability", "Packets that arrive clear", NumberText.percent(clear), clear),
+                .init("microjoulePerReceived", "Energy for each received packet", unit(cost, "µJ"), cost),
+                .init("collisionFreeProbability", "Collision-free packets", NumberFormat.percent(clear), clear),
                 .init(
                     "eventMicrocoulombs", "Charge of an event", unit(now?.eventMicrocoulombs, "µC"),
                     now?.eventMicrocoulombs),
@@ -49,7 +50,7 @@ struct BatterySection: ControlledSection {
     }
 
     private func unit(_ value: Double?, _ unit: String) -> String {
-        value.map { NumberText.significant($0) + " " + unit } ?? NumberText.none
+        value.map { NumberFormat.significant($0) + " " + unit } ?? NumberFormat.none
     }
 
     var figures: String {
@@ -57,12 +58,12 @@ struct BatterySection: ControlledSection {
             model($0)?.lifeDays
         }
             + figure(
-                "cost", title: "What a received packet costs", unit: "µJ", domain: Self.microjoules,
-                caption: "Short intervals lose packets to collisions, long ones pay for sleep: the least lies between.",
+                "cost", title: "Energy for a received packet", unit: "µJ", domain: Self.microjoules,
+                caption: "Short intervals lose packets to collisions, and long ones need more energy for sleep.",
                 value: cost)
     }
 
-    private var lifeCaption: String { "Life grows with the interval until sleep takes over." }
+    private var lifeCaption: String { "A longer interval extends the life until the current of sleep dominates." }
 
     private func plot(_ domain: ClosedRange<Double>) -> PlotArea {
         PlotArea(
@@ -85,7 +86,7 @@ struct BatterySection: ControlledSection {
             return PlanPageContent.Point(interval, bounded ?? .nan)
         }
         plot.drawPath(SVGPath(line: plot.places(points)), class: "line s0", id: "\(name)Line")
-        let text = "\(NumberText.milliseconds(battery.intervalMs)): \(self.unit(value(battery.intervalMs), unit))"
+        let text = "\(NumberFormat.milliseconds(battery.intervalMs)): \(self.unit(value(battery.intervalMs), unit))"
         let place = battery.intervalMs.isFinite ? max(20, min(10_240, battery.intervalMs)) : 100
         plot.drawMarker(text, x: place, at: 26, class: "m0", id: "\(name)Marker")
         return HTML.figure(
@@ -94,7 +95,7 @@ struct BatterySection: ControlledSection {
             table: HTML.table(
                 caption: title, header: ["interval (ms)", unit],
                 rows: Self.tableIntervals.map {
-                    [NumberText.significant($0, 5), NumberText.significant(value($0), 4)]
+                    [NumberFormat.significant($0, 5), NumberFormat.significant(value($0), 4)]
                 }))
     }
 

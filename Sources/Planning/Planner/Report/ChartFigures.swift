@@ -1,4 +1,5 @@
 internal import Airtime
+internal import BluetoothTypes
 
 /// One chart of a page: series over one x, with markers.
 struct CurveFigure {
@@ -27,7 +28,7 @@ struct CurveFigure {
             plot.drawPath(
                 SVGPath(line: [(PlotArea.left, plot.y(wanted)), (PlotArea.right, plot.y(wanted))]), class: "target")
             plot.drawText(
-                "wanted: \(NumberText.significant(wanted)) \(curve.y.unit)", PlotArea.left + 6, plot.y(wanted) - 7,
+                "target: \(NumberFormat.significant(wanted)) \(curve.y.unit)", PlotArea.left + 6, plot.y(wanted) - 7,
                 class: "label target")
         }
         for (index, one) in series.enumerated() {
@@ -46,23 +47,23 @@ struct CurveFigure {
     }
 
     private var caption: String {
-        curve.gapMeaning.isEmpty ? curve.caption : "\(curve.caption) Where a line is interrupted: \(curve.gapMeaning)."
+        curve.gapMeaning.isEmpty ? curve.caption : "\(curve.caption) An interrupted line means: \(curve.gapMeaning)."
     }
 
     private var label: String {
-        "\(curve.title): \(curve.y.name) over \(curve.x.name). The values stand in the table below."
+        "\(curve.title): \(curve.y.name) over \(curve.x.name). The table below has the values."
     }
 
     private static func label(_ axis: PlanPageContent.Curve.Axis) -> String {
         axis.unit.isEmpty ? axis.name : "\(axis.name) (\(axis.unit))"
     }
 
-    /// One row for each x of the first series; the others at the same x, else at the nearest.
+    /// One row for each x of the first series, with the other series at the same x, or the nearest one.
     private var table: String {
         guard let first = series.first else { return "" }
         let rows = Self.thinned(first.points, to: limits.tableRows).map { point in
-            [NumberText.significant(point.x, 4)]
-                + series.map { NumberText.significant(Self.nearest(point.x, in: $0.points), 4) }
+            [NumberFormat.significant(point.x, 4)]
+                + series.map { NumberFormat.significant(Self.nearest(point.x, in: $0.points), 4) }
         }
         return HTML.table(
             caption: curve.title, header: [Self.label(curve.x)] + series.map { limits.shortened($0.name) }, rows: rows)
@@ -72,15 +73,14 @@ struct CurveFigure {
         points.min { abs($0.x - x) < abs($1.x - x) }.flatMap { $0.y.isFinite ? $0.y : nil }
     }
 
-    /// So many points, evenly taken, the first and the last among them.
+    /// An even selection of the points, including the first and the last.
     static func thinned<Element>(_ all: [Element], to count: Int) -> [Element] {
         guard all.count > count, count > 1 else { return all }
         return (0..<count).map { all[$0 * (all.count - 1) / (count - 1)] }
     }
 }
 
-/// The latencies of several scanners on one axis of time: a strip each, filled as discovery goes on, with the
-/// percentiles marked.
+/// The latencies of several scanners on one axis of time: a strip for each, with the share of cases and the percentiles.
 struct LatencyFigure {
     let comparison: PlanPageContent.LatencyComparison
     let limits: PageLimits
@@ -101,13 +101,13 @@ struct LatencyFigure {
         var free = 0.0
         for tick in x.ticks {
             drawing.line(x(tick), top, x(tick), bottom, class: "grid")
-            let text = NumberText.duration(tick)
+            let text = NumberFormat.duration(tick)
             let half = Double(text.count) * 6.4 + 4
             guard x(tick) - half >= free, x(tick) + half <= PlotArea.width else { continue }
             drawing.text(text, x(tick), bottom + 22, anchor: .middle, class: "tick")
             free = x(tick) + half
         }
-        drawing.text("time until first seen", PlotArea.right, bottom + 46, anchor: .end, class: "name")
+        drawing.text("time to discovery", PlotArea.right, bottom + 46, anchor: .end, class: "name")
         for (index, row) in rows.enumerated() {
             draw(row, in: &drawing, x, base: top + Double(index + 1) * Self.stripHeight)
         }
@@ -115,7 +115,7 @@ struct LatencyFigure {
             id: "latencies", title: "Scanner by scanner", drawing: drawing.element(label: label),
             caption: comparison.caption, table: table,
             legend: HTML.legend([
-                ("fill", "share discovered by then"), ("p50", "half"), ("p90", "90 of 100"), ("p99", "99 of 100"),
+                ("fill", "share of cases"), ("p50", "50 %"), ("p90", "90 %"), ("p99", "99 %"),
             ]))
     }
 
@@ -134,33 +134,33 @@ struct LatencyFigure {
         }
         let summary =
             row.p50 == nil
-            ? "half of all: not within the horizon"
-            : "\(NumberText.duration(row.p50)) · \(NumberText.duration(row.p99))"
+            ? "50 %: not within the horizon"
+            : "\(NumberFormat.duration(row.p50)) · \(NumberFormat.duration(row.p99))"
         drawing.text(HTMLEscaping.shortened(row.name, to: 28), 14, base - height - 9, class: "strong")
         drawing.text(summary, x.end, base - height - 9, anchor: .end, class: "tick")
     }
 
     private var label: String {
-        "Time until first seen, a strip for each scanner: "
-            + rows.map { "\($0.name), half after \(NumberText.duration($0.p50))" }.joined(separator: "; ")
+        "Time to discovery, a strip for each scanner: "
+            + rows.map { "\($0.name), half after \(NumberFormat.duration($0.p50))" }.joined(separator: "; ")
     }
 
     private var table: String {
         HTML.table(
-            caption: "Time until first seen, in seconds",
+            caption: "Time to discovery in seconds",
             header: ["scanner", "50 %", "90 %", "95 %", "99 %"],
             rows: rows.map { row in
-                [row.name] + [row.p50, row.p90, row.p95, row.p99].map { NumberText.significant($0, 4) }
+                [row.name] + [row.p50, row.p90, row.p95, row.p99].map { NumberFormat.significant($0, 4) }
             })
     }
 }
 
-/// Intervals × scan modes as a colored table: it reads the same to the eye, to a screen reader and on paper.
+/// Intervals × scan modes as a colored table, for screens, screen readers and paper.
 struct HeatMapFigure {
     let map: PlanPageContent.HeatMap
     let limits: PageLimits
 
-    /// Shades from calm to hot.
+    /// Shades from low to high.
     static let shades = 8
 
     var html: String {
@@ -169,7 +169,7 @@ struct HeatMapFigure {
         let scale = Scale(of: values, from: 0, to: Double(Self.shades), isLogarithmic: true)
         let head = modes.map { "<th scope=\"col\"><span>\(text($0))</span></th>" }.joined()
         let body = zip(map.intervalsMs, map.cells).prefix(limits.heatRows).map { interval, cells in
-            "<tr><th scope=\"row\">\(NumberText.significant(interval, 6))</th>"
+            "<tr><th scope=\"row\">\(NumberFormat.significant(interval, 6))</th>"
                 + cells.prefix(limits.heatColumns).map { cell($0, scale) }.joined() + "</tr>"
         }
         let table =
@@ -192,7 +192,7 @@ struct HeatMapFigure {
             return "<td class=\"h\(Self.shades - 1)\(style)\"><span aria-hidden=\"true\">–</span>"
                 + "<span class=\"spoken\">not reached within the horizon</span>\(mark)</td>"
         }
-        return "<td class=\"h\(Self.shade(value, scale))\(style)\">\(NumberText.significant(value))\(mark)</td>"
+        return "<td class=\"h\(Self.shade(value, scale))\(style)\">\(NumberFormat.significant(value))\(mark)</td>"
     }
 
     /// The shade of a value on a scale from 0 to the number of shades.

@@ -1,21 +1,23 @@
-/// The controls of a page, and the numbers that follow them.
+internal import BluetoothTypes
+
+/// The controls of a page, and the numbers that change with them.
 struct ControlPanel {
-    /// A field for a number, with a slider beside it.
+    /// A field for a number, with a slider next to it.
     struct Slider {
-        /// How a field's value moves.
+        /// The steps of a field's value.
         enum Step {
             /// Multiples of a number.
             case multiple(Double)
-            /// Multiples of 0.625 ms, as controllers take them.
+            /// Multiples of 0.625 ms, which controllers support.
             case interval
         }
 
         let id: String
         let label: String
         let value: Double
-        /// What the field takes.
+        /// The valid values of the field.
         let range: ClosedRange<Double>
-        /// What the slider reaches; a logarithmic one begins above 0.
+        /// The range of the slider; a logarithmic one begins above 0.
         let reach: ClosedRange<Double>
         var isLogarithmic = false
         var step = Step.multiple(1)
@@ -30,7 +32,7 @@ struct ControlPanel {
         let chosen: String
     }
 
-    /// A number that follows the controls.
+    /// A number that changes with the controls.
     struct Tile {
         let id: String
         let name: String
@@ -57,14 +59,14 @@ struct ControlPanel {
     private static func field(_ slider: Slider) -> String {
         let step: String
         switch slider.step {
-        case .multiple(let size) where size >= 1: step = NumberText.significant(size)
+        case .multiple(let size) where size >= 1: step = NumberFormat.significant(size)
         case .multiple, .interval: step = "any"
         }
         let (low, high) = (slider.range.lowerBound, slider.range.upperBound)
         return "<div class=\"control\"><label for=\"\(slider.id)\">\(slider.label)</label>"
             + "<input id=\"\(slider.id)\" type=\"number\" inputmode=\"decimal\" required "
-            + "value=\"\(slider.value.isFinite ? NumberText.significant(slider.value, 9) : "")\" "
-            + "min=\"\(NumberText.significant(low, 9))\" max=\"\(NumberText.significant(high, 9))\" step=\"\(step)\">"
+            + "value=\"\(slider.value.isFinite ? NumberFormat.significant(slider.value, 9) : "")\" "
+            + "min=\"\(NumberFormat.significant(low, 9))\" max=\"\(NumberFormat.significant(high, 9))\" step=\"\(step)\">"
             + "<input id=\"\(slider.id)Slider\" type=\"range\" min=\"0\" max=\"1000\" value=\"0\" "
             + "aria-label=\"\(slider.label), slider\"></div>"
     }
@@ -88,7 +90,7 @@ struct ControlPanel {
         return "<dl class=\"tiles\(style.isEmpty ? "" : " " + style)\"\(name)>\(items.joined())</dl>"
     }
 
-    /// What the script has to know of the sliders and lists.
+    /// The sliders and lists for the script.
     var data: [(String, PageData)] {
         let ends = sliders.map { slider -> (String, PageData) in
             let step: PageData =
@@ -108,19 +110,18 @@ struct ControlPanel {
     }
 }
 
-/// A part of the page that answers again when a control moves: controls, numbers, pictures, and what the script starts
-/// from.
+/// A part of the page that the script computes again when a control moves: controls, numbers, pictures and data.
 protocol ControlledSection {
-    /// Which part of the script answers.
+    /// The part of the script that computes it.
     static var kind: String { get }
     var panel: ControlPanel { get }
-    /// The numbers that follow the controls, as markup.
+    /// The numbers that change with the controls, as markup.
     var tiles: String { get }
-    /// The pictures that follow the controls, as markup.
+    /// The pictures that change with the controls, as markup.
     var figures: String { get }
-    /// What no control moves.
+    /// The settings without a control.
     var settings: [(String, PageData)] { get }
-    /// What the lists of the panel hold, by the id of the list.
+    /// The entries of the panel's lists, by the id of the list.
     var lists: [(String, PageData)] { get }
     /// The geometry of the pictures.
     var plots: [(String, PageData)] { get }
@@ -130,7 +131,7 @@ extension ControlledSection {
     var html: String {
         "<section class=\"explorer\" aria-labelledby=\"explorerTitle\"><h2 id=\"explorerTitle\">What if</h2>\n"
             + "<p class=\"hint\">Move a control: the numbers and pictures of this part are computed again, here in the "
-            + "page. The headline and the command above stay as they were asked.</p>\n" + panel.html
+            + "page. The headline and the command above do not change.</p>\n" + panel.html
             + "<p id=\"sentence\" role=\"status\" aria-live=\"polite\"></p>\n" + tiles
             + "<div class=\"pair\">\(figures)</div></section>\n"
     }
@@ -170,7 +171,7 @@ extension ControlPanel.Choice {
 }
 
 extension [PlanPageContent.Scanner] {
-    /// Names shortened alike in the list and in the data.
+    /// Names that are shortened in the same way in the list and in the data.
     func shortened(_ limits: PageLimits) -> [PlanPageContent.Scanner] {
         prefix(limits.scanners).map { .init(HTMLEscaping.shortened($0.name, to: 80), $0.pattern) }
     }

@@ -1,6 +1,7 @@
 internal import Airtime
+internal import BluetoothTypes
 
-/// How many beacons a place bears: the share received in time over their number, and the grid that they make.
+/// The number of beacons that fit in range of one receiver: the share found in time over their number, and their grid.
 struct DensitySection: ControlledSection {
     let density: PlanPageContent.Density
     let limits: PageLimits
@@ -35,11 +36,11 @@ struct DensitySection: ControlledSection {
         ControlPanel.tiles(
             [
                 .init(
-                    "beaconsInRange", "Beacons in range, at the most", "\(density.beaconsInRange)",
+                    "beaconsInRange", "Beacons in range, at most", "\(density.beaconsInRange)",
                     Double(density.beaconsInRange)),
                 .init(
                     "gridSpacingM", "Spacing of a square grid",
-                    density.gridSpacingM.map { NumberText.significant($0) + " m" } ?? NumberText.none,
+                    density.gridSpacingM.map { NumberFormat.significant($0) + " m" } ?? NumberFormat.none,
                     density.gridSpacingM),
             ], class: "seen", id: "latencyNumbers")
     }
@@ -56,12 +57,12 @@ struct DensitySection: ControlledSection {
         var plot = plot
         plot.drawAxes(
             xName: "beacons in range", yName: "", xTicks: [1, 10, 100, 1000, 10_000], yTicks: [0, 0.25, 0.5, 0.75, 1],
-            yText: { NumberText.percent($0) })
+            yText: { NumberFormat.percent($0) })
         let target = plot.places([.init(1, density.probability), .init(10_000, density.probability)])
         plot.drawPath(SVGPath(line: target), class: "target", id: "targetLine")
         plot.drawPath(SVGPath(line: plot.places(density.shares)), class: "line s0", id: "densityLine")
         plot.drawText(
-            "wanted: \(NumberText.percent(density.probability))", PlotArea.left + 6, (target.first?.y ?? 0) + 19,
+            "target: \(NumberFormat.percent(density.probability))", PlotArea.left + 6, (target.first?.y ?? 0) + 19,
             class: "label target", id: "targetName")
         plot.drawMarker(
             "\(density.beaconsInRange) beacons", x: Double(max(1, min(10_000, density.beaconsInRange))), at: 26,
@@ -69,16 +70,16 @@ struct DensitySection: ControlledSection {
         return HTML.figure(
             id: "densityCurve", title: "Found in time, over the number of beacons",
             drawing: plot.drawing.element(
-                label: "The share of detections that take no longer than the wanted time, over the beacons in range."),
-            caption: "Where the line falls below what is wanted, more beacons are too many.",
+                label: "Share of cases in which a beacon is found in time, over the beacons in range."),
+            caption: "More beacons are too many as soon as the line falls below the target.",
             table: density.shares.isEmpty
                 ? ""
                 : HTML.table(
                     caption: "Found in time, by the command", header: ["beacons", "share"],
-                    rows: density.shares.map { [NumberText.significant($0.x), NumberText.percent($0.y)] }))
+                    rows: density.shares.map { [NumberFormat.significant($0.x), NumberFormat.percent($0.y)] }))
     }
 
-    /// The circle of the range keeps its size; what moves are the beacons in it.
+    /// The circle of the range keeps its size; the beacons in it move.
     private static let center = (x: 300.0, y: 172.0)
     private static let radius = 136.0
 
@@ -89,15 +90,15 @@ struct DensitySection: ControlledSection {
         drawing.path(dots, class: "gridDots", id: "gridDots")
         drawing.circle(center.x, center.y, radius: 7, class: "receiver", title: "receiver")
         drawing.text(
-            "range \(NumberText.significant(density.rangeM)) m", center.x, center.y - radius - 10, anchor: .middle,
+            "range \(NumberFormat.significant(density.rangeM)) m", center.x, center.y - radius - 10, anchor: .middle,
             class: "label", id: "rangeName")
         drawing.text(
-            density.gridSpacingM.map { NumberText.significant($0) + " m apart" } ?? "none", center.x,
+            density.gridSpacingM.map { NumberFormat.significant($0) + " m apart" } ?? "none", center.x,
             center.y + radius + 24, anchor: .middle, class: "label", id: "spacingName")
         return HTML.figure(
             id: "grid", title: "The grid around a receiver",
             drawing: drawing.element(label: "Beacons of a square grid within the range of a receiver."),
-            caption: "Seen from above, the receiver beside the beacon in the middle.")
+            caption: "From above. The receiver is next to the beacon in the middle.")
     }
 
     private var dots: SVGPath {

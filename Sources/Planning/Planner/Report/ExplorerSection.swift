@@ -1,6 +1,7 @@
 internal import Airtime
+internal import BluetoothTypes
 
-/// The part of the page that answers again when a control moves: controls, numbers, and two curves.
+/// The part of the page for equal beacons and one scanner: controls, numbers, and two curves.
 struct ExplorerSection: ControlledSection {
     let explorer: PlanPageContent.Explorer
     let limits: PageLimits
@@ -28,36 +29,36 @@ struct ExplorerSection: ControlledSection {
                 .init(
                     id: "captureDecibels", label: "Capture above",
                     options: [("", "none")]
-                        + thresholds.sorted().map { ("\($0)", NumberText.significant($0) + " dB") },
+                        + thresholds.sorted().map { ("\($0)", NumberFormat.significant($0) + " dB") },
                     chosen: explorer.captureDecibels.map { "\($0)" } ?? ""),
             ])
     }
 
     var tiles: String {
         let numbers = explorer.numbers
-        let airtime = numbers.airtimeMicroseconds.map { NumberText.significant($0) + " µs" } ?? NumberText.none
+        let airtime = numbers.airtimeMicroseconds.map { NumberFormat.significant($0) + " µs" } ?? NumberFormat.none
         let air: [ControlPanel.Tile] = [
             .init(
-                "collisionFreeProbability", "Packets that arrive clear",
-                NumberText.percent(numbers.collisionFreeProbability), numbers.collisionFreeProbability),
+                "collisionFreeProbability", "Collision-free packets",
+                NumberFormat.percent(numbers.collisionFreeProbability), numbers.collisionFreeProbability),
             .init(
-                "arrivalsPerSecondPerBeacon", "Arrive a second, each beacon",
-                NumberText.significant(numbers.arrivalsPerSecondPerBeacon), numbers.arrivalsPerSecondPerBeacon),
+                "arrivalsPerSecondPerBeacon", "Arriving per second and beacon",
+                NumberFormat.significant(numbers.arrivalsPerSecondPerBeacon), numbers.arrivalsPerSecondPerBeacon),
             .init(
                 "lossAfterLossProbability", "Lost again after a loss",
-                NumberText.percent(numbers.lossAfterLossProbability), numbers.lossAfterLossProbability),
-            .init("channelLoad", "Channel load", NumberText.percent(numbers.channelLoad), numbers.channelLoad),
-            .init("airtimeMicroseconds", "One packet on the air", airtime, numbers.airtimeMicroseconds),
+                NumberFormat.percent(numbers.lossAfterLossProbability), numbers.lossAfterLossProbability),
+            .init("channelLoad", "Channel load", NumberFormat.percent(numbers.channelLoad), numbers.channelLoad),
+            .init("airtimeMicroseconds", "Airtime of a packet", airtime, numbers.airtimeMicroseconds),
         ]
         let best: [ControlPanel.Tile] = [
             .init(
-                "bestLatencyIntervalMs", "Best interval to be seen surely",
-                NumberText.milliseconds(numbers.bestLatencyIntervalMs), numbers.bestLatencyIntervalMs),
+                "bestLatencyIntervalMs", "Most reliable interval",
+                NumberFormat.milliseconds(numbers.bestLatencyIntervalMs), numbers.bestLatencyIntervalMs),
             .init(
                 "bestThroughputIntervalMs", "Best interval for most packets",
-                NumberText.milliseconds(numbers.bestThroughputIntervalMs), numbers.bestThroughputIntervalMs),
-            .init("captureLow", "Clear with capture, at least", NumberText.none, nil, isHidden: true),
-            .init("captureHigh", "Clear with capture, at most", NumberText.none, nil, isHidden: true),
+                NumberFormat.milliseconds(numbers.bestThroughputIntervalMs), numbers.bestThroughputIntervalMs),
+            .init("captureLow", "Arriving with capture, at least", NumberFormat.none, nil, isHidden: true),
+            .init("captureHigh", "Arriving with capture, at most", NumberFormat.none, nil, isHidden: true),
         ]
         return ControlPanel.tiles(explorer.latencyTiles, class: "seen", id: "latencyNumbers") + ControlPanel.tiles(air)
             + ControlPanel.tiles(best, class: "best") + "\n"
@@ -69,7 +70,7 @@ struct ExplorerSection: ControlledSection {
 }
 
 extension PlanPageContent.Explorer {
-    /// What no control moves.
+    /// The settings without a control.
     var settings: [(String, PageData)] {
         [
             ("shadowingDecibels", .number(shadowingDecibels)),
@@ -79,19 +80,19 @@ extension PlanPageContent.Explorer {
         ]
     }
 
-    /// The percentiles as numbers that follow the controls.
+    /// The percentiles, which change with the controls.
     var latencyTiles: [ControlPanel.Tile] {
         [
-            ("latencyP50", "Half have seen it after", numbers.latencyP50),
+            ("latencyP50", "Found in half of the cases after", numbers.latencyP50),
             ("latencyP90", "90 of 100 after", numbers.latencyP90),
             ("latencyP95", "95 of 100 after", numbers.latencyP95),
             ("latencyP99", "99 of 100 after", numbers.latencyP99),
-        ].map { .init($0.0, $0.1, NumberText.duration($0.2), $0.2) }
+        ].map { .init($0.0, $0.1, NumberFormat.duration($0.2), $0.2) }
     }
 }
 
 extension PlanPageContent.Scanner {
-    /// The scanner as the script takes it, times in ms.
+    /// The scanner for the script, with times in ms.
     var data: PageData {
         .object([
             ("name", .text(name)), ("windowMs", .number(Double(pattern.windowMicroseconds) / 1000)),
@@ -112,7 +113,7 @@ struct ExplorerFigures {
 
     var html: String { intervalFigure + discoveryFigure() }
 
-    /// The charts as the script takes them.
+    /// The charts for the script.
     var plots: [(String, PageData)] {
         [("intervalCurve", Self.plot(Self.intervals).data(samples: Self.samples)), discoveryPlot]
     }
@@ -134,8 +135,8 @@ struct ExplorerFigures {
         plot.drawAxes(
             xName: "advertising interval", yName: "", xTicks: [20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000],
             yTicks: [0, 0.25, 0.5, 0.75, 1],
-            xText: { $0 < 1000 ? NumberText.significant($0) : NumberText.significant($0 / 1000) + " s" },
-            yText: { NumberText.significant($0 * 100) + " %" })
+            xText: { $0 < 1000 ? NumberFormat.significant($0) : NumberFormat.significant($0 / 1000) + " s" },
+            yText: { NumberFormat.significant($0 * 100) + " %" })
         let steps = (0..<Self.samples).map { step in
             Self.intervals.lowerBound
                 * pow(Self.intervals.upperBound / Self.intervals.lowerBound, Double(step) / Double(Self.samples - 1))
@@ -149,28 +150,28 @@ struct ExplorerFigures {
         let numbers = explorer.numbers
         mark("todayMarker", "this setting", explorer.intervalMs, at: 20, style: "m0", in: &plot)
         mark("mostMarker", "most packets", numbers.bestThroughputIntervalMs, at: 42, style: "m1", in: &plot)
-        mark("surestMarker", "seen surest", numbers.bestLatencyIntervalMs, at: 64, style: "m2", in: &plot)
+        mark("surestMarker", "most reliable", numbers.bestLatencyIntervalMs, at: 64, style: "m2", in: &plot)
         let rows = Self.tableIntervals.map { interval in
             [
-                NumberText.significant(interval, 5), NumberText.percent(collisionFree(interval)),
-                NumberText.significant(arrivals(interval)),
+                NumberFormat.significant(interval, 5), NumberFormat.percent(collisionFree(interval)),
+                NumberFormat.significant(arrivals(interval)),
             ]
         }
         return HTML.figure(
             id: "intervalCurve", title: "Which interval", drawing: plot.drawing.element(label: intervalLabel),
-            caption: "Longer intervals collide less but send less. What arrives is largest between the two.",
+            caption: "At longer intervals fewer packets collide, but fewer are sent. Most packets arrive in between.",
             table: HTML.table(
-                caption: "Clear packets by advertising interval",
-                header: ["interval (ms)", "arrive clear", "a second, each beacon"], rows: rows),
+                caption: "Collision-free packets by advertising interval",
+                header: ["interval (ms)", "collision-free", "per second and beacon"], rows: rows),
             legend: HTML.legend([
-                ("s0", "packets that arrive clear"), ("s1", "arrivals, as a share of the most that is possible"),
-                ("band", "with capture, where it is chosen"),
+                ("s0", "collision-free packets"), ("s1", "arriving packets, as a share of the maximum"),
+                ("band", "with capture, if it is chosen"),
             ]))
     }
 
     private var intervalLabel: String {
-        "Share of packets that arrive clear, and arrivals, over the advertising interval from 20 ms to 10 s. "
-            + "The values stand in the table below."
+        "Share of collision-free packets, and arriving packets, over the advertising interval from 20 ms to 10 s. "
+            + "The table below has the values."
     }
 
     private func mark(
@@ -178,31 +179,31 @@ struct ExplorerFigures {
     ) {
         let place = value ?? explorer.intervalMs
         let bounded = place.isFinite ? max(Self.intervals.lowerBound, min(Self.intervals.upperBound, place)) : 100
-        let text = value.map { "\(name) \(NumberText.milliseconds($0))" } ?? ""
+        let text = value.map { "\(name) \(NumberFormat.milliseconds($0))" } ?? ""
         plot.drawMarker(text, x: bounded, at: height, class: style, id: id)
     }
 
-    /// One given beacon before one scanner; `extra` are more markers, each at its time, which the script moves.
+    /// The chart of one given beacon and one scanner. `extra` are further markers, which the script moves.
     func discoveryFigure(extra: [(id: String, name: String, seconds: Double?)] = []) -> String {
         var plot = Self.plot(Self.times)
         plot.drawAxes(
             xName: "time", yName: "", xTicks: [0.1, 1, 10, 60, 600, 3600], yTicks: [0, 0.25, 0.5, 0.75, 1],
             xText: {
-                $0 < 60 ? NumberText.duration($0) : $0 < 3600 ? NumberText.significant($0 / 60) + " min" : "1 h"
+                $0 < 60 ? NumberFormat.duration($0) : $0 < 3600 ? NumberFormat.significant($0 / 60) + " min" : "1 h"
             },
-            yText: { NumberText.significant($0 * 100) + " %" })
+            yText: { NumberFormat.significant($0 * 100) + " %" })
         let places = plot.places(plot.x.sampled(explorer.discovered, count: limits.points))
         plot.drawPath(SVGPath(areaUnder: places, downTo: plot.bottom), class: "fill", id: "discoveredArea")
         plot.drawPath(SVGPath(line: places), class: "rim", id: "discoveredCurve")
         let numbers = explorer.numbers
         let marks = [
-            ("half", numbers.latencyP50, "p50", 20.0), ("90 of 100", numbers.latencyP90, "p90", 42),
-            ("99 of 100", numbers.latencyP99, "p99", 64),
+            ("half", numbers.latencyP50, "p50", 20.0), ("90 %", numbers.latencyP90, "p90", 42),
+            ("99 %", numbers.latencyP99, "p99", 64),
         ]
         for (name, value, style, height) in marks {
             let place = value.flatMap { Self.times.contains($0) ? $0 : nil } ?? Self.times.upperBound
             plot.drawMarker(
-                value.map { "\(name) \(NumberText.duration($0))" } ?? "", x: place, at: height, class: style,
+                value.map { "\(name) \(NumberFormat.duration($0))" } ?? "", x: place, at: height, class: style,
                 id: style + "Marker")
         }
         for mark in extra {
@@ -214,12 +215,12 @@ struct ExplorerFigures {
             ("99 %", numbers.latencyP99),
         ]
         return HTML.figure(
-            id: "discovery", title: "How long until it is seen",
-            drawing: plot.drawing.element(label: "Share of receivers that have seen a given beacon, over time."),
-            caption: "One given beacon of the fleet, from a random moment on, before the scanner that is chosen above.",
+            id: "discovery", title: "Time to discovery",
+            drawing: plot.drawing.element(label: "Share of cases in which a given beacon is found, over time."),
+            caption: "For a given beacon and the scanner that is chosen above, from a random moment on.",
             table: HTML.table(
-                caption: "Seconds until a share has seen it", header: ["share", "seconds"],
-                rows: rows.map { [$0.0, NumberText.significant($0.1, 4)] }))
+                caption: "Time to discovery, by share of the cases", header: ["share", "seconds"],
+                rows: rows.map { [$0.0, NumberFormat.significant($0.1, 4)] }))
     }
 
     private func model(_ intervalMs: Double) -> CollisionModel? {

@@ -7,9 +7,9 @@ struct FloorPlanCells {
         let y: Double
         let width: Double
         let height: Double
-        /// nil where nothing is heard.
+        /// Nil if no beacon is received.
         let value: Double?
-        /// The number of the place on the plan whose value it has.
+        /// The number of the place with this value.
         let spot: Int
     }
 
@@ -23,7 +23,7 @@ struct FloorPlanCells {
     /// Pieces of a cut cell, in each direction.
     private static let cuts = 4
 
-    /// What is drawn of the plan's places, with their numbers there.
+    /// The places that are drawn, with their numbers on the plan.
     private struct Spot {
         let number: Int
         let position: PlanPageContent.Point
@@ -36,7 +36,7 @@ struct FloorPlanCells {
     private let outline: [PlanPageContent.Point]
     private let walls: [Segment]
 
-    /// - Parameter limit: Of more places than these an even part is taken, with larger cells.
+    /// - Parameter limit: The largest number of places; of more places an even part is drawn, with larger cells.
     init(_ plan: PlanPageContent.FloorPlan, limit: Int) {
         let known = plan.spots.enumerated().map { number, spot in
             Spot(number: number, position: spot.position, value: spot.value)
@@ -126,7 +126,7 @@ struct FloorPlanCells {
         return result
     }
 
-    /// The nearest place that no wall separates from a point; the cell's own where walls are all around.
+    /// The nearest place that no wall separates from a point; the cell's own if there is none.
     private func nearest(
         to point: PlanPageContent.Point, around place: Place, _ walls: [Segment]
     ) -> Spot? {
@@ -155,7 +155,7 @@ struct FloorPlanCells {
         return isInside
     }
 
-    /// Whether two segments meet.
+    /// Returns true if two segments meet.
     private static func meet(
         _ a: PlanPageContent.Point, _ b: PlanPageContent.Point, _ c: PlanPageContent.Point, _ d: PlanPageContent.Point
     ) -> Bool {
@@ -183,7 +183,7 @@ struct FloorPlanCells {
         }
     }
 
-    /// The line along which the values pass a target.
+    /// The line at which the values cross a target.
     func contour(at target: Double, _ frame: FloorPlanFigure.Frame) -> SVGPath {
         var path = SVGPath()
         for corners in corners {

@@ -1,13 +1,14 @@
 internal import Airtime
+internal import BluetoothTypes
 
-/// The floor from above: values as colored squares, walls, beacons, the ways people walk, and the weakest places.
+/// The floor from above: values as colored squares, walls, beacons, paths, and the weakest places.
 package struct FloorPlanFigure {
     let plan: PlanPageContent.FloorPlan
     let limits: PageLimits
 
-    /// More beacons than that are dots without names.
+    /// With more beacons they are dots without names.
     private static let namedBeacons = 300
-    /// Beacons beyond so many have no room for their names.
+    /// The number of beacons that have names.
     private static let labelledBeacons = 60
 
     var html: String {
@@ -60,7 +61,7 @@ package struct FloorPlanFigure {
         drawing.path(proposed, class: "dots proposed")
     }
 
-    /// The beacons' names where there is room beside them; where there is none, the circle's title tells.
+    /// The beacons' names next to them if there is room; otherwise the title of the circle has the name.
     private func drawNames(in drawing: inout SVG, _ frame: Frame) {
         guard plan.beacons.count <= Self.labelledBeacons else { return }
         var layout = LabelLayout(width: Frame.width, height: frame.height)
@@ -94,20 +95,20 @@ package struct FloorPlanFigure {
     /// Left, top, width and height of a cell in the drawing.
     func rectangle(_ cell: FloorPlanCells.Piece, _ frame: Frame) -> [Double] {
         let place = frame.place(.init(cell.x, cell.y))
-        // A hair more, so that no ground shows between two cells.
+        // Slightly larger, so that there is no gap between two cells.
         let (width, height) = (cell.width * frame.scale + 0.3, cell.height * frame.scale + 0.3)
         return [place.x, place.y - height, width, height]
     }
 
     private var caption: String {
         guard plan.spots.count > limits.spots || plan.beacons.count > limits.beacons else { return plan.caption }
-        return "\(plan.caption) Drawn is an even part of the \(plan.spots.count) points and "
+        return "\(plan.caption) The drawing shows an even part of the \(plan.spots.count) points and "
             + "\(plan.beacons.count) beacons."
     }
 
     private var label: String {
         "\(plan.title): \(plan.valueName) at \(plan.spots.count) points, \(plan.beacons.count) beacons, "
-            + "\(plan.walls.count) walls. The weakest places stand in the table below."
+            + "\(plan.walls.count) walls. The table below has the weakest places."
     }
 
     private func legend(_ shades: FloorPlanShades) -> String {
@@ -115,13 +116,13 @@ package struct FloorPlanFigure {
         if plan.spots.contains(where: { $0.value == nil }) { entries.append(.init("silent", "nothing heard")) }
         if let target = plan.target {
             entries.append(
-                .init("contour", "target: \(NumberText.significant(target)) \(plan.unit)", id: "legendContour"))
+                .init("contour", "target: \(NumberFormat.significant(target)) \(plan.unit)", id: "legendContour"))
         }
         entries.append(.init("beacon", "beacon"))
         if plan.beacons.contains(where: \.isProposed) { entries.append(.init("beacon proposed", "proposed beacon")) }
-        if !plan.walls.isEmpty { entries.append(.init("wall", "wall: the wider, the more it takes")) }
-        if !plan.paths.isEmpty { entries.append(.init("way", "way that people walk")) }
-        if !plan.weakSpots.isEmpty { entries.append(.init("weak", "weakest places, 1 the weakest")) }
+        if !plan.walls.isEmpty { entries.append(.init("wall", "wall: a wider line weakens more")) }
+        if !plan.paths.isEmpty { entries.append(.init("way", "path")) }
+        if !plan.weakSpots.isEmpty { entries.append(.init("weak", "weakest places (1 is the weakest)")) }
         return HTML.legend(entries)
     }
 
@@ -129,11 +130,11 @@ package struct FloorPlanFigure {
         guard !plan.weakSpots.isEmpty else { return "" }
         return HTML.table(
             caption: "The weakest places",
-            header: ["place", "x (m)", "y (m)", "\(plan.valueName) (\(plan.unit))", "why"],
+            header: ["place", "x (m)", "y (m)", "\(plan.valueName) (\(plan.unit))", "reason"],
             rows: plan.weakSpots.prefix(limits.weakSpots).enumerated().map { index, spot in
                 [
-                    String(index + 1), NumberText.fixed(spot.position.x, 1), NumberText.fixed(spot.position.y, 1),
-                    NumberText.significant(spot.value), HTMLEscaping.shortened(spot.remark, to: 200),
+                    String(index + 1), NumberFormat.fixed(spot.position.x, 1), NumberFormat.fixed(spot.position.y, 1),
+                    NumberFormat.significant(spot.value), HTMLEscaping.shortened(spot.remark, to: 200),
                 ]
             })
     }
@@ -197,18 +198,18 @@ extension FloorPlanFigure {
             drawing.line(start, y, end, y, class: "rule")
             drawing.line(start, y - 5, start, y + 5, class: "rule")
             drawing.line(end, y - 5, end, y + 5, class: "rule")
-            drawing.text(NumberText.significant(length) + " m", end + 8, y + 5, class: "tick")
+            drawing.text(NumberFormat.significant(length) + " m", end + 8, y + 5, class: "tick")
         }
     }
 }
 
-/// Which colour a value on a floor plan has: strong red for what is bad, visible green for what is good. With a target
-/// the colours change there, else they lie evenly between the least and the greatest value.
+/// The colours of the values on a floor plan: red for bad values, green for good ones. With a target the colours change
+/// there; without one they are spread evenly between the smallest and the largest value.
 struct FloorPlanShades {
-    /// The first half is for what is good.
+    /// The first half is for good values.
     static let count = 8
 
-    /// Where one shade ends and the next begins, from the best value to the worst.
+    /// The limits between the shades, from the best value to the worst.
     private let bounds: [Double]
     private let isHigherBetter: Bool
     private let unit: String
@@ -222,7 +223,7 @@ struct FloorPlanShades {
         let (low, high) = (values.min() ?? 0, values.max() ?? 1)
         let (best, worst) = plan.isHigherBetter ? (high, low) : (low, high)
         if let target = plan.target, target.isFinite {
-            // Good enough is what reaches the target, whatever was found.
+            // Values that reach the target are good, independent of the range of values.
             let most = plan.isHigherBetter ? max(best, target) : min(best, target)
             let least = plan.isHigherBetter ? min(worst, target, 0) : max(worst, 2 * target)
             bounds = Self.steps(from: most, to: target) + Self.steps(from: target, to: least) + [least]
@@ -244,15 +245,15 @@ struct FloorPlanShades {
         return worse.count
     }
 
-    /// Each shade with the values that it stands for.
+    /// Each shade with its range of values.
     ///
-    /// - Parameter isMoving: Whether a script changes the shades, and may show those that are hidden now.
+    /// - Parameter isMoving: True if a script changes the shades, and may show those that are hidden now.
     func legend(isMoving: Bool) -> [HTML.LegendEntry] {
         guard !isEmpty || isMoving else { return [] }
         return (0..<Self.count).compactMap { index in
             let isNothing = bounds[index] == bounds[index + 1]
             guard !isNothing || isMoving else { return nil }
-            let ends = [bounds[index], bounds[index + 1]].sorted().map { NumberText.significant($0) }
+            let ends = [bounds[index], bounds[index + 1]].sorted().map { NumberFormat.significant($0) }
             return .init(
                 "f\(index)", "\(ends[0]) to \(ends[1]) \(unit)", id: isMoving ? "legendShade\(index)" : "",
                 isHidden: isNothing)

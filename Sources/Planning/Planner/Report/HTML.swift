@@ -1,15 +1,16 @@
+internal import BluetoothTypes
 internal import Configuration
 
-/// The few shapes that every part of the page is made of. What is called `markup` is already escaped.
+/// The elements of the page. Values named `markup` are already escaped.
 package enum HTML {
-    /// What is longer is no name, but would make the page too large.
+    /// The length of a name; longer ones are shortened.
     private static let longestName = 160
 
     private static func text(_ raw: String) -> String {
         HTMLEscaping.text(HTMLEscaping.shortened(raw, to: longestName))
     }
 
-    /// A drawing with its title, its explanation and, for who cannot see it, the same as a table.
+    /// A drawing with its title, its explanation, and its values as a table.
     package static func figure(
         id: String, title: String, drawing markup: String, caption: String, table: String = "", legend: String = ""
     ) -> String {
@@ -34,12 +35,12 @@ package enum HTML {
             + "</thead><tbody>\(body.joined())</tbody></table></div>"
     }
 
-    /// What a colour or a line of a drawing means.
+    /// The meaning of a colour or a line of a drawing.
     package struct LegendEntry {
         /// The class of its swatch.
         let swatch: String
         let name: String
-        /// By which a script finds it and, with `Name` behind it, its name; empty where none does.
+        /// The id for a script, which finds the name under this id with `Name`; empty for none.
         let id: String
         var isHidden = false
 
@@ -48,7 +49,7 @@ package enum HTML {
         }
     }
 
-    /// A list of what the colors of a drawing mean.
+    /// The legend of a drawing.
     package static func legend(_ entries: [LegendEntry]) -> String {
         let items = entries.map { entry in
             let own = entry.id.isEmpty ? "" : " id=\"\(entry.id)\""
@@ -60,19 +61,19 @@ package enum HTML {
         return "<ul class=\"legend\">\(items.joined())</ul>"
     }
 
-    /// The same where no script changes it.
+    /// The legend without ids.
     static func legend(_ entries: [(swatch: String, name: String)]) -> String {
         legend(entries.map { LegendEntry($0.swatch, $0.name) })
     }
 
-    /// A number that the page's script may compute again: what is shown, and all its digits.
+    /// A number that the page's script may compute again: the shown text, and all digits.
     static func number(id: String, shown: String, value: Double?) -> String {
-        let exact = NumberText.exact(value).map { " data-value=\"\($0)\"" } ?? ""
+        let exact = NumberFormat.exact(value).map { " data-value=\"\($0)\"" } ?? ""
         return "<span id=\"\(id)\"\(exact)>\(text(shown))</span>"
     }
 }
 
-/// Text from outside, made safe to stand in a page.
+/// Text from outside, escaped for a page.
 package enum HTMLEscaping {
     package static func text(_ raw: String) -> String { MarkupText.escaped(raw) }
     package static func json(_ raw: String) -> String { JSONText.quotedForScript(raw) }

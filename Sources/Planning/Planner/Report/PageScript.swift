@@ -1,5 +1,7 @@
-/// The script of the page: the models, and what redraws the page when a control moves. It asks nothing of a network,
-/// keeps nothing, and changes only what has an `id`. Its files stand in `Page`.
+internal import BluetoothTypes
+
+/// The script of the page: the models, and the code that redraws the page when a control moves. It uses no network, stores
+/// nothing, and changes only elements with an `id`. Its files are in `Page`.
 enum PageScript {
     static let text = PageFile.joined([
         PackageResources.models_js, PackageResources.losses_js,
@@ -8,39 +10,38 @@ enum PageScript {
         PackageResources.walk_js, PackageResources.density_js, PackageResources.site_js, PackageResources.page_js,
     ])
 
-    /// What a Content-Security-Policy calls it: the SHA-256 of the text, which a test computes again.
-    static let source = "'sha256-8s+W/YsiNVe/8+It6KV5ocTHynjzzCq+a2DAxGQYYPE='"
+    /// Its source in a Content-Security-Policy: the SHA-256 of the text, which a test computes again.
+    static let source = "'sha256-7il4Jtjm6ZaXxqKY7nKX88RuZIsp/dTAxO5PJY9aoZQ='"
 }
 
-/// The style of the page: paper and ink, one blue, one amber; a dark scheme on screens that ask for one, and paper in
-/// print. Its file stands in `Page`.
+/// The style of the page, with a light and a dark colour scheme, and one for print. Its file is in `Page`.
 package enum PageStyle {
     package static let text = PageFile.joined([PackageResources.page_css])
 
-    /// What a Content-Security-Policy calls it: the SHA-256 of the text, which a test computes again.
+    /// Its source in a Content-Security-Policy: the SHA-256 of the text, which a test computes again.
     package static let source = "'sha256-4ukjrDJ98hzD8M4YcWQD6ng3A0m5YvSHzff8PnryAfo='"
 }
 
-/// The files of the page as the build embeds them.
+/// The files of the page, which the build embeds.
 private enum PageFile {
     static func joined(_ files: [[UInt8]]) -> String {
         files.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
     }
 }
 
-/// A value of the page's block of JSON, from which its script starts.
+/// A value of the page's block of JSON, which the script reads.
 package indirect enum PageData {
-    /// `null` for none and for what is not finite.
+    /// `null` for nil, and for numbers that are not finite.
     case number(Double?)
     case text(String)
     case flag(Bool)
     case list([PageData])
     case object([(String, PageData)])
 
-    /// JSON that may stand inside a script element.
+    /// JSON that is escaped for a script element.
     package var json: String {
         switch self {
-        case .number(let value): NumberText.exact(value) ?? "null"
+        case .number(let value): NumberFormat.exact(value) ?? "null"
         case .text(let value): HTMLEscaping.json(value)
         case .flag(let value): value ? "true" : "false"
         case .list(let values): "[" + values.map(\.json).joined(separator: ",") + "]"
@@ -54,7 +55,7 @@ package indirect enum PageData {
 }
 
 extension Scale {
-    /// The axis as the script takes it.
+    /// The axis for the script.
     var data: PageData {
         .object([
             ("low", .number(domain.lowerBound)), ("high", .number(domain.upperBound)), ("start", .number(start)),
@@ -64,7 +65,7 @@ extension Scale {
 }
 
 extension PlotArea {
-    /// The chart as the script takes it, with so many places from left to right.
+    /// The chart for the script, with the number of points from left to right.
     func data(samples: Int) -> PageData {
         .object([("x", x.data), ("y", y.data), ("samples", .number(Double(samples)))])
     }

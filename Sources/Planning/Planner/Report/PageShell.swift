@@ -1,11 +1,11 @@
-/// What every page has, whatever it shows: its head with the policy that holds it to itself, the brand, and the end.
+/// The common parts of all pages: the head with its Content-Security-Policy, the brand, and the end.
 package enum PageShell {
     /// The head, which allows these styles and this script by their hashes, and nothing else.
     ///
     /// - Parameters:
-    ///   - title: Escaped.
-    ///   - styles: With what a Content-Security-Policy calls each.
-    ///   - script: What the policy calls the script.
+    ///   - title: The escaped title.
+    ///   - styles: The styles, each with its source in the Content-Security-Policy.
+    ///   - script: The source of the script in the policy.
     package static func head(title: String, styles: [(text: String, source: String)], script: String) -> String {
         let hashes = "style-src \(styles.map(\.source).joined(separator: " ")); script-src \(script)"
         return "<head>\n<meta charset=\"utf-8\">\n"
@@ -17,18 +17,18 @@ package enum PageShell {
             + styles.map { "<style>\($0.text)</style>\n" }.joined() + "</head>\n"
     }
 
-    /// Who made the page, escaped, behind a lighthouse.
+    /// The maker of the page, escaped, after a lighthouse.
     package static func brand(_ maker: String) -> String { "<p class=\"brand\">\(lighthouse)\(maker)</p>" }
 
-    /// The end of the page, with what its numbers rest on.
+    /// The end of the page, with its notes.
     package static func footer(notes: [String]) -> String {
         let items = notes.map { "<li>\(HTMLEscaping.text($0))</li>" }.joined()
         let list =
             items.isEmpty
             ? ""
-            : "<section aria-labelledby=\"notesTitle\"><h2 id=\"notesTitle\">What this rests on</h2>"
+            : "<section aria-labelledby=\"notesTitle\"><h2 id=\"notesTitle\">Assumptions and limits</h2>"
                 + "<ul class=\"notes\">\(items)</ul></section>"
-        return "<footer>\(list)<p>Made by Pharos. This page holds all it needs and asks no network.</p></footer>\n"
+        return "<footer>\(list)<p>Made by Pharos. This page is complete and uses no network.</p></footer>\n"
     }
 
     /// A lighthouse and its beam.

@@ -1,12 +1,12 @@
-/// One self-contained page of a plan: HTML with its style, script and drawings inside, under 500 KB, that asks nothing
-/// of any network. A Content-Security-Policy holds it to that: it allows one style and one script, by their hashes.
+/// A self-contained page of an answer: HTML with its style, script and drawings, under 500 KB, which uses no network. Its
+/// Content-Security-Policy allows one style and one script, by their hashes.
 ///
-/// What would make the page too large is shortened: texts beyond some hundred characters, charts beyond what the eye
-/// can tell, floor plans beyond 6000 points (an even part of them is drawn, and said to be one).
+/// The page shortens texts of more than some hundred characters, charts with too many points, and floor plans of more than
+/// 6000 points, of which it draws an even part and says so.
 public struct PlanPage: Sendable {
     private let content: PlanPageContent
 
-    /// A page of this content, made when ``html`` is asked for.
+    /// A page of this content; ``html`` makes it.
     public init(_ content: PlanPageContent) {
         self.content = content
     }
@@ -22,11 +22,11 @@ public struct PlanPage: Sendable {
     }
 }
 
-/// How much of everything a page holds at most. A page that comes out too large is made again with less.
+/// The limits of a page's parts. A page that is too large is made again with lower limits.
 struct PageLimits: Hashable {
-    /// Bytes that no page may reach.
+    /// The largest size of a page in bytes.
     static let bytes = 500_000
-    /// 1 for an ordinary page, 2, 4, 8 … for less of everything.
+    /// 1 for an ordinary page; 2, 4, 8 … for lower limits.
     let divisor: Int
 
     static let all = [1, 2, 4, 8, 16].map { PageLimits(divisor: $0) }
@@ -41,7 +41,7 @@ struct PageLimits: Hashable {
     /// Points of a line.
     var points: Int { 240 / divisor }
     var tableRows: Int { max(6, 24 / divisor) }
-    /// Rows of a list that is there to be read.
+    /// Rows of a table.
     var listRows: Int { max(20, 1000 / divisor) }
     var scanners: Int { max(8, 40 / divisor) }
     var strips: Int { max(4, 12 / divisor) }
@@ -55,7 +55,7 @@ struct PageLimits: Hashable {
     func shortened(_ raw: String) -> String { HTMLEscaping.shortened(raw, to: name) }
 }
 
-/// The page as text, with no more of everything than the limits allow.
+/// The page as text, within the limits.
 struct PageText {
     let content: PlanPageContent
     let limits: PageLimits
@@ -86,7 +86,7 @@ struct PageText {
             title: text(content.title), styles: [(PageStyle.text, PageStyle.source)], script: PageScript.source)
     }
 
-    /// Headline, answer and command. Where there are controls it is said whose they are.
+    /// Headline, answer and command. With controls, a heading separates the command's answer from them.
     private func top(hasControls: Bool) -> String {
         let origin = hasControls ? "<p class=\"origin\">What the command below answered:</p>\n" : ""
         let reconciliation =

@@ -1,71 +1,55 @@
-/// What stands on a planner's page. The commands fill it, `PlanPage` draws it.
+/// The content of a page of results, which ``PlanPage`` draws.
 ///
-/// Everything but title, answer and command may be left out, and is then not drawn. Texts may hold anything: the page
-/// escapes them. Numbers may be anything: what is not finite is left out of a chart and printed as a dash.
+/// Only title, answer and command are needed; the page leaves out the rest if it is missing. The page escapes all texts.
+/// Charts leave out numbers that are not finite, and tables print them as a dash.
 public struct PlanPageContent: Hashable, Sendable {
-    /// What the page is about, in a few words.
+    /// The subject of the page in a few words.
     public var title: String
     /// The answer, in one sentence.
     public var answer: String
-    /// How the answer stands to the other numbers of the page; may be empty.
-    public var reconciliation = ""
-    /// The command line that made the page.
+    /// A sentence that compares the answer with the other numbers of the page; may be empty.
+    var reconciliation = ""
+    /// The command line that repeats the question.
     public var command: String
-    /// The chart that the answer can be read from, before everything else.
-    public var decidingCurve: Curve?
-    /// One fleet before one scanner: the figure with the controls.
-    public var explorer: Explorer?
-    /// A beacon's battery, with controls.
-    public var battery: Battery?
-    /// Somebody who walks past a beacon, with controls.
-    public var walk: Walk?
-    /// How many beacons a place bears, with controls.
-    public var density: Density?
-    /// How long discovery takes, a distribution for each scanner.
+    /// The chart from which the answer can be read; it comes first.
+    var decidingCurve: Curve?
+    /// Figures with controls.
+    var explorer: Explorer?
+    var battery: Battery?
+    var walk: Walk?
+    var density: Density?
+    /// The time to discovery, a distribution for each scanner.
     public var latencies: LatencyComparison?
     /// Advertising interval × scan mode.
     public var heatMap: HeatMap?
-    /// The floor, with a value for each point.
+    /// The floor, with a value for each place.
     public var floorPlan: FloorPlan?
     /// Further curves.
-    public var curves: [Curve]
-    /// The numbers of the answer, for reading.
-    public var figures: [Figure]
-    /// Lists that are read line by line, behind the figures.
+    public var curves: [Curve] = []
+    /// The numbers of the answer, as a table.
+    public var figures: [Figure] = []
+    /// Further tables.
     public var tables: [DataTable] = []
-    /// Assumptions, and the known errors of the models.
-    public var notes: [String]
-    /// What made the page, as it stands at its top.
+    /// Assumptions, and known errors of the models.
+    public var notes: [String] = []
+    /// The program that made the page, as the top of the page names it.
     public var maker = "Pharos, the planner"
 
-    /// Only title, answer and command are needed; what is left out is not drawn.
-    public init(
-        title: String, answer: String, command: String, explorer: Explorer? = nil,
-        latencies: LatencyComparison? = nil, heatMap: HeatMap? = nil, floorPlan: FloorPlan? = nil,
-        curves: [Curve] = [], figures: [Figure] = [], notes: [String] = []
-    ) {
+    public init(title: String, answer: String, command: String) {
         self.title = title
         self.answer = answer
         self.command = command
-        self.explorer = explorer
-        self.latencies = latencies
-        self.heatMap = heatMap
-        self.floorPlan = floorPlan
-        self.curves = curves
-        self.figures = figures
-        self.notes = notes
     }
 
     /// One row of the table of figures: "battery life | 268 | days".
     public struct Figure: Hashable, Sendable {
         public var name: String
-        /// As it is to be read: rounded, without its unit.
+        /// The rounded value without its unit.
         public var value: String
         public var unit: String
-        /// What it means or where it comes from; may be empty.
+        /// The meaning or the source; may be empty.
         public var remark: String
 
-        /// `value` without its unit, rounded as it is to be read.
         public init(_ name: String, _ value: String, unit: String = "", remark: String = "") {
             self.name = name
             self.value = value
@@ -74,13 +58,12 @@ public struct PlanPageContent: Hashable, Sendable {
         }
     }
 
-    /// A list. The first cell of each row is its heading.
+    /// A table. The first cell of each row is its heading. The page shows the first rows and the number of rows.
     public struct DataTable: Hashable, Sendable {
         public var caption: String
         public var header: [String]
         public var rows: [[String]]
 
-        /// Of many rows the page shows the first ones, and says how many there are.
         public init(caption: String, header: [String], rows: [[String]]) {
             self.caption = caption
             self.header = header
@@ -88,12 +71,11 @@ public struct PlanPageContent: Hashable, Sendable {
         }
     }
 
-    /// A place in a chart, in the units of its axes; on a floor plan metres.
+    /// A point in a chart, in the units of its axes; on a floor plan in m. Drawings leave out points that are not finite.
     public struct Point: Hashable, Sendable {
         public var x: Double
         public var y: Double
 
-        /// Either may be anything: what is not finite is left out of a drawing.
         public init(_ x: Double, _ y: Double) {
             self.x = x
             self.y = y
@@ -107,22 +89,20 @@ extension PlanPageContent {
         /// A line with its name in the legend.
         public struct Series: Hashable, Sendable {
             public var name: String
-            /// In ascending order of x. Where y is not finite the line is interrupted.
+            /// In the units of the axes and in ascending order of x. A point whose y is not finite interrupts the line.
             public var points: [Point]
 
-            /// Points in the units of the chart's axes, in ascending order of x.
             public init(_ name: String, _ points: [Point]) {
                 self.name = name
                 self.points = points
             }
         }
 
-        /// A vertical line at a place of interest: "today", "best".
+        /// A vertical line with a name, such as `today`; it is drawn if it lies inside the chart.
         public struct Marker: Hashable, Sendable {
             public var name: String
             public var x: Double
 
-            /// At a place in the unit of x; outside the chart it is not drawn.
             public init(_ name: String, x: Double) {
                 self.name = name
                 self.x = x
@@ -133,10 +113,9 @@ extension PlanPageContent {
         public struct Axis: Hashable, Sendable {
             public var name: String
             public var unit: String
-            /// Whether equal distances are equal ratios. Values that are not positive are left out then.
+            /// True if equal distances are equal ratios; values that are not positive are left out.
             public var isLogarithmic: Bool
 
-            /// Without a unit it counts. A logarithmic one leaves out what is not positive.
             public init(_ name: String, unit: String = "", isLogarithmic: Bool = false) {
                 self.name = name
                 self.unit = unit
@@ -145,18 +124,18 @@ extension PlanPageContent {
         }
 
         public var title: String
-        /// What is to be seen in it, in a sentence.
+        /// A sentence about the chart.
         public var caption: String
         public var x: Axis
         public var y: Axis
+        /// At most eight series.
         public var series: [Series]
         public var markers: [Marker]
-        /// What it means that a line is interrupted: "not within 15 min"; empty where none is.
+        /// The meaning of an interruption of a line, such as `not within 15 min`; empty if no line is interrupted.
         public var gapMeaning: String
-        /// A value of y that is wanted, as a horizontal line; nil for none.
-        public var wanted: Double?
+        /// The target value of y, drawn as a horizontal line; nil for none.
+        var wanted: Double?
 
-        /// With no more than eight series, which is as many as are told apart; all in the units of the axes.
         public init(
             title: String, caption: String = "", x: Axis, y: Axis, series: [Series], markers: [Marker] = [],
             gapMeaning: String = ""
@@ -171,21 +150,20 @@ extension PlanPageContent {
         }
     }
 
-    /// How long discovery takes with each of several scanners, on one axis of time.
+    /// The times to discovery with several scanners, on one logarithmic axis of time.
     public struct LatencyComparison: Hashable, Sendable {
         /// One scanner's distribution.
         public struct Row: Hashable, Sendable {
             /// The scanner.
             public var name: String
-            /// Seconds; nil where more than that share is never reached within the horizon.
+            /// Percentiles in s; nil if the share is not reached.
             public var p50: Double?
             public var p90: Double?
             public var p95: Double?
             public var p99: Double?
-            /// x seconds, y the share discovered by then, 0...1; in ascending order.
+            /// x in s, y the share found by then, 0...1; in ascending order.
             public var discovered: [Point]
 
-            /// Percentiles and points in s; a percentile that is not reached is `nil`.
             public init(
                 _ name: String, p50: Double?, p90: Double?, p95: Double?, p99: Double?, discovered: [Point]
             ) {
@@ -201,23 +179,21 @@ extension PlanPageContent {
         public var caption: String
         public var rows: [Row]
 
-        /// Rows from top to bottom, on one logarithmic axis of time.
         public init(caption: String, rows: [Row]) {
             self.caption = caption
             self.rows = rows
         }
     }
 
-    /// Advertising intervals × scan modes, a time to discovery in each cell.
+    /// Advertising intervals × scan modes, with a time to discovery in each cell.
     public struct HeatMap: Hashable, Sendable {
         /// The value for one interval and one scan mode.
         public struct Cell: Hashable, Sendable {
-            /// In the heat map's unit; nil where it is never reached within the horizon.
+            /// In the heat map's unit; nil is drawn as never.
             public var value: Double?
-            /// Whether interval and scan interval are in resonance here.
+            /// True if the interval resonates with the scan interval.
             public var isResonant: Bool
 
-            /// In the heat map's unit; `nil` is drawn as never.
             public init(_ value: Double?, isResonant: Bool = false) {
                 self.value = value
                 self.isResonant = isResonant
@@ -226,15 +202,16 @@ extension PlanPageContent {
 
         public var title: String
         public var caption: String
-        /// What the cells hold: "time to 95 %", "s".
+        /// The name of the cells' values, such as `time to 95 %`, and their unit.
         public var valueName: String
         public var unit: String
+        /// From top to bottom, in ms.
         public var intervalsMs: [Double]
+        /// From left to right.
         public var scanModes: [String]
-        /// A row for each interval, a cell for each scan mode.
+        /// A row for each interval, with a cell for each scan mode.
         public var cells: [[Cell]]
 
-        /// Intervals in ms from top to bottom, scan modes from left to right; rows and cells beyond them are left out.
         public init(
             title: String, caption: String = "", valueName: String, unit: String = "s", intervalsMs: [Double],
             scanModes: [String], cells: [[Cell]]

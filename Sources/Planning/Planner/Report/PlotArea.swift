@@ -1,8 +1,9 @@
 internal import Airtime
+internal import BluetoothTypes
 
-/// Axes with their labels, and what stands between them.
+/// Axes with their labels, and the drawing between them.
 struct PlotArea {
-    /// What all charts of the page share, in units of the drawing: it is about 600 wide and scales with the page.
+    /// The common geometry of all charts, in units of the drawing, which is about 600 wide and scales with the page.
     static let width = 600.0
     /// Room for names such as `100000`, at the size that phones get.
     static let left = 92.0
@@ -22,11 +23,11 @@ struct PlotArea {
         drawing = SVG(width: Self.width, height: height)
     }
 
-    /// Grid lines and labels. Labels that would touch the one before are left out.
+    /// Grid lines and labels. Labels that would touch the previous one are left out.
     mutating func drawAxes(
         xName: String, yName: String, xTicks: [Double]? = nil, yTicks: [Double]? = nil,
-        xText: (Double) -> String = { NumberText.significant($0) },
-        yText: (Double) -> String = { NumberText.significant($0) }
+        xText: (Double) -> String = { NumberFormat.significant($0) },
+        yText: (Double) -> String = { NumberFormat.significant($0) }
     ) {
         for tick in yTicks ?? y.ticks {
             drawing.line(Self.left, y(tick), Self.right, y(tick), class: "grid")
@@ -39,7 +40,7 @@ struct PlotArea {
             // Half the width of the text at the size that phones get.
             let half = Double(text.count) * 6.4 + 2
             guard x(tick) - half >= free else { continue }
-            // The last one would be cut where it is long.
+            // A long last label would be cut off.
             let place = min(x(tick), Self.width - half)
             drawing.text(text, place, bottom + 27, anchor: .middle, class: "tick")
             free = place + half
@@ -49,7 +50,7 @@ struct PlotArea {
         drawing.text(yName, 0, 20, class: "name")
     }
 
-    /// A vertical line with its name at the given height, on the side where there is room.
+    /// A vertical line with its name at the given height, on the side with more room.
     mutating func drawMarker(_ name: String, x value: Double, at height: Double, class style: String, id: String = "") {
         let place = x(value)
         guard place.isFinite else { return }
@@ -73,15 +74,15 @@ struct PlotArea {
     }
 }
 
-/// One axis: from values to places on the page, and back to round values for its labels.
+/// One axis: the positions of values on the page, and round values for its labels.
 struct Scale {
     let domain: ClosedRange<Double>
     let start: Double
     let end: Double
     let isLogarithmic: Bool
 
-    /// A scale over the finite values, and over the positive ones only where it is logarithmic. Without two different
-    /// values it is widened, so that there is always a scale.
+    /// A scale over the finite values; a logarithmic one over the positive values. It is widened if there are no two
+    /// different values.
     init(
         of values: some Sequence<Double>, from start: Double, to end: Double, isLogarithmic: Bool,
         includesZero: Bool = false
@@ -110,7 +111,7 @@ struct Scale {
         self.isLogarithmic = isLogarithmic
     }
 
-    /// NaN for what has no place.
+    /// NaN for values without a position.
     func callAsFunction(_ value: Double) -> Double {
         guard value.isFinite, !isLogarithmic || value > 0 else { return .nan }
         let (low, high) = (domain.lowerBound, domain.upperBound)
@@ -146,8 +147,8 @@ struct Scale {
 }
 
 extension Scale {
-    /// A share that grows over time from nothing at zero, at places that lie evenly on this axis; straight between the
-    /// points that are given, and as high as the last of them beyond it.
+    /// A share that grows over time from zero, at evenly spaced positions of this axis: linear between the given points, and
+    /// constant after the last one.
     func sampled(_ points: [PlanPageContent.Point], count: Int) -> [PlanPageContent.Point] {
         let known = points.filter { $0.x.isFinite && $0.x > 0 && $0.y >= 0 && $0.y <= 1 }.sorted { $0.x < $1.x }
         guard let last = known.last, count > 1, isLogarithmic else { return [] }
@@ -168,7 +169,7 @@ extension Scale {
     }
 }
 
-/// Finds room for names beside points of a drawing, so that none covers another.
+/// Finds room for names next to points of a drawing, so that none covers another.
 struct LabelLayout {
     private struct Box {
         var left: Double
@@ -181,15 +182,15 @@ struct LabelLayout {
         }
     }
 
-    /// Where a name stands.
+    /// The position of a name.
     struct Place: Equatable {
         let x: Double
-        /// Of the line on which the letters stand.
+        /// The y of the base line.
         let y: Double
         let anchor: SVG.Anchor
     }
 
-    /// Of a letter, at the size of the names on a floor.
+    /// The size of a letter in the names on a floor.
     private static let letter = 8.6
     private static let lineHeight = 14.0
     private static let distance = 9.0
@@ -208,7 +209,7 @@ struct LabelLayout {
             Box(left: point.x - radius, top: point.y - radius, right: point.x + radius, bottom: point.y + radius))
     }
 
-    /// Room for a name to the right, to the left, above or below of a point; `nil` where there is none.
+    /// Room for a name to the right, to the left, above or below a point; nil if there is none.
     mutating func place(_ name: String, beside point: (x: Double, y: Double)) -> Place? {
         guard point.x.isFinite, point.y.isFinite else { return nil }
         let width = Double(name.count) * Self.letter

@@ -1,3 +1,5 @@
+internal import BluetoothTypes
+
 /// A drawing, built element by element. Coordinates that are not finite leave their element out; texts are escaped.
 package struct SVG {
     package let width: Double
@@ -9,7 +11,7 @@ package struct SVG {
         self.height = height
     }
 
-    /// Where a text stands on its point.
+    /// The anchor of a text at its point.
     package enum Anchor: String {
         case start
         case middle
@@ -51,7 +53,7 @@ package struct SVG {
         body += "<path\(attributes(name, id))\(stroke) d=\"\(path.data)\"/>"
     }
 
-    /// The element. Screen readers get `label`, and the table beside it.
+    /// The element. Screen readers read `label`, and the table next to it.
     package func element(label: String, id: String = "") -> String {
         let name = HTMLEscaping.text(HTMLEscaping.shortened(label, to: 600))
         return "<svg\(attributes("", id)) viewBox=\"0 0 \(Self.number(width)) \(Self.number(height))\" role=\"img\" "
@@ -60,7 +62,7 @@ package struct SVG {
 
     /// Two decimals at most, which is a tenth of a pixel on any screen.
     package static func number(_ value: Double) -> String {
-        NumberText.trimmed(NumberText.fixed(max(-1e6, min(1e6, value)), 2))
+        NumberFormat.trimmed(NumberFormat.fixed(max(-1e6, min(1e6, value)), 2))
     }
 
     private func attributes(_ name: String, _ id: String) -> String {
@@ -69,7 +71,7 @@ package struct SVG {
     }
 }
 
-/// The data of a path. What is not finite interrupts a line and is otherwise left out.
+/// The data of a path. Points that are not finite interrupt a line.
 package struct SVGPath {
     private(set) var data = ""
 
@@ -77,7 +79,7 @@ package struct SVGPath {
 
     /// A line through points.
     package init(line points: [(x: Double, y: Double)], isClosed: Bool = false) {
-        // How many points the stretch has that is being drawn: one alone is a dot.
+        // The number of points of the present part of the line: a single one is a dot.
         var length = 0
         for point in points {
             guard point.x.isFinite, point.y.isFinite else {
@@ -104,7 +106,7 @@ package struct SVGPath {
         data += "M\(SVG.number(start.x)) \(SVG.number(start.y))L\(SVG.number(end.x)) \(SVG.number(end.y))"
     }
 
-    /// A line of no length, which round ends make a dot.
+    /// A line of length zero, which round ends turn into a dot.
     mutating func addDot(_ place: (x: Double, y: Double)) {
         guard place.x.isFinite, place.y.isFinite else { return }
         data += "M\(SVG.number(place.x)) \(SVG.number(place.y))h0"

@@ -1,6 +1,7 @@
 internal import Airtime
+internal import BluetoothTypes
 
-/// A floor whose colours follow the wanted time and share.
+/// A floor whose colours change with the target time and share.
 struct SiteSection: ControlledSection {
     let plan: PlanPageContent.FloorPlan
     let goal: PlanPageContent.FloorPlan.Goal
@@ -29,8 +30,8 @@ struct SiteSection: ControlledSection {
         let weakest = shares.map { $0 ?? 0 }.min()
         return ControlPanel.tiles(
             [
-                .init("holdingShare", "Target reached at, of the places", NumberText.percent(share), share),
-                .init("weakestShare", "Found in time at the weakest place", NumberText.percent(weakest), weakest),
+                .init("holdingShare", "Places that reach the target", NumberFormat.percent(share), share),
+                .init("weakestShare", "Found in time at the weakest place", NumberFormat.percent(weakest), weakest),
             ], class: "seen")
     }
 
@@ -52,7 +53,7 @@ struct SiteSection: ControlledSection {
             let place = frame.place(plan.spots[spot].position)
             return numberList([rounded(place.x, 100), rounded(place.y, 100)])
         }
-        // Down to a ten-thousandth, so that what just misses a target is not rounded up to it.
+        // Rounded down to a ten-thousandth, so that a value that just misses a target is not rounded up to it.
         let shares = spots.map { spot -> PageData in
             let isHeard = plan.spots[spot].value != nil && goal.shares.indices.contains(spot)
             return numberList(isHeard ? goal.shares[spot].map { ($0 * 10_000 + 1e-6).rounded(.down) } : [])
@@ -80,7 +81,7 @@ struct SiteSection: ControlledSection {
     private func rounded(_ value: Double, _ scale: Double) -> Double { (value * scale).rounded() / scale }
 }
 
-/// Somebody who walks past a beacon: the way through its range, and the time until it is seen.
+/// A walk past a beacon: the path through its range, and the time to discovery.
 struct WalkSection: ControlledSection {
     let walk: PlanPageContent.Walk
     let limits: PageLimits
@@ -98,7 +99,7 @@ struct WalkSection: ControlledSection {
                     id: "speedMps", label: "Speed (m/s)", value: walk.path.speedMetersPerSecond, range: 0.001...1000,
                     reach: 0.2...20, isLogarithmic: true, step: .multiple(0.1)),
                 .init(
-                    id: "distanceM", label: "Closest approach (m)", value: walk.path.closestDistanceMeters,
+                    id: "distanceM", label: "Shortest distance (m)", value: walk.path.closestDistanceMeters,
                     range: 0...1_000_000, reach: 0...50, step: .multiple(0.5)),
                 .init(
                     id: "rangeM", label: "Range of the beacon (m)", value: walk.path.rangeMeters,
@@ -115,8 +116,8 @@ struct WalkSection: ControlledSection {
     var tiles: String {
         ControlPanel.tiles([
             .init(
-                "probabilitySeen", "See the beacon", NumberText.percent(walk.probabilitySeen), walk.probabilitySeen),
-            .init("dwellS", "In range for", NumberText.duration(walk.path.dwellSeconds), walk.path.dwellSeconds),
+                "probabilitySeen", "See the beacon", NumberFormat.percent(walk.probabilitySeen), walk.probabilitySeen),
+            .init("dwellS", "In range for", NumberFormat.duration(walk.path.dwellSeconds), walk.path.dwellSeconds),
         ])
             + ControlPanel.tiles(walk.fleet.latencyTiles, class: "seen", id: "latencyNumbers")
     }
@@ -125,13 +126,13 @@ struct WalkSection: ControlledSection {
         picture
             + chart.discoveryFigure(extra: [
                 (
-                    id: "dwellMarker", name: "in range \(NumberText.duration(walk.path.dwellSeconds))",
+                    id: "dwellMarker", name: "in range \(NumberFormat.duration(walk.path.dwellSeconds))",
                     seconds: walk.path.dwellSeconds
                 )
             ])
     }
 
-    /// The circle of the range keeps its size; what moves is the way.
+    /// The circle of the range keeps its size; the path moves.
     private static let center = (x: 300.0, y: 160.0)
     private static let radius = 132.0
     private static let ends = (left: 14.0, right: 586.0)
@@ -150,18 +151,18 @@ struct WalkSection: ControlledSection {
         drawing.path(SVGPath(line: [center, (center.x, y)]), class: "axis", id: "wayDistance")
         drawing.circle(center.x, center.y, radius: 7, class: "receiver", title: "beacon")
         drawing.text(
-            "\(NumberText.significant(walk.path.closestDistanceMeters)) m", center.x + 10, center.y + 20,
+            "\(NumberFormat.significant(walk.path.closestDistanceMeters)) m", center.x + 10, center.y + 20,
             class: "label", id: "distanceName")
         drawing.text(
-            "range \(NumberText.significant(walk.path.rangeMeters)) m", center.x, center.y - radius - 6,
+            "range \(NumberFormat.significant(walk.path.rangeMeters)) m", center.x, center.y - radius - 6,
             anchor: .middle, class: "label", id: "rangeName")
         drawing.text(
-            half > 0 ? "in range for \(NumberText.duration(walk.path.dwellSeconds))" : "never in range", center.x,
+            half > 0 ? "in range for \(NumberFormat.duration(walk.path.dwellSeconds))" : "never in range", center.x,
             y + 26, anchor: .middle, class: "label", id: "dwellName")
         return HTML.figure(
-            id: "way", title: "The way past the beacon",
-            drawing: drawing.element(label: "A straight way through the circle in which the beacon is heard."),
-            caption: "Seen from above. Within the circle the beacon is heard as well as anywhere, outside not at all.")
+            id: "way", title: "The path past the beacon",
+            drawing: drawing.element(label: "A straight path through the circle in which the beacon is received."),
+            caption: "From above. The beacon is received inside the circle only, and equally well everywhere inside.")
     }
 
     var settings: [(String, PageData)] { walk.fleet.settings }

@@ -1,23 +1,24 @@
 internal import Airtime
+internal import BluetoothTypes
 
-/// Small charts for a terminal: lines, bars and heat rows in block characters, or in plain ASCII where a terminal has
-/// no others. Numbers that are not finite leave a gap.
+/// Small charts for a terminal: lines, bars and heat rows in block characters, or in plain ASCII for terminals without
+/// them. Numbers that are not finite leave a gap.
 public struct TextChart: Hashable, Sendable {
-    /// Columns that a chart may take, its labels included; at least 24.
+    /// The width of a chart in columns, including its labels; at least 24.
     public let width: Int
-    /// Only characters that every terminal has.
+    /// True uses ASCII characters only.
     public let isPlain: Bool
-    /// Lines in colours (SGR sequences), so that they are told apart where they meet.
+    /// True colours the lines (SGR sequences).
     public let isColored: Bool
 
-    /// - Parameter width: Columns, 24...400; what is beyond is taken as the nearest of these.
+    /// - Parameter width: The width in columns, 24...400; other values become the nearest of these.
     public init(width: Int = 80, isPlain: Bool = false, isColored: Bool = false) {
         self.width = min(400, max(24, width))
         self.isPlain = isPlain
         self.isColored = isColored
     }
 
-    /// One bar a row, with its name on the left and its text on the right: as long as its value is of the largest.
+    /// One bar per row, with its name on the left and its text on the right. The largest value has the longest bar.
     /// Negative values have no bar.
     public func bars(_ rows: [(name: String, value: Double, text: String)]) -> String {
         let names = rows.map { Self.shortened($0.name, to: width / 3) }
@@ -44,8 +45,8 @@ public struct TextChart: Hashable, Sendable {
         return String(repeating: "█", count: eighths / 8) + rest
     }
 
-    /// Rows × columns, darker where the value is higher, on a logarithmic scale; the value itself stands in the cell.
-    /// nil and what is not positive is a dash. A mark follows the cells that are marked.
+    /// Rows × columns with the values, darker for higher values, on a logarithmic scale. A dash replaces nil and values that
+    /// are not positive. Marked cells end with a mark.
     public func heat(
         columns: [String], rows: [(name: String, cells: [(value: Double?, isMarked: Bool)])]
     ) -> String {
@@ -68,7 +69,7 @@ public struct TextChart: Hashable, Sendable {
         let place = scale(value)
         let shade = place.isFinite ? min(Self.shades.count - 1, max(0, Int(place))) : 0
         let shadow = isPlain ? Self.plainShades[shade] : Self.shades[shade]
-        return Self.padded("\(shadow) \(NumberText.significant(value))\(mark)", to: room, isRight: true)
+        return Self.padded("\(shadow) \(NumberFormat.significant(value))\(mark)", to: room, isRight: true)
     }
 
     private static let eighths: [Character] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"]
@@ -80,13 +81,13 @@ public struct TextChart: Hashable, Sendable {
         return isRight ? padding + text : text + padding
     }
 
-    /// Control characters have no place in a terminal's chart.
+    /// Replaces control characters, and shortens the text.
     private static func shortened(_ text: String, to width: Int) -> String {
         let clean = String(text.map { $0.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } ? "?" : $0 })
         return clean.count <= width ? clean : String(clean.prefix(max(0, width - 1))) + "~"
     }
 
-    /// Cells with a space between, without spaces at the end.
+    /// Cells with a space between them, without spaces at the end.
     private static func line(_ cells: [String]) -> String {
         var line = cells.joined(separator: " ")
         while line.last == " " { line.removeLast() }
@@ -95,11 +96,11 @@ public struct TextChart: Hashable, Sendable {
 }
 
 extension TextChart {
-    /// Curves over one x in a frame with labels; where two meet the earlier one is seen. Below it the x axis with the
-    /// markers, and what stands for which curve.
+    /// Curves over one x in a frame with labels, and below it the x axis and a legend. If two curves meet, the earlier one is
+    /// visible.
     ///
-    /// Lines are drawn in cells of two by four dots, in plain text one character a cell. Height: rows of the frame,
-    /// 4...60.
+    /// Lines are drawn in cells of two by four dots; in plain text with one character per cell. `height` is the number of
+    /// rows of the frame, 4...60.
     public func curve(_ curve: PlanPageContent.Curve, height: Int = 12) -> String {
         let rows = min(60, max(4, height))
         let series = Array(curve.series.prefix(Self.signs.count))
@@ -108,7 +109,7 @@ extension TextChart {
         let y = Scale(
             of: points.map(\.y), from: Double(rows * dots.down) - 1, to: 0, isLogarithmic: curve.y.isLogarithmic,
             includesZero: true)
-        let ticks = y.ticks.map { (row: Int(y($0).rounded()) / dots.down, text: NumberText.significant($0)) }
+        let ticks = y.ticks.map { (row: Int(y($0).rounded()) / dots.down, text: NumberFormat.significant($0)) }
         let labelWidth = min(10, ticks.map(\.text.count).max() ?? 1)
         let columns = width - labelWidth - 2
         let x = Scale(
@@ -140,7 +141,7 @@ extension TextChart {
             guard place.isFinite, place > -1, Int(place) / dots < columns else { continue }
             let column = max(0, Int(place)) / dots
             rule[column] = isPlain ? "+" : "┬"
-            let text = Array(NumberText.significant(tick))
+            let text = Array(NumberFormat.significant(tick))
             let start = max(0, min(labels.count - text.count, column + labelWidth + 2 - text.count / 2))
             guard start >= free, start + text.count <= labels.count else { continue }
             labels.replaceSubrange(start..<start + text.count, with: text)
@@ -151,7 +152,7 @@ extension TextChart {
             + Self.line([String(labels)])
     }
 
-    /// What the axis is, which line is which, what the vertical lines and the gaps mean: one a line, in words.
+    /// The name of the axis, of each line and vertical line, and the meaning of gaps, one per line.
     private func legend(_ curve: PlanPageContent.Curve, _ count: Int) -> String {
         let names = curve.series.prefix(count).map(\.name)
         var entries = [Self.shortened(Self.title(curve.x), to: width)]
@@ -168,16 +169,16 @@ extension TextChart {
             entries.append(Self.shortened("lines from the top: " + order.joined(separator: ", "), to: width))
         }
         for marker in curve.markers {
-            let text = "\(isPlain ? ":" : "┊") \(marker.name) \(NumberText.significant(marker.x, 6))"
+            let text = "\(isPlain ? ":" : "┊") \(marker.name) \(NumberFormat.significant(marker.x, 6))"
             entries.append(Self.shortened(text, to: width))
         }
         if !curve.gapMeaning.isEmpty {
-            entries.append(Self.shortened("where a line is interrupted: " + curve.gapMeaning, to: width))
+            entries.append(Self.shortened("an interrupted line means: " + curve.gapMeaning, to: width))
         }
         return entries.map { Self.line([$0]) }.joined()
     }
 
-    /// The series in the order in which most of their points lie, the highest first.
+    /// The series in the order of their mean values, the highest first.
     private static func fromTheTop(_ series: [PlanPageContent.Curve.Series]) -> [Int] {
         let heights = series.map { one in
             let values = one.points.map(\.y).filter(\.isFinite)
@@ -195,7 +196,7 @@ extension TextChart {
     }
 
     private static let signs: [Character] = ["*", "o", "x", "+", "@", "%"]
-    /// As SGR numbers them: those that are told apart on dark and on light ground.
+    /// SGR colours that differ on dark and on light backgrounds.
     private static let colors: [(code: Int, name: String)] = [
         (36, "cyan"), (33, "yellow"), (35, "magenta"), (32, "green"), (31, "red"), (34, "blue"),
     ]

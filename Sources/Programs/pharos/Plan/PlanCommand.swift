@@ -15,8 +15,17 @@ struct PlanCommand: ParsableCommand {
             """,
         subcommands: [
             PlanInterval.self, PlanCollisions.self, PlanLatency.self, PlanDensity.self, PlanWalk.self,
-            PlanEnergy.self, PlanSite.self, PlanSimulate.self, PlanThesis.self,
+            PlanEnergy.self, PlanSite.self, PlanSimulate.self, PlanThesis.self, PlanJSONKeys.self,
         ])
+}
+
+/// Prints the documentation of the JSON keys, from which the manual page is generated.
+struct PlanJSONKeys: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "json-keys", abstract: "Print the meaning of each JSON key of all plan commands.",
+        shouldDisplay: false)
+
+    func run() { Terminal.write(PlanReference.json.line + "\n") }
 }
 
 /// How a command of the planner prints its answer.

@@ -71,7 +71,7 @@ enum PlanValue {
         guard range.contains(value) else {
             let (low, high) = (range.lowerBound, range.upperBound)
             throw Mistake(
-                "\(text) is out of range \(NumberText.significant(low, 7))...\(NumberText.significant(high, 7)) \(unit)"
+                "\(text) is out of range \(NumberFormat.significant(low, 7))...\(NumberFormat.significant(high, 7)) \(unit)"
             )
         }
         return value

@@ -1,0 +1,116 @@
+public import Configuration
+
+/// A key of the JSON of answers, declared once: its path, its meaning, and its row in the text.
+///
+/// The answers print JSON and text from these declarations, and the manual page lists them (``PlanReference``).
+public struct PlanKey: Hashable, Sendable {
+    /// The path in the JSON object, such as `curve[].p50`.
+    let path: String
+    /// The documentation: a sentence with the unit and the range, and when the value is null.
+    let meaning: String
+    /// The label of the row in the text; nil if the value is only in JSON.
+    let label: String?
+    /// The unit that follows a number in the text; may be empty.
+    let unit: String
+
+    init(_ path: String, _ meaning: String, label: String? = nil, unit: String = "") {
+        self.path = path
+        self.meaning = meaning
+        self.label = label
+        self.unit = unit
+    }
+
+    /// The last part of the path, without the brackets of a list.
+    var name: String {
+        let last = path.split(separator: ".").last ?? ""
+        return String(last.hasSuffix("[]") ? last.dropLast(2) : last)
+    }
+
+    /// The key inside an object or a list, such as `model` or `curve[]`; nil keeps its meaning.
+    func within(_ parent: String, _ meaning: String? = nil) -> PlanKey {
+        PlanKey("\(parent).\(path)", meaning ?? self.meaning)
+    }
+}
+
+/// The documentation of the JSON of all questions.
+public enum PlanReference {
+    /// One object for each command, with the meaning of each key by its path.
+    public static var json: JSONValue {
+        .record(
+            commands.map { command, keys in (command, .record(keys.map { ($0.path, .string($0.meaning)) })) })
+    }
+
+    /// The keys of each command, in the order of the manual page.
+    static let commands: [(command: String, keys: [PlanKey])] = [
+        ("interval", IntervalQuestion.keys),
+        ("collisions", CollisionQuestion.keys),
+        ("latency", LatencyQuestion.keys),
+        ("density", DensityQuestion.keys),
+        ("walk", WalkQuestion.keys),
+        ("energy", EnergyQuestion.keys),
+        ("site", SiteQuestion.keys),
+        ("simulate collisions, pharos plan simulate merge of its parts", SimulatedCollisions.keys),
+        ("simulate latency, pharos plan simulate merge of its parts", SimulatedLatency.keys),
+        ("thesis", ThesisQuestion.keys),
+    ]
+}
+
+// Keys that several questions share.
+
+extension PlanKey {
+    static let fleet = PlanKey("fleet", "With --from-fleet: name of the fleet.")
+    static let site = PlanKey("site", "With --from-fleet: name of the site; empty for beacons without a site.")
+    static let beacons = PlanKey("beacons", "Number of beacons in range of the receiver.")
+    static let scanner = PlanKey(
+        "scanner", "Name of the scanner, or the scan window and scan interval that were given.")
+    static let interval = PlanKey("intervalMs", "Advertising interval in ms.")
+    static let collisionFree = PlanKey(
+        "collisionFreeProbability", "Share of packets that do not collide, 0 to 1.", label: "collision-free packets")
+    static let airtime = PlanKey(
+        "airtimeMicroseconds", "Airtime of a packet in µs; null if the beacons send different packets.", unit: "µs")
+    static let range = PlanKey("rangeM", "Range of a beacon in m.", label: "range", unit: "m")
+
+    /// The advertisement in question.
+    static let advertisement = PlanKey(
+        "advertisement", "With --from-fleet: the advertisement in question, the beacon's most frequent one.")
+    static let frameType = PlanKey("type", "Type of the advertisement, or advertisement if none is known.")
+    static let framePayload = PlanKey("payloadOctets", "Bytes of advertising data.")
+    static let frameAirtime = PlanKey("airtimeMicroseconds", "Airtime of one of its packets in µs.")
+    static let frame = [frameType, interval, framePayload, frameAirtime]
+    static let target = [advertisement] + frame.map { $0.within("advertisement") }
+
+    /// A time to discovery.
+    static let latency = PlanKey("latencyS", "Times to discovery in s, by percentile.")
+    static let percentiles: [(key: PlanKey, percent: Int, share: Double)] = [
+        (50, 0.5), (90, 0.9), (95, 0.95), (99, 0.99),
+    ].map { percent, share in
+        let meaning = "Time in s within which a beacon is found in \(percent) % of the cases; null if it is unknown."
+        return (PlanKey("latencyS.p\(percent)", meaning), percent, share)
+    }
+    static let horizon = PlanKey("horizonS", "Longest time that the model computes, in s.")
+    static let knownError = PlanKey(
+        "knownErrorExceeds2Percent", "True if long times are extrapolated and may be more than 2 % wrong.")
+    static let undiscovered = PlanKey(
+        "undiscoveredAfterS",
+        "Share of cases in which the beacon is not yet found, by the time of --undiscovered-after-s.")
+    static let discovery = [latency] + percentiles.map(\.key) + [horizon, knownError]
+
+    /// A simulation.
+    static let seed = PlanKey("seed", "Seed of the random numbers. The same seed gives the same numbers again.")
+    static let batches = PlanKey("batches", "Number of batches that were simulated.", label: "batches")
+    static let confidence = PlanKey("confidence95", "95 % confidence intervals of the simulated values.")
+    static let model = PlanKey("model", "The model's values of the simulated values.")
+    static let interrupted = PlanKey("interrupted", "True if the run was stopped before it was complete.")
+
+    static let origin = [fleet, site]
+    static let simulation = [seed, batches, interrupted]
+
+    /// The confidence intervals and the model's values of these simulated values.
+    static func comparisons(_ values: [PlanKey]) -> [PlanKey] {
+        [confidence]
+            + values.map {
+                $0.within("confidence95", "Both ends of the 95 % confidence interval of \($0.path); null if unknown.")
+            }
+            + [model] + values.map { $0.within("model", "The model's value of \($0.path); null if it has none.") }
+    }
+}

@@ -1,0 +1,123 @@
+extension PlanPageContent {
+    /// A floor from above, in metres: x to the right and y upwards. Walls are drawn above spots, beacons above walls.
+    public struct FloorPlan: Hashable, Sendable {
+        /// A straight wall. A wall that weakens more is drawn wider.
+        public struct Wall: Hashable, Sendable {
+            public var from: Point
+            public var to: Point
+            /// The loss of one crossing in dB, at least 0.
+            public var attenuation: Double
+
+            public init(from: Point, to: Point, attenuation: Double) {
+                self.from = from
+                self.to = to
+                self.attenuation = attenuation
+            }
+        }
+
+        /// A beacon, with the name that is drawn next to it if there is room.
+        public struct Beacon: Hashable, Sendable {
+            public var name: String
+            public var position: Point
+            /// True for a proposed beacon, which is drawn as an outline.
+            public var isProposed: Bool
+
+            public init(_ name: String, at position: Point, isProposed: Bool = false) {
+                self.name = name
+                self.position = position
+                self.isProposed = isProposed
+            }
+        }
+
+        /// A place with its value.
+        public struct Spot: Hashable, Sendable {
+            public var position: Point
+            /// The value in the plan's unit; nil if no beacon is received there.
+            public var value: Double?
+
+            public init(_ position: Point, _ value: Double?) {
+                self.position = position
+                self.value = value
+            }
+        }
+
+        /// A path to walk, by its corners.
+        public struct Path: Hashable, Sendable {
+            public var name: String
+            public var points: [Point]
+
+            public init(_ name: String, _ points: [Point]) {
+                self.name = name
+                self.points = points
+            }
+        }
+
+        /// One of the weakest places, for the table.
+        public struct WeakSpot: Hashable, Sendable {
+            public var position: Point
+            /// The value in the plan's unit; nil if no beacon is received there.
+            public var value: Double?
+            /// The reason; may be empty.
+            public var remark: String
+
+            public init(_ position: Point, _ value: Double?, remark: String = "") {
+                self.position = position
+                self.value = value
+                self.remark = remark
+            }
+        }
+
+        /// The target time and share, which the page's controls change; the page then colours the spots again.
+        struct Goal: Hashable, Sendable {
+            /// The time in s within which a beacon has to be found.
+            var seconds: Double
+            /// The share of cases in which it has to, above 0 and below 1.
+            var probability: Double
+            /// Times in s, ascending, including `seconds`.
+            var times: [Double]
+            /// For each spot, the shares in which a beacon is found within each of the times; empty if none is received.
+            var shares: [[Double]]
+        }
+
+        public var title: String
+        public var caption: String
+        /// The name of the spots' values, such as `time to detect`, and their unit, such as `s`.
+        public var valueName: String
+        public var unit: String
+        /// True if a high value is good.
+        public var isHigherBetter: Bool
+        /// The value that is good enough: the colours change there, and a line is drawn; nil for none.
+        public var target: Double?
+        /// The distance between spots, and the size of their squares, in m.
+        public var spotSpacing: Double
+        /// The corners of the floor; may be empty.
+        public var outline: [Point]
+        public var walls: [Wall]
+        public var beacons: [Beacon]
+        public var spots: [Spot]
+        public var paths: [Path]
+        public var weakSpots: [WeakSpot]
+        /// The settings of the controls; nil for none. With controls the spots' values are shares in %.
+        var goal: Goal?
+
+        public init(
+            title: String, caption: String = "", valueName: String, unit: String, isHigherBetter: Bool,
+            target: Double? = nil, spotSpacing: Double, outline: [Point] = [], walls: [Wall] = [],
+            beacons: [Beacon] = [], spots: [Spot] = [], paths: [Path] = [], weakSpots: [WeakSpot] = []
+        ) {
+            self.title = title
+            self.caption = caption
+            self.valueName = valueName
+            self.unit = unit
+            self.isHigherBetter = isHigherBetter
+            self.target = target
+            self.spotSpacing = spotSpacing
+            self.outline = outline
+            self.walls = walls
+            self.beacons = beacons
+            self.spots = spots
+            self.paths = paths
+            self.weakSpots = weakSpots
+        }
+    }
+}

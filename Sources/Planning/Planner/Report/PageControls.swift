@@ -1,0 +1,121 @@
+internal import Airtime
+
+// The settings from which the controls of a page start, and the program's numbers for them. The page's script computes
+// all numbers again when a control moves.
+
+extension PlanPageContent {
+    /// Equal beacons and one scanner. The page draws a curve over the advertising interval.
+    struct Explorer: Hashable, Sendable {
+        /// N, including the target beacon.
+        var beacons: Int
+        /// T in ms, today's or the proposed one.
+        var intervalMs: Double
+        /// Bytes of advertising data, 0...31.
+        var payloadOctets = 31
+        /// The scanners to choose from.
+        var scanners: [Scanner]
+        /// The name of the chosen scanner.
+        var scannerName: String
+        /// A packet survives others that are this many dB weaker; nil for no capture.
+        var captureDecibels: Double?
+        /// σ of the shadowing of each link, in dB; used with capture.
+        var shadowingDecibels = 4.0
+        /// The share of the channel that other devices occupy, 0..<1.
+        var backgroundLoad = 0.0
+        /// The airtime of the other devices' packets in µs; nil if it is that of the beacons' packets.
+        var backgroundAirtimeMicroseconds: Double?
+        /// c, from the start of one copy to the start of the next, in ms.
+        var copySpacingMs = 1.0
+        /// The longest latency that the page computes, in s; later percentiles are shown as unreached.
+        var horizonSeconds = 3600.0
+        /// The program's curve of discovery: x in s, y the share found by then; may be empty.
+        var discovered: [Point] = []
+        /// The program's numbers for these settings, which a browser without scripts shows.
+        var numbers = Numbers()
+    }
+
+    /// A scanner with its name on the command line.
+    struct Scanner: Hashable, Sendable {
+        var name: String
+        var pattern: ScanPattern
+
+        init(_ name: String, _ pattern: ScanPattern) {
+            self.name = name
+            self.pattern = pattern
+        }
+    }
+
+    /// The program's numbers for the settings of the explorer, named as in its JSON; the page shows a dash for nil.
+    struct Numbers: Hashable, Sendable {
+        var collisionFreeProbability: Double?
+        var arrivalsPerSecondPerBeacon: Double?
+        var lossAfterLossProbability: Double?
+        var airtimeMicroseconds: Double?
+        var channelLoad: Double?
+        /// Percentiles of the latency, in s.
+        var latencyP50: Double?
+        var latencyP90: Double?
+        var latencyP95: Double?
+        var latencyP99: Double?
+        /// T with the most collision-free packets a second, in ms.
+        var bestThroughputIntervalMs: Double?
+        /// T with the shortest time to a high percentile, in ms.
+        var bestLatencyIntervalMs: Double?
+    }
+
+    /// The battery life of a beacon over the interval.
+    struct Battery: Hashable, Sendable {
+        /// N, including the target beacon.
+        let beacons: Int
+        /// T in ms.
+        var intervalMs: Double
+        /// Bytes of advertising data, 0...31.
+        let payloadOctets: Int
+        /// The chips and batteries to choose from, and the names of the chosen ones.
+        let chips: [BeaconChip]
+        let chipName: String
+        let batteries: [BeaconBattery]
+        let batteryName: String
+
+        init(beacons: Int, intervalMs: Double, payloadOctets: Int, chip: BeaconChip, battery: BeaconBattery) {
+            self.beacons = beacons
+            self.intervalMs = intervalMs
+            self.payloadOctets = payloadOctets
+            // A chip or battery of the user's own comes before the known ones.
+            chips = (BeaconChip.all.contains { $0.name == chip.name } ? [] : [chip]) + BeaconChip.all
+            chipName = chip.name
+            batteries = (BeaconBattery.all.contains { $0.name == battery.name } ? [] : [battery]) + BeaconBattery.all
+            batteryName = battery.name
+        }
+    }
+
+    /// A scanner that is carried past a beacon.
+    struct Walk: Hashable, Sendable {
+        var path: WalkPast
+        /// The share of walks that find the beacon, 0...1.
+        var probabilitySeen: Double
+        /// The beacons, the scanner and the curve of discovery.
+        var fleet: Explorer
+    }
+
+    /// The number of beacons that fit in range of one receiver.
+    struct Density: Hashable, Sendable {
+        /// The program's answer; 0 if not even one beacon meets the target.
+        var beaconsInRange: Int
+        /// The spacing of the square grid in m.
+        var gridSpacingM: Double?
+        /// The target: a time in s, and a share of cases.
+        var detectWithinS: Double
+        var probability: Double
+        /// The range of a beacon in m.
+        var rangeM: Double
+        /// T in ms.
+        var intervalMs: Double
+        /// Bytes of advertising data, 0...31.
+        var payloadOctets: Int
+        var scanners: [Scanner]
+        var scannerName: String
+        /// The program's curve: x beacons, y the share found in time, 0...1; may be empty.
+        var shares: [Point] = []
+    }
+}
