@@ -59,23 +59,28 @@ struct PhaseDistribution: Sendable {
     mutating func receive() -> Double {
         var received = 0.0
         for losses in masses.indices.reversed() where !masses[losses].isEmpty {
-            var lost = masses[losses]
-            for cell in coveredCells {
-                let covered = lost[cell] * coveredShares[cell]
-                masses[losses][cell] -= covered
-                lost[cell] = covered * (1 - clear[losses])
-                received += covered * clear[losses]
-            }
-            var next = min(losses + 1, masses.count - 1)
-            if masses[next].isEmpty {
-                // So small a probability does not need its own distribution.
-                if coveredCells.reduce(0, { $0 + lost[$1] }) < Self.smallestMass {
-                    next = losses
-                } else {
-                    masses[next] = Array(repeating: 0, count: coveredShares.count)
+            // Taken out of the list, so that they are changed in place.
+            var own = masses[losses]
+            masses[losses] = []
+            let covered = coveredCells.reduce(0) { $0 + own[$1] * coveredShares[$1] }
+            received += covered * clear[losses]
+            let next = losses + 1
+            let isCounted =
+                next < masses.count && (!masses[next].isEmpty || covered * (1 - clear[losses]) >= Self.smallestMass)
+            if isCounted {
+                var later = masses[next].isEmpty ? Array(repeating: 0, count: own.count) : masses[next]
+                masses[next] = []
+                for cell in coveredCells {
+                    let covered = own[cell] * coveredShares[cell]
+                    own[cell] -= covered
+                    later[cell] += covered * (1 - clear[losses])
                 }
+                masses[next] = later
+            } else {
+                // So small a probability does not need its own distribution.
+                for cell in coveredCells { own[cell] -= own[cell] * coveredShares[cell] * clear[losses] }
             }
-            for cell in coveredCells { masses[next][cell] += lost[cell] }
+            masses[losses] = own
         }
         return received
     }
@@ -96,9 +101,17 @@ struct PhaseDistribution: Sendable {
         var result = Array(repeating: 0.0, count: count)
         unsafe source.withUnsafeBufferPointer { source in
             unsafe result.withUnsafeMutableBufferPointer { result in
-                for (index, weight) in weights.enumerated() {
-                    let offset = reach - index
-                    for cell in 0..<count { unsafe result[cell] += weight * source[cell &+ offset] }
+                // Two weights at a time, because most of the time is spent on reading and writing the results.
+                for index in stride(from: 0, to: weights.count - 1, by: 2) {
+                    let (first, second) = (weights[index], weights[index + 1])
+                    let offset = reach - index - 1
+                    for cell in 0..<count {
+                        unsafe result[cell] += first * source[cell &+ offset &+ 1] + second * source[cell &+ offset]
+                    }
+                }
+                if weights.count % 2 == 1 {
+                    let last = weights[weights.count - 1]
+                    for cell in 0..<count { unsafe result[cell] += last * source[cell] }
                 }
             }
         }
