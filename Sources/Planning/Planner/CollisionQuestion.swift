@@ -218,7 +218,7 @@ extension PlanKey {
     fileprivate static let saturated = PlanKey(
         "saturated", "True if fewer packets would arrive if each beacon sent more.")
     fileprivate static let advertisements = PlanKey(
-        "advertisements[]", "The different advertisements that the beacons send.")
+        "advertisements", "The different advertisements that the beacons send.")
     fileprivate static let capture = PlanKey("capture", "With --capture-db: share of packets that arrive with capture.")
     fileprivate static let stayingWithFirst = PlanKey(
         "capture.stayingWithFirst", "For a receiver that stays with the first packet.")
@@ -246,7 +246,7 @@ extension CollisionQuestion {
     static let keys: [PlanKey] =
         PlanKey.origin + [
             .beacons, .sites, .commonInterval, .collisionFree, .arrivals, .logCollisionFree, .lossAfterLoss, .lossRuns,
-            .anyOfThree, .airtime, .channelLoad, .saturated,
+            .anyOfThree, .airtime, .channelLoad, .saturated, .advertisements,
         ] + PlanKey.frame.map { $0.within("advertisements[]") } + [
             PlanKey.beacons.within("advertisements[]", "With --from-fleet: number of beacons that send it."),
             PlanKey.collisionFree.within(
@@ -292,7 +292,7 @@ public struct SitesCollisionQuestion: Sendable {
         answer.state(.sites, .list(answers))
         answer.note(
             "The values assume that a receiver hears all beacons of its site. --site shows one site in detail; "
-                + "pharos plan site computes which beacons are heard where.")
+                + "pharos plan site computes which beacons are received where.")
         if let air = sites.first?.air { answer.noteRounding(of: air) }
         return answer
     }

@@ -121,7 +121,7 @@ struct CoverTable {
             chosen.append(candidate)
         }
 
-        /// Puts another candidate in the place of each that covers as much of what is needed, and more beside it.
+        /// Replaces each chosen candidate by one that covers the same needed places, and additional ones.
         mutating func moveEach() {
             for candidate in chosen {
                 let needed = own(candidate)

@@ -72,8 +72,7 @@ public struct SiteBeacon: Hashable, Sendable {
     public let airtimeMicroseconds: Double
     /// The radiated power in dBm.
     public let radioPower: Double
-    /// What it sends beside the advertisement that it is detected by, each of count 1: they fill the air, but never hit
-    /// its own packets.
+    /// Its other advertisements, each of count 1: they collide with other beacons' packets, but never with its own.
     public let companions: [AdvertiserGroup]
 
     /// Throws for what `AdvertiserGroup` refuses, places that are no numbers, and a radio power outside -127...20 dBm.

@@ -3,11 +3,10 @@ public import Airtime
 /// The reception at each place of a floor with beacons and walls.
 ///
 /// For each beacon j in reach: mean power = radio power - path loss - walls between; a_j = Φ((mean - sensitivity)/σ)
-/// the probability that it is above the sensitivity, shadowing being log-normal and lasting, so that it decides
-/// whether the beacon is heard at that place at all. A packet of beacon i is clear with probability
-/// b·Π_{j≠i} [1 - a_j·(tau_i + tau_j)/E_j], b that of the background; beacons that are too weak to be received are
-/// taken as too weak to disturb. Of a beacon that sends several advertisements each counts in the product, as heard or
-/// not as the beacon is; its own do not disturb it.
+/// the probability that it is above the sensitivity. Shadowing is log-normal and constant over time, so it decides whether
+/// the beacon is received at that place at all. A packet of beacon i is clear with probability
+/// b·Π_{j≠i} [1 - a_j·(tau_i + tau_j)/E_j], b that of the background. Beacons that are too weak to be received do not
+/// collide. Each advertisement of a beacon counts in the product for the others, with the same a_j.
 public struct SiteModel: Sendable {
     public let beacons: [SiteBeacon]
     public let radio: SiteRadio

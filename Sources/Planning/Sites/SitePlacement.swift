@@ -43,7 +43,7 @@ public struct SitePlacementSearch: Sendable {
     private static let rounds = 8
 
     /// - Parameters:
-    ///   - site: With the beacons that stand there. New ones are as its `defaults` say.
+    ///   - site: The floor with its existing beacons. New ones have the values of its `defaults`.
     ///   - startsAnew: True ignores the existing beacons.
     ///   - places: Where the target is to hold.
     ///   - spacing: How far apart these are, in m. Where beacons do not reach from one to the next, more are looked at.
@@ -173,8 +173,8 @@ public struct SitePlacementSearch: Sendable {
         return best.audible * share >= site.target.probability
     }
 
-    /// What a choice reaches with all its collisions, which the next round counts with; and whether they took the target
-    /// from places that were to have it.
+    /// The result of a choice with all its collisions, which the next round uses; `isBeaten` is true if collisions keep
+    /// covered places from the target.
     private func judge(
         _ chosen: [Int], _ table: CoverTable, _ state: inout State
     ) throws(AirtimeError) -> (found: SitePlacement, isBeaten: Bool) {

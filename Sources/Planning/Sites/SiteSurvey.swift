@@ -7,10 +7,10 @@ public struct SiteSurvey: Sendable {
         public let reception: SiteReception
         /// The time in s within which the best beacon is received with the target's probability; nil if it is not.
         ///
-        /// The best beacon is heard at all with the probability `audible`, so that this is the latency's percentile
-        /// wanted/audible.
+        /// The best beacon is received at all with the probability `audible`, so this is the latency's percentile
+        /// probability/audible.
         public let detectionSeconds: Double?
-        /// The probability that the best beacon is received within the wanted time.
+        /// The probability that the best beacon is received within the target time.
         public let detectedShare: Double
     }
 
@@ -54,8 +54,8 @@ public struct SiteSurvey: Sendable {
         return Point(reception: reception, detectionSeconds: seconds, detectedShare: best.audible * within)
     }
 
-    /// The probabilities that the best beacon at a surveyed place is received within some times in s; none where nothing
-    /// is heard.
+    /// The probabilities that the best beacon at a surveyed place is received within some times in s; empty if no beacon is
+    /// received.
     public mutating func shares(at point: Point, within times: [Double]) throws(AirtimeError) -> [Double] {
         guard let best = point.reception.best else { return [] }
         let clear = point.reception.collisionFreeProbability

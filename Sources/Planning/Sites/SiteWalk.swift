@@ -39,9 +39,9 @@ public struct SiteWalk: Hashable, Sendable {
 
     /// Walks through a survey's floor.
     ///
-    /// A beacon counts as in reach where it is more likely heard than not; it is seen with the probability that its
-    /// latency is shorter than the time in reach, with the share of clear packets in the middle of it. Beacons are
-    /// taken as seen independently of each other.
+    /// A beacon is in range while its probability of reception is above one half. It is found with the probability that its
+    /// latency is shorter than the time in range, with the share of clear packets in the middle of it. Beacons are found
+    /// independently of each other.
     public func result(in survey: inout SiteSurvey) throws(AirtimeError) -> Result {
         let places = self.places
         let step = places.count > 1 ? length / Double(places.count - 1) : 0

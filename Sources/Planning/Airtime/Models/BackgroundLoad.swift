@@ -26,8 +26,8 @@ public struct BackgroundLoad: Hashable, Sendable {
 
     /// The load with a given length of other devices' packets.
     ///
-    /// - Parameter payloadOctets: Octets of advertising data in each; `nil` for packets as long as the one that is asked
-    ///   about. Other than 0...31 is refused.
+    /// - Parameter payloadOctets: The bytes of advertising data in each, 0...31; nil if they are as long as the target
+    ///   packet.
     public init(share: Double, payloadOctets: Int?) throws(AirtimeError) {
         guard let payloadOctets else {
             try self.init(share: share)

@@ -51,7 +51,7 @@ struct ControlPanel {
     var html: String {
         "<form id=\"controls\" class=\"card controls\" autocomplete=\"off\">"
             + sliders.map(Self.field).joined() + choices.map(Self.list).joined()
-            + "<div class=\"control\"><button type=\"reset\" id=\"reset\">As the command said</button></div></form>\n"
+            + "<div class=\"control\"><button type=\"reset\" id=\"reset\">Reset</button></div></form>\n"
             + "<noscript><p class=\"hint\">The controls need scripts. The numbers below are the program's own.</p>"
             + "</noscript>\n"
     }

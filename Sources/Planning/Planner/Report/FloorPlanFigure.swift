@@ -113,7 +113,7 @@ package struct FloorPlanFigure {
 
     private func legend(_ shades: FloorPlanShades) -> String {
         var entries = shades.legend(isMoving: plan.goal != nil)
-        if plan.spots.contains(where: { $0.value == nil }) { entries.append(.init("silent", "nothing heard")) }
+        if plan.spots.contains(where: { $0.value == nil }) { entries.append(.init("silent", "no beacon received")) }
         if let target = plan.target {
             entries.append(
                 .init("contour", "target: \(NumberFormat.significant(target)) \(plan.unit)", id: "legendContour"))

@@ -24,7 +24,7 @@ struct PlanFleetOptions: ParsableArguments {
     }
 }
 
-/// What is sent.
+/// The packets that the beacons send.
 struct PlanPacketOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
@@ -39,7 +39,7 @@ struct PlanPacketOptions: ParsableArguments {
     }
 }
 
-/// The advertising interval that is asked about.
+/// The advertising interval.
 struct PlanIntervalOption: ParsableArguments {
     @Option(
         name: .customLong("interval-ms"), parsing: .unconditional,
