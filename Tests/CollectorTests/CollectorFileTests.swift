@@ -59,24 +59,27 @@ import Testing
     }
 
     @Test func theSchemaFileIsWhatTheProgramPrints() {
-        #expect(RepositoryFile("profiles/schema/collector.schema.json").text == CollectorSchema.text)
+        #expect(RepositoryFile("profiles/schema/collector.schema.json").text == CollectorFile.schema)
     }
 
     @Test(
         arguments: [
             (#"{"version":1,"name":"m"}"#, "the key \"receivers\" is missing"),
-            (#"{"version":1,"name":"m","receivers":[{"name":"a"},{"name":"a"}]}"#, "receivers[0].name is this name"),
+            (
+                #"{"version":1,"name":"m","receivers":[{"name":"a"},{"name":"a"}]}"#,
+                "receivers[0].name is the same name"
+            ),
             (#"{"version":1,"name":"m","receivers":[{"name":"a","floor":"up"}]}"#, "\"up\""),
-            (#"{"version":1,"name":"m","receivers":[{"name":"a","position":[1]}]}"#, "a place such as [3.5, 12]"),
+            (#"{"version":1,"name":"m","receivers":[{"name":"a","position":[1]}]}"#, "a position such as [3.5, 12]"),
             (#"{"version":1,"name":"m","receivers":[{"name":"a"}],"cellM":0}"#, "0 is out of range 0.1...10 m"),
             (#"{"version":1,"name":"m","receivers":[{"name":"a"}],"cells":1}"#, "did you mean \"cellM\"?"),
             (
                 #"{"version":1,"name":"m","receivers":[{"name":"a"}],"beacons":[{"name":"k","identity":"x"}]}"#,
-                "\"x\" is no beacon"
+                "\"x\" is no identity"
             ),
             (
                 #"{"version":1,"name":"m","receivers":[{"name":"a"}],"floors":[{"name":"g","site":"g.json","rooms":[{"name":"r","outline":[[0,0],[1,1],[2,2]]}]}]}"#,
-                "these corners enclose no room"
+                "these corners enclose no area"
             ),
             (#"{"version":1,"name":"m","items":[],"receivers":[]}"#, "this is an inventory, not a collector file"),
         ])

@@ -1,0 +1,245 @@
+public import Airtime
+public import Configuration
+public import Messaging
+public import Sightings
+
+/// The receivers of a site and their positions: the contents of one JSON file, checked and with all defaults filled in.
+public struct CollectorFile: Hashable, Sendable {
+    /// At most 64 letters, digits, `.`, `_` and `-`.
+    public var name: String
+    /// From the lowest to the highest; empty if the site has no floor plans.
+    public var floors: [Floor] = []
+    public var receivers: [Receiver] = []
+    /// Names and properties of beacons that the receivers do not know.
+    public var beacons: [Beacon] = []
+    /// Whether beacons without a name are reported one by one. Otherwise they are only counted.
+    public var listsStrangers = false
+    /// The side of a cell in metres; `nil` for a side that suits the size of the floors.
+    public var cellMeters: Double?
+    /// The highest speed of a beacon, in m/s.
+    public var fastest = 1.5
+
+    /// The broker with the reports of the receivers; `nil` if they are read from files.
+    public var broker: BrokerSection?
+    /// `nil` if no events are kept.
+    public var history: History?
+    /// `nil` if nothing is kept in PostgreSQL.
+    public var siteStore: SiteStore?
+
+    /// The database of past events on this machine.
+    public struct History: Hashable, Sendable {
+        /// The path as in the file; `nil` for NAME.collect.db in the state directory.
+        public var file: String?
+        /// Events older than this number of days are deleted.
+        public var days = 400
+    }
+
+    /// A PostgreSQL database.
+    public struct SiteStore: Hashable, Sendable {
+        /// A connection string of libpq, such as `host=db dbname=pharos`, or a URI; without a password.
+        public var connection: String
+        /// The file with the password, relative to this file.
+        public var passwordFile: String?
+    }
+
+    /// One floor of the site.
+    public struct Floor: Hashable, Sendable {
+        public var name: String
+        /// The file with the floor's outline, walls and path loss, relative to this file.
+        public var site: String
+        /// If rooms overlap, the first one counts. Without rooms, a position belongs to the room of the receiver with
+        /// the highest expected level there.
+        public var rooms: [Room] = []
+    }
+
+    /// A part of a floor with a name.
+    public struct Room: Hashable, Sendable {
+        public var name: String
+        /// At least three, in metres east and north.
+        public var corners: [FloorPosition]
+    }
+
+    /// A receiver of the site.
+    public struct Receiver: Hashable, Sendable {
+        public var name: String
+        public var floor: String?
+        public var room: String?
+        public var position: FloorPosition?
+        /// Added to each received level, in dB.
+        public var levelOffset = 0
+    }
+
+    /// A beacon with a name.
+    public struct Beacon: Hashable, Sendable {
+        public var name: String
+        public var identity: BeaconIdentity
+        public var intervalMicroseconds: Int?
+        /// The level at a distance of 1 m, in dBm.
+        public var calibrationAtOneMeter: Int?
+    }
+
+    /// A file with a name and nothing else.
+    public init(name: String) { self.name = name }
+
+    /// Returns the index of a floor in ``floors``. Without a name, that is the only floor.
+    public func floor(_ name: String?) -> Int? {
+        guard let name else { return floors.count == 1 ? 0 : nil }
+        return floors.firstIndex { $0.name == name }
+    }
+
+    // MARK: Reading
+
+    /// Reads a collector file.
+    ///
+    /// - Returns: the file, `nil` if there is an error, and every problem in the order of the file.
+    public static func decode(_ octets: [UInt8]) -> (file: CollectorFile?, problems: [FileProblem]) {
+        let (root, faults) = JSONDocument.parse(octets)
+        var reader = CollectorReader()
+        var file = root.flatMap { reader.file($0) }
+        let (broker, found) = BrokerSection.decode(root?["mqtt"])
+        file?.broker = broker
+        let problems = faults + reader.decoder.problems + found
+        let hasErrors = problems.contains(where: \.isError)
+        return (hasErrors ? nil : file, problems.sorted { $0.position < $1.position })
+    }
+
+    /// The text of `profiles/schema/collector.schema.json` (JSON Schema, draft 2020-12).
+    public static var schema: String { CollectorKeys.section.schemaFile(title: "Pharos collector") }
+}
+
+/// Reads a collector file from its outermost object inwards.
+private struct CollectorReader {
+    var decoder = ConfigurationDecoder()
+    private var floors: [String] = []
+    /// The path of each name and of each identity so far.
+    private var names: [String: JSONPath] = [:]
+    private var identities: [BeaconIdentity: JSONPath] = [:]
+
+    mutating func file(_ node: JSONNode) -> CollectorFile? {
+        guard isCollectorFile(node), decoder.expect(.collector, node),
+            let root = decoder.open(CollectorKeys.section, node)
+        else { return nil }
+        _ = decoder.read(FileHeader.schema, in: root)
+        _ = decoder.read(FileHeader.version, in: root)
+        let name = decoder.read(CollectorKeys.name, in: root)
+        let floors = (decoder.read(CollectorKeys.floors, in: root) ?? []).compactMap { floor($0) }
+        self.floors = floors.map(\.name)
+        let receivers = (decoder.read(CollectorKeys.receivers, in: root) ?? []).compactMap { receiver($0) }
+        if let list = root["receivers"], !floors.isEmpty, !receivers.isEmpty,
+            receivers.allSatisfy({ $0.position == nil })
+        {
+            decoder.warning("no receiver has a \"position\", so rooms and positions are unknown", at: list)
+        }
+        names = [:]
+        let beacons = (decoder.read(CollectorKeys.beacons, in: root) ?? []).compactMap { beacon($0) }
+        let strangers = decoder.read(CollectorKeys.strangers, in: root)
+        let cell = decoder.read(CollectorKeys.cell, in: root)
+        let fastest = decoder.read(CollectorKeys.fastest, in: root)
+        for key in ["beacons", "espresense", "theengs", "raddec"] {
+            guard let node = root["mqtt"]?[key] else { continue }
+            decoder.warning("only listeners publish this; a collector ignores it", at: node)
+        }
+        let history = history(root)
+        let siteStore = siteStore(root)
+        guard let name else { return nil }
+        var file = CollectorFile(name: name)
+        (file.floors, file.receivers, file.beacons) = (floors, receivers, beacons)
+        file.listsStrangers = strangers == .list
+        file.cellMeters = cell.map { Double($0) / 1000 }
+        if let fastest { file.fastest = Double(fastest) / 1000 }
+        (file.history, file.siteStore) = (history, siteStore)
+        return file
+    }
+
+    /// Reports an error if the file is a collector's state file or a line of a recording.
+    private mutating func isCollectorFile(_ node: JSONNode) -> Bool {
+        if node["collector"] != nil, node["written"] != nil {
+            decoder.error(
+                "this is the state file of a collector, which `pharos where` reads, not a collector file", at: node)
+        } else if node["event"] != nil, node["version"] == nil {
+            decoder.error(
+                "this is a recording, not a collector file: name the collector file first, and this with --from",
+                at: node)
+        } else {
+            return true
+        }
+        return false
+    }
+
+    private mutating func floor(_ object: JSONNode) -> CollectorFile.Floor? {
+        let name = decoder.read(FloorKeys.name, in: object)
+        let site = decoder.read(FloorKeys.site, in: object)
+        let rooms = (decoder.read(FloorKeys.rooms, in: object) ?? []).compactMap { room($0) }
+        guard let name, let site else { return nil }
+        if floors.contains(name), let node = object["name"] {
+            decoder.error("another floor already has the name \(ProblemText.quoted(name))", at: node)
+        }
+        floors.append(name)
+        return .init(name: name, site: site, rooms: rooms)
+    }
+
+    private mutating func room(_ object: JSONNode) -> CollectorFile.Room? {
+        let name = decoder.read(RoomKeys.name, in: object)
+        let corners = decoder.read(RoomKeys.outline, in: object)
+        guard let name, let corners else { return nil }
+        return .init(name: name, corners: corners)
+    }
+
+    private mutating func receiver(_ object: JSONNode) -> CollectorFile.Receiver? {
+        let name = uniqueName(decoder.read(ReceiverKeys.name, in: object), at: object["name"])
+        let floor = decoder.read(ReceiverKeys.floor, in: object)
+        let room = decoder.read(ReceiverKeys.room, in: object)
+        let position = decoder.read(ReceiverKeys.position, in: object)
+        let offset = decoder.read(ReceiverKeys.levelOffset, in: object) ?? 0
+        if let floor, let node = object["floor"], !floors.contains(floor) {
+            if floors.isEmpty {
+                decoder.error("\(ProblemText.quoted(floor)) is not known: the file has no \"floors\"", at: node)
+            } else {
+                decoder.notAWord(floor, floors, at: node)
+            }
+        }
+        if floor == nil, floors.count > 1, let node = object["position"] {
+            decoder.error(
+                "this position needs a \"floor\" of the receiver: \(floors.joined(separator: " or "))", at: node)
+        }
+        return name.map { .init(name: $0, floor: floor, room: room, position: position, levelOffset: offset) }
+    }
+
+    private mutating func beacon(_ object: JSONNode) -> CollectorFile.Beacon? {
+        let name = uniqueName(decoder.read(CollectorBeaconKeys.name, in: object), at: object["name"])
+        let identity = decoder.read(CollectorBeaconKeys.identity, in: object)
+        let interval = decoder.read(CollectorBeaconKeys.interval, in: object)
+        let calibration = decoder.read(CollectorBeaconKeys.calibration, in: object)
+        if let identity, let node = object["identity"],
+            let other = identities.updateValue(node.path, forKey: identity)
+        {
+            decoder.error("\(other) is the same identity", at: node)
+        }
+        guard let name, let identity else { return nil }
+        return .init(
+            name: name, identity: identity, intervalMicroseconds: interval, calibrationAtOneMeter: calibration)
+    }
+
+    private mutating func uniqueName(_ name: String?, at node: JSONNode?) -> String? {
+        guard let name, let node else { return nil }
+        if let other = names.updateValue(node.path, forKey: name) {
+            decoder.error("\(other) is the same name", at: node)
+        }
+        return name
+    }
+
+    private mutating func history(_ root: JSONNode) -> CollectorFile.History? {
+        guard let object = decoder.read(CollectorKeys.history, in: root) else { return nil }
+        var history = CollectorFile.History()
+        history.file = decoder.read(CollectorHistoryKeys.file, in: object)
+        history.days = decoder.read(CollectorHistoryKeys.days, in: object) ?? history.days
+        return history
+    }
+
+    private mutating func siteStore(_ root: JSONNode) -> CollectorFile.SiteStore? {
+        guard let object = decoder.read(CollectorKeys.siteStore, in: root) else { return nil }
+        let connection = decoder.read(SiteStoreKeys.connection, in: object)
+        let file = decoder.read(SiteStoreKeys.passwordFile, in: object)
+        return connection.map { .init(connection: $0, passwordFile: file) }
+    }
+}
