@@ -62,8 +62,8 @@ import Zones
             """
         let hub = try HubFile(path: try folder.file("hall.json", Array(text.utf8)))
         #expect(hub.warnings.count == 2)
-        #expect(hub.warnings[0].hasSuffix(#"an address, tells no power: give the zone "aboveDbm""#))
-        #expect(hub.warnings[1].hasSuffix("wants ephemeral ids, and phone has no key of any"))
+        #expect(hub.warnings[0].hasSuffix(#"has no power at 1 m: use "aboveDbm" for the zone"#))
+        #expect(hub.warnings[1].hasSuffix("needs ephemeral ids, but phone has no key for them"))
     }
 
     /// A listener that knows `tools.json`, and a zone around a tag.
@@ -90,7 +90,7 @@ import Zones
         #expect(beacons.map(\.tags) == [["tools", "shed"], ["tools"]])
         #expect(beacons[0].attachments.map(\.key) == ["name", "place", "note"])
         #expect(beacons[0].attachments.map(\.text) == ["Drill", "shed", "blue"])
-        // An address tells no power.
+        // An address has no power at 1 m.
         #expect(hub.warnings.count == (tag == "tools" ? 1 : 0), "\(hub.warnings)")
     }
 

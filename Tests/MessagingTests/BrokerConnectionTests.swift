@@ -89,7 +89,7 @@ struct BrokerConnectionTests {
             Issue.record("it was let in")
             return
         }
-        #expect(error.needsSomebody && error.description.contains("userFile"), "\(error)")
+        #expect(error.needsCorrection && error.description.contains("userFile"), "\(error)")
         options.user = BrokerUser(name: "ana", password: Array("right".utf8))
         #expect(try BrokerConnection(options).isConnectedInTime())
     }

@@ -1,29 +1,30 @@
 internal import BeaconService
 public import Configuration
+internal import Inventory
 public import Listener
 public import Messaging
 internal import Sightings
 public import Zones
 
-/// A listener file with everything that only the service makes use of: zones, hooks, history, a broker.
+/// A listener file with the sections that only the service uses: zones, hooks, history and broker.
 public struct HubFile {
-    /// The receiver, and whom it knows.
+    /// The receiver and its known beacons.
     public let listener: ListenerFile
     /// The beacons that the file names, from it and from other files.
     public let known: KnownBeacons
     public let zones: [ZoneRule]
     public let hooks: [HookRule]
     public let history: HistoryRule
-    /// `nil` where no broker is told.
+    /// `nil` if the file names no broker.
     public let broker: BrokerSection?
-    /// What the file does not forbid and its author should know, one sentence each.
+    /// Warnings about the file, one sentence each.
     public let warnings: [String]
-    /// The outermost object, for sections that others read.
+    /// The outermost object of the file.
     public let root: JSONNode
 
     /// Reads the file at `path`, or standard input for `-`, and the files that it names.
     ///
-    /// - Throws: with everything that is wrong.
+    /// - Throws: all problems of the files.
     public init(path: String) throws(ListenerServiceError) {
         let name = path == "-" ? "standard input" : path
         let octets: [UInt8]
@@ -68,7 +69,7 @@ public struct HubFile {
         return .service(.refused(isJSON ? .invalid : .malformed, lines))
     }
 
-    /// Everybody with a name, once, in the order of the files.
+    /// The beacons with a name, each once, in the order of the files.
     public static func beacons(_ known: KnownBeacons) -> [ZoneBeacon] {
         var seen: Set<String> = []
         return known.beacons.compactMap { beacon in
@@ -80,7 +81,7 @@ public struct HubFile {
         }
     }
 
-    /// Who can never be inside, and why.
+    /// Warnings about beacons that can never be inside a zone.
     private static func warnings(_ zones: [ZoneRule], _ known: KnownBeacons, _ file: String) -> [String] {
         let all = beacons(known)
         return zones.flatMap { zone in
@@ -93,11 +94,11 @@ public struct HubFile {
             return members.compactMap { beacon in
                 let own = known.beacons.filter { $0.name == beacon.name }
                 if zone.proof == .eid, !own.contains(where: { $0.identity == nil }) {
-                    return "\(file): the zone \(zone.name) wants ephemeral ids, and \(beacon.name) has no key of any"
+                    return "\(file): the zone \(zone.name) needs ephemeral ids, but \(beacon.name) has no key for them"
                 }
                 if case .distance = zone.bound, own.allSatisfy({ $0.identity?.kind == "address" }) {
-                    return "\(file): the zone \(zone.name) measures metres, and \(beacon.name), an address, tells no "
-                        + "power: give the zone \"aboveDbm\""
+                    return "\(file): the zone \(zone.name) needs a distance, but \(beacon.name) is only an address and "
+                        + "has no power at 1 m: use \"aboveDbm\" for the zone"
                 }
                 return nil
             }
@@ -105,26 +106,26 @@ public struct HubFile {
     }
 }
 
-/// When a program is started, and which.
+/// A program that is started for events.
 public struct HookRule: Hashable, Sendable {
-    /// `nil` for every event.
+    /// The kind of event; `nil` for every kind.
     public var event: ZoneEvent.Kind?
-    /// `nil` for every zone.
+    /// The zone of the event; `nil` for every zone.
     public var zone: String?
-    /// The program, looked for in PATH where it has no slash, and what it is given; no shell.
+    /// The program and its arguments. A program without a slash is searched in PATH. No shell is used.
     public var run: [String]
 
-    /// Whether an event of this kind in this zone starts it.
+    /// Whether an event of this kind in this zone starts the program.
     public func matches(_ kind: ZoneEvent.Kind, zone name: String) -> Bool {
         (event ?? kind) == kind && (zone ?? name) == name
     }
 }
 
-/// What is kept of what happened, and for how long.
+/// The database of past events.
 public struct HistoryRule: Hashable, Sendable {
-    /// As it stands in the file; `nil` for NAME.db in the state directory.
+    /// The path as in the file; `nil` for NAME.db in the state directory.
     public var file: String?
-    /// After so many days events are forgotten.
+    /// Events older than this number of days are deleted.
     public var days = 400
 }
 
@@ -197,11 +198,11 @@ struct HubSections {
         let zone = decoder.read(HookKeys.zone, in: object)
         if let zone, let node = object["zone"], !zones.contains(where: { $0.name == zone }) {
             let advice = NearestWord.find(zone, among: zones.map(\.name)).map { "; did you mean \"\($0)\"?" } ?? ""
-            decoder.error("no zone is called \(ProblemText.quoted(zone))\(advice)", at: node)
+            decoder.error("there is no zone \(ProblemText.quoted(zone))\(advice)", at: node)
         }
         let run = decoder.read(HookKeys.run, in: object) ?? []
         if run.first?.isEmpty == true, let list = object["run"] {
-            decoder.error("the first word names the program", at: list)
+            decoder.error("the first word must name the program", at: list)
         }
         return HookRule(event: event, zone: zone, run: run)
     }
@@ -211,5 +212,40 @@ struct HubSections {
         rule.file = decoder.read(HistoryKeys.file, in: object)
         rule.days = decoder.read(HistoryKeys.days, in: object) ?? rule.days
         return rule
+    }
+}
+
+extension KnownBeacons {
+    /// The beacons that a listener file names, including the items of its inventories.
+    ///
+    /// - Parameter path: The listener file. Other files are named relative to it.
+    /// - Throws: all problems of those files.
+    public init(withInventoriesOf listener: ListenerFile, at path: String) throws(ListenerServiceError) {
+        try self.init(listener, at: path) { file throws(ListenerServiceError) in try Self.things(file) }
+    }
+
+    /// The items of an inventory as beacons, each named by the item's id. They have the inventory's name and their place
+    /// as tags, so that zones can be built around all items, or around those of one place.
+    private static func things(_ path: String) throws(ListenerServiceError) -> [Thing] {
+        let octets: [UInt8]
+        do throws(BeaconServiceError) {
+            octets = try ProfileReport.read(path)
+        } catch {
+            throw .service(error)
+        }
+        let (inventory, problems) = Inventory.decode(octets)
+        guard let inventory else {
+            let lines = problems.filter(\.isError).map { $0.text(file: path) }
+            let isJSON = JSONDocument.parse(octets).problems.isEmpty
+            throw .service(.refused(isJSON ? .invalid : .malformed, lines))
+        }
+        return zip(inventory.items, inventory.knownBeacons).map { item, beacon in
+            var note = BeaconNote()
+            note.tags = [inventory.name]
+            if let place = item.place, place != inventory.name { note.tags.append(place) }
+            let texts: [(String, String?)] = [("name", item.name), ("place", item.place), ("note", item.note)]
+            note.attachments = texts.compactMap { key, text in text.map { .init(key: key, text: $0) } }
+            return Thing(beacon: beacon, note: note)
+        }
     }
 }

@@ -8,8 +8,8 @@ internal import Sightings
 internal import Store
 internal import Zones
 
-/// One run of a listener's service. The source calls it with reports and with time; each call passes the reports to the
-/// zones and handles the returned events in order: store, journal, broker, output, hooks.
+/// One run of a listener's service. The source calls it with reports and with time. Each call passes them to the zones,
+/// and handles the events that the zones return in this order: ledger, journal, broker, output, hooks.
 final class ListenRun: SightingConsumer {
     /// The time between two rounds of counts and status files, in microseconds.
     private static let roundInterval = 1_000_000
@@ -27,9 +27,9 @@ final class ListenRun: SightingConsumer {
     private let journal = HubJournal()
     private var context: ZoneEvent.Context
     private let ledger: EventLedger
-    private let spool: Outbox
+    private let outbox: Outbox
     /// `nil` if the file names no broker.
-    private var publishing: ListenPublishing?
+    private var broker: BrokerPublisher?
     /// The last event that was printed and is not settled.
     private var lastLine: Int64?
     private var status: ListenerStatusWriter
@@ -52,9 +52,9 @@ final class ListenRun: SightingConsumer {
         context = ZoneEvent.Context(file, source, clockQuality, isRecorded: false)
         let store = Self.storePath(file, options)
         ledger = EventLedger(path: store)
-        spool = Outbox(path: store + ".spool", of: "sightings")
-        publishing = try ListenPublishing(
-            file, at: options.path, source, monitor, ledger, spool, boot: context.boot, version: options.version)
+        outbox = Outbox(path: store + ".spool", of: "sightings")
+        broker = try BrokerPublisher(
+            file, at: options.path, source, ledger, outbox, boot: context.boot, version: options.version)
         status = ListenerStatusWriter(
             name: file.listener.name, directory: options.runtime, metrics: options.metricsFile)
     }
@@ -71,7 +71,7 @@ final class ListenRun: SightingConsumer {
     func run() throws(ListenerServiceError) {
         for warning in file.warnings { journal.write(.warning, warning) }
         resume()
-        publishing?.begin()
+        broker?.begin()
         handle(monitor.beginDeaf(at: HeardInstant(nanoseconds: MonotonicClock.nanoseconds())))
         defer { end() }
         try source.run(self)
@@ -81,7 +81,7 @@ final class ListenRun: SightingConsumer {
         try? notifier.send(.stopping)
         hooks.end()
         ledger.retry()
-        publishing?.finish()
+        broker?.finish()
         writeNotices()
         settleLines()
         status.write(snapshot(at: MonotonicClock.nanoseconds(), isOver: true), journal)
@@ -109,7 +109,8 @@ final class ListenRun: SightingConsumer {
         } else if isReady {
             try? notifier.send(.status("\(state)"))
         }
-        publishing?.change(isHearing: state.isHearing, at: now)
+        broker?.change(isHearing: state.isHearing, at: now)
+        broker?.publishZones(monitor.engine)
         status.write(snapshot(at: now.nanoseconds), journal)
     }
 
@@ -119,7 +120,7 @@ final class ListenRun: SightingConsumer {
         // A round that is due must be held, or the source would be woken for it again and again.
         guard now >= min(nextPoll ?? now, nextRound ?? now) else { return }
         nextPoll = now.advanced(byMicroseconds: Self.pollInterval)
-        publishing?.rest()
+        broker?.poll()
         writeNotices()
         if reload.take() != nil { readAgain(at: now) }
         sendWatchdog()
@@ -127,7 +128,7 @@ final class ListenRun: SightingConsumer {
         nextRound = now.advanced(byMicroseconds: Self.roundInterval)
         let snapshot = snapshot(at: now.nanoseconds)
         status.write(snapshot, journal)
-        publishing?.endRound(source, state: snapshot.state.rawValue, at: now)
+        broker?.endRound(monitor, source, state: snapshot.state.rawValue, at: now)
         monitor.beginRound()
         ledger.retry()
         ledger.pruneHourly(days: file.history.days)
@@ -153,15 +154,17 @@ final class ListenRun: SightingConsumer {
             zone: event.zone, beacon: event.beacon, json: json)
         let jobs = hookJobs(stored)
         var channels: [String] = []
-        if options.onLine != nil { channels.append(EventLedger.lines) }
+        if options.printsEvents { channels.append(EventLedger.lines) }
         if !jobs.isEmpty { channels.append(EventLedger.hooks) }
-        if publishing != nil { channels.append(EventLedger.broker) }
+        if broker != nil { channels.append(EventLedger.broker) }
 
         let number = ledger.record(stored, presenceChange(event), for: channels)
         journal.write(.notice, ZoneText.line(event, context))
-        publishing?.take(event, json: json, number: number)
-        if let onLine = options.onLine {
-            onLine(Array((json + "\n").utf8))
+        broker?.publish(event, json: json, number: number)
+        broker?.publishZones(monitor.engine)
+        broker?.poll()
+        if options.printsEvents {
+            Terminal.write(json + "\n")
             lastLine = number ?? lastLine
         }
         if !jobs.isEmpty { handle(hooks.add(jobs, number: number)) }
@@ -219,9 +222,9 @@ final class ListenRun: SightingConsumer {
                 [$0.zone, $0.beacon]
             })
         for presence in stored where !restored.contains([presence.zone, presence.beacon]) { ledger.forget(presence) }
-        if let onLine = options.onLine {
+        if options.printsEvents {
             for each in ledger.waiting(for: EventLedger.lines, limit: .max) {
-                onLine(Array((each.event.json + "\n").utf8))
+                Terminal.write(each.event.json + "\n")
                 lastLine = each.sequence
             }
         } else {
@@ -248,15 +251,15 @@ final class ListenRun: SightingConsumer {
                         + "in use")
             }
             let boot = ZoneEvent.Context.newBoot
-            let broker = try ListenPublishing(
-                next, at: options.path, source, monitor, ledger, spool, boot: boot, version: options.version)
+            let nextBroker = try BrokerPublisher(
+                next, at: options.path, source, ledger, outbox, boot: boot, version: options.version)
             for warning in next.warnings { journal.write(.warning, warning) }
             file = next
             source.levelOffset = next.listener.levelOffset
             let events = monitor.replace(next, source, at: now, context.unix)
             // A new engine numbers its events from 1 again.
             context.boot = boot
-            publish(by: broker, at: now)
+            replaceBroker(nextBroker, at: now)
             handle(events)
             journal.write(.notice, "\(options.path) was read again")
         } catch {
@@ -266,15 +269,16 @@ final class ListenRun: SightingConsumer {
         }
     }
 
-    /// Changes to the broker of a file that was read again, which may be the same one.
-    private func publish(by next: ListenPublishing?, at now: HeardInstant) {
-        if let former = publishing {
+    /// Takes the broker of a file that was read again, which may be the same broker.
+    private func replaceBroker(_ next: BrokerPublisher?, at now: HeardInstant) {
+        if let former = broker {
             if let next { next.replace(former) } else { former.finish() }
         } else {
             next?.begin()
         }
-        publishing = next
+        broker = next
         next?.change(isHearing: source.state.isHearing, at: now)
+        next?.publishZones(monitor.engine)
     }
 
     /// Notifies the service manager three times in each watchdog period.
@@ -288,14 +292,14 @@ final class ListenRun: SightingConsumer {
 
     /// Writes what the files and the broker report to the journal.
     private func writeNotices() {
-        for notice in ledger.takeNotices() + spool.takeNotices() + (publishing?.takeNotices() ?? []) {
+        for notice in ledger.takeNotices() + outbox.takeNotices() + (broker?.takeNotices() ?? []) {
             journal.write(notice.isWarning ? .warning : .notice, notice.text)
         }
     }
 
     private func snapshot(at now: UInt64, isOver: Bool = false) -> ListenerStatusWriter.Snapshot {
         ListenerStatusWriter.Snapshot(
-            file: file, source: source, monitor: monitor, hooks: hooks, ledger: ledger, broker: publishing?.report,
+            file: file, source: source, monitor: monitor, hooks: hooks, ledger: ledger, broker: broker?.report,
             now: HeardInstant(nanoseconds: now), isOver: isOver)
     }
 }

@@ -23,8 +23,8 @@ public enum ListenService {
         public var duration: Int?
         /// The version of this program, which is published to the broker.
         public var version = ""
-        /// Receives each event as a line of JSON once it is stored; `nil` to write events to the journal only.
-        public var onLine: (([UInt8]) -> Void)?
+        /// Whether each event is printed as a line of JSON once it is stored. Otherwise only the journal has it.
+        public var printsEvents = false
 
         /// Options for the file at `path`, with defaults for everything else.
         public init(path: String) { self.path = path }
@@ -113,6 +113,19 @@ public enum ListenService {
         case nil, .raw, .managed: [.netAdmin, .netRaw]
         case .user: [.netAdmin]
         case .tcp, .unix, .serial, .virtual: []
+        }
+    }
+}
+
+/// Writes log lines to standard error: for the journal each with its priority (sd-daemon(3)), otherwise with the
+/// program's name.
+struct HubJournal {
+    /// systemd sets JOURNAL_STREAM if standard error goes to the journal.
+    private let isJournal = Terminal.environment("JOURNAL_STREAM") != nil
+
+    func write(_ priority: Supervisor.LogPriority, _ text: String) {
+        for line in text.split(whereSeparator: \.isNewline) {
+            Terminal.writeError((isJournal ? "<\(priority.rawValue)>" : "pharos: ") + line + "\n")
         }
     }
 }

@@ -19,7 +19,7 @@ struct ListenerStatusWriter {
         let hooks: HookRunner
         let ledger: EventLedger
         /// `nil` if the file names no broker.
-        let broker: ListenPublishing.Report?
+        let broker: BrokerPublisher.Report?
         let now: HeardInstant
         let isOver: Bool
 

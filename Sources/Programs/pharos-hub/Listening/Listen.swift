@@ -120,7 +120,7 @@ struct Listen: ParsableCommand {
         options.metricsFile = metricsFile
         options.duration = durationS
         options.version = CommandProgram.version
-        if json { options.onLine = { Terminal.write($0) } }
+        options.printsEvents = json
         try ListenService.run(options)
     }
 

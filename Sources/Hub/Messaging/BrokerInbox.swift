@@ -2,13 +2,13 @@ internal import CPaho
 internal import LinuxHost
 internal import Synchronization
 
-/// What the threads of Paho have seen, until the thread that owns the connection takes it.
+/// Takes events from the threads of Paho, until the thread that owns the connection takes them.
 ///
-/// It is never given back: a callback may be under way when its connection goes.
+/// It is never freed, because a callback may still run when its connection is closed.
 final class BrokerInbox: Sendable {
     enum Notice: Sendable {
         case connected
-        /// A code of CONNACK where it is positive, otherwise one of Paho's.
+        /// - Parameter code: A code of CONNACK if positive, otherwise one of Paho's.
         case refused(code: Int32, text: String?)
         case lost
         case disconnected
@@ -21,7 +21,7 @@ final class BrokerInbox: Sendable {
         var notices: [Notice] = []
         var messages = 0
         var dropped = 0
-        /// What OpenSSL said since the last attempt began.
+        /// OpenSSL's messages since the last attempt began.
         var tlsErrors: [String] = []
     }
 
@@ -46,7 +46,7 @@ final class BrokerInbox: Sendable {
 
     private func wake() { _ = try? wakeUp.write([1, 0, 0, 0, 0, 0, 0, 0]) }
 
-    /// Makes a message only where there is room for it.
+    /// Adds the message that `make` returns, if there is room for it.
     func offer(octets: Int, _ make: () -> BrokerMessage?) {
         let hasRoom = state.withLock { state in
             let hasRoom = octets <= messageLimit && state.messages < queueLimit
@@ -66,7 +66,7 @@ final class BrokerInbox: Sendable {
         state.withLock { if $0.tlsErrors.count < 8 { $0.tlsErrors.append(text) } }
     }
 
-    /// Everything since the last time, in its order, and how many messages were thrown away meanwhile.
+    /// Returns everything since the last call in its order, and the number of messages that were dropped.
     func take() -> (notices: [Notice], dropped: Int) {
         _ = try? wakeUp.read(upTo: 8)
         return state.withLock { state in

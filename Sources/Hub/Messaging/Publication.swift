@@ -1,16 +1,16 @@
 public import Configuration
 
-/// A message as it goes to a broker.
+/// A message for a broker, with how it is delivered.
 public struct Publication: Hashable, Sendable {
     public var topic: String
     /// UTF-8.
     public var payload: [UInt8]
-    /// Whether the broker keeps it for those who come later.
+    /// Whether the broker keeps it for later subscribers.
     public var isRetained: Bool
-    /// Whether it is sent until it is acknowledged (QoS 1); otherwise once (QoS 0).
+    /// Whether it is sent until it is acknowledged (QoS 1). Otherwise it is sent once (QoS 0).
     public var isAssured: Bool
 
-    /// See the properties of the same names.
+    /// Creates a publication.
     public init(_ topic: String, _ payload: [UInt8], isRetained: Bool = false, isAssured: Bool = true) {
         self.topic = topic
         self.payload = payload
@@ -18,40 +18,39 @@ public struct Publication: Hashable, Sendable {
         self.isAssured = isAssured
     }
 
-    /// The same with a text, or with a value as one line of JSON.
+    /// A publication with a text.
     public init(_ topic: String, _ text: String, isRetained: Bool = false, isAssured: Bool = true) {
         self.init(topic, Array(text.utf8), isRetained: isRetained, isAssured: isAssured)
     }
 
-    /// - Parameter value: Becomes one line of JSON.
+    /// A publication with a value as one line of JSON.
     public init(_ topic: String, _ value: JSONValue, isRetained: Bool = false, isAssured: Bool = true) {
         self.init(topic, value.line, isRetained: isRetained, isAssured: isAssured)
     }
 
-    /// The words of a status topic.
+    /// The publication of a status topic: `online` or `offline`.
     public static func status(_ topic: String, isOnline: Bool) -> Publication {
         Publication(topic, isOnline ? "online" : "offline", isRetained: true)
     }
 }
 
-/// What a broker should hold: of each topic the newest, until it has been published; all of it again where the broker may
-/// have forgotten it.
+/// Retained publications: the newest of each topic. Each is published once, and again if the broker may have lost it.
 ///
-/// While no broker is there it grows by no more than the topics that there are.
+/// While no broker is connected, it holds one publication for each topic.
 public struct RetainedBoard: Sendable {
     private var publications: [Publication] = []
     private var places: [String: Int] = [:]
-    /// Places of what was not published since it changed, the oldest first; each once.
+    /// The indices of publications that were not published since they changed, the oldest first.
     private var waiting: [Int] = []
     private var isWaiting: [Bool] = []
 
-    /// Nothing to hold.
+    /// A board without publications.
     public init() {}
 
-    /// How many topics still wait.
+    /// The number of topics that wait to be published.
     public var waitingCount: Int { waiting.count }
 
-    /// Takes what a topic should hold from now on; what it holds already is not published again.
+    /// Sets the publication of a topic. An equal publication is not published again.
     public mutating func set(_ publication: Publication) {
         guard let place = places[publication.topic] else {
             places[publication.topic] = publications.count
@@ -70,18 +69,18 @@ public struct RetainedBoard: Sendable {
         waiting.append(place)
     }
 
-    /// Everything is to be published, in the order in which the topics came.
+    /// Lets everything wait to be published again, in the order in which the topics were set first.
     public mutating func publishAgain() {
         waiting = Array(publications.indices)
         isWaiting = publications.map { _ in true }
     }
 
-    /// The same of one topic, which did not arrive perhaps.
+    /// Lets one topic wait to be published again, because it may not have arrived.
     public mutating func publishAgain(_ topic: String) {
         if let place = places[topic] { enqueue(place) }
     }
 
-    /// Hands what waits to `publish`, until that takes no more.
+    /// Passes what waits to `publish`, until `publish` returns false.
     public mutating func drain(_ publish: (Publication) -> Bool) {
         var taken = 0
         while taken < waiting.count, publish(publications[waiting[taken]]) {
@@ -92,29 +91,29 @@ public struct RetainedBoard: Sendable {
     }
 }
 
-/// Publications of which each counts, in their order, until they take more room than they may: then the oldest go.
+/// Publications that must all arrive, in their order. If they exceed the limit, the oldest are dropped.
 public struct PublicationQueue: Sendable {
-    /// Those that were given up.
+    /// The number of publications that were dropped.
     public private(set) var dropped = 0
-    /// The payloads of those that wait, in octets.
+    /// The size of the payloads that wait, in bytes.
     public private(set) var octets = 0
     private let limit: Int
-    /// From ``start`` on.
+    /// Those before ``start`` are done.
     private var waiting: [(publication: Publication, time: Int64)] = []
     private var start = 0
 
-    /// - Parameter limit: In octets of payload.
+    /// - Parameter limit: The size of the payloads, in bytes.
     public init(limit: Int) { self.limit = limit }
 
-    /// How many wait.
+    /// The number of publications that wait.
     public var count: Int { waiting.count - start }
 
-    /// When the oldest came, as it was said.
+    /// The time of the oldest publication, in microseconds since 1970; `nil` if none waits.
     public var oldest: Int64? { start < waiting.count ? waiting[start].time : nil }
 
-    /// Takes one behind all others.
+    /// Adds a publication after all others.
     ///
-    /// - Parameter time: When it came, in microseconds since 1970.
+    /// - Parameter time: Now, in microseconds since 1970.
     public mutating func append(_ publication: Publication, time: Int64) {
         waiting.append((publication, time))
         octets += publication.payload.count
@@ -124,7 +123,7 @@ public struct PublicationQueue: Sendable {
         }
     }
 
-    /// Hands what waits to `publish`, until that takes no more.
+    /// Passes what waits to `publish`, until `publish` returns false.
     public mutating func drain(_ publish: (Publication, Int64) -> Bool) {
         while start < waiting.count, publish(waiting[start].publication, waiting[start].time) { removeFirst() }
     }
@@ -132,7 +131,7 @@ public struct PublicationQueue: Sendable {
     private mutating func removeFirst() {
         octets -= waiting[start].publication.payload.count
         start += 1
-        // Each is moved at most once on the average.
+        // On average, each publication is moved at most once.
         if start == waiting.count || start > 1000 && start > waiting.count / 2 {
             waiting.removeFirst(start)
             start = 0

@@ -1,11 +1,11 @@
 public import BluetoothTypes
 public import Sightings
 
-/// What a receiver has measured of one known beacon, for those who want measurements and not places.
+/// Measurements of one known beacon by one receiver, for formats that contain measurements instead of places.
 public struct BeaconReading: Hashable, Sendable {
-    /// As the files call it.
+    /// The name of the beacon in the files.
     public var name: String
-    /// What it was last known by; `nil` where that is a key alone.
+    /// The identity that was received last; `nil` if only a key identified it.
     public var identity: BeaconIdentity?
     public var address: DeviceAddress?
     public var isRandomAddress: Bool
@@ -15,12 +15,12 @@ public struct BeaconReading: Hashable, Sendable {
     public var levelVariance: Double
     public var reports: Int
     public var distance: DistanceEstimate?
-    /// What it should show at 1 m, in dBm.
+    /// The expected level at 1 m, in dBm.
     public var powerAtOneMeter: Int?
-    /// Between two advertisements that are sent, in milliseconds.
+    /// The time between two advertisements, in milliseconds.
     public var intervalMilliseconds: Int?
 
-    /// See the properties of the same names.
+    /// Creates a reading.
     public init(
         name: String, identity: BeaconIdentity?, address: DeviceAddress?, isRandomAddress: Bool, lastLevel: Int?,
         meanLevel: Double?, levelVariance: Double, reports: Int, distance: DistanceEstimate?, powerAtOneMeter: Int?,

@@ -1,21 +1,21 @@
-/// What is published, or was.
+/// A message that is published, or was received.
 public struct BrokerMessage: Hashable, Sendable {
-    /// How surely a message arrives.
+    /// The quality of service of a message.
     public enum Quality: Int32, Hashable, Sendable {
-        /// QoS 0: written once, and forgotten.
+        /// QoS 0: sent once.
         case atMostOnce = 0
-        /// QoS 1: until the broker acknowledges it, perhaps twice.
+        /// QoS 1: sent until the broker acknowledges it, so it may arrive twice.
         case atLeastOnce = 1
     }
 
-    /// Its levels, with `/` between them; no wildcards.
+    /// The levels with `/` between them, without wildcards.
     public var topic: String
     public var payload: [UInt8]
-    /// Whether the broker keeps it for those who subscribe later; of one that has come, whether it was kept.
+    /// Whether the broker keeps it for later subscribers. For a received message: whether the broker had kept it.
     public var isRetained: Bool
     public var quality: Quality
 
-    /// See the properties of the same names.
+    /// Creates a message.
     public init(
         _ topic: String, _ payload: [UInt8], isRetained: Bool = false, quality: Quality = .atLeastOnce
     ) {
@@ -35,23 +35,23 @@ extension BrokerMessage {
     }
 }
 
-/// Which of the messages that were published is meant: unique within a connection's life.
+/// Identifies a published message of one connection.
 public struct BrokerTicket: Hashable, Sendable {
     let number: UInt64
 }
 
-/// What happened between us and the broker.
+/// An event of a connection to a broker.
 public enum BrokerEvent: Hashable, Sendable {
-    /// The broker takes messages, and our subscriptions are asked for.
+    /// The broker takes messages, and the subscriptions were sent.
     case connected
-    /// It does so no more, or has not begun to; it is tried again by itself.
+    /// The connection was lost, or could not be made. It is tried again automatically.
     case disconnected(BrokerError)
     /// The broker has the message (QoS 1).
     case acknowledged(BrokerTicket)
-    /// Nobody knows whether it has it: to be published again.
+    /// It is not known whether the message has arrived: publish it again.
     case abandoned(BrokerTicket)
-    /// Something came for one of our subscriptions.
+    /// A message of a subscription has arrived.
     case message(BrokerMessage)
-    /// So many messages that came were thrown away: too large, or too many at a time.
+    /// This number of received messages was dropped, because they were too large or too many.
     case dropped(Int)
 }

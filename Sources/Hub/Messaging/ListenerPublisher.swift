@@ -1,32 +1,32 @@
 internal import BeaconFrames
 public import Sightings
 
-/// What one listener tells of what it hears: takes rounds, gives messages.
+/// Makes the messages of one listener: takes rounds, and returns publications.
 ///
-/// It has no clock and knows no broker. Nobody leaves while nothing can be heard: after 5 s the receiver is `offline`, so
-/// that its beacons become unavailable and not absent, and what is said of them is marked as no longer known.
+/// It has no clock and no connection. While the receiver does not work, no beacon leaves: after 5 s the receiver is
+/// `offline`, so that its beacons become unavailable, not absent, and their states are marked as not known.
 public struct ListenerPublisher {
-    /// What never changes while a listener runs.
+    /// The listener and its beacons. They do not change while the listener runs.
     public struct Subject {
-        /// The listener, and where it is.
+        /// The name of the listener.
         public var listener: String
         public var site: String?
         public var room: String?
-        /// Those of the table, in its order.
+        /// The known beacons of the table, in its order.
         public var known: [KnownBeacon]
-        /// `nil` where the reports do not tell how often a beacon sends.
         public var rule = DistanceEstimate.Rule()
+        /// Whether the times between reports show how often a beacon sends.
         public var tellsIntervals = true
-        /// Tells this run from all others.
+        /// A word that distinguishes this run from all others.
         public var boot: String
-        /// That of this program.
+        /// The version of this program.
         public var version: String
-        /// The wall clock at a moment, as RFC 3339; `nil` where nobody knows it.
+        /// The wall clock at a moment, as RFC 3339; `nil` if it is not known.
         public var time: (HeardInstant) -> String?
-        /// The same in microseconds since 1970.
+        /// The wall clock at a moment, in microseconds since 1970; `nil` if it is not known.
         public var unixMicroseconds: (HeardInstant) -> Int64? = { _ in nil }
 
-        /// See the properties of the same names.
+        /// Creates a subject.
         public init(
             listener: String, site: String?, room: String?, known: [KnownBeacon], boot: String, version: String,
             time: @escaping (HeardInstant) -> String?
@@ -41,27 +41,28 @@ public struct ListenerPublisher {
         }
     }
 
-    /// What is to be sent after a round.
+    /// The messages after a round.
     public struct Output {
-        /// The newest counts.
+        /// States, of which only the newest matters.
         public var retained: [Publication] = []
-        /// Each counts: the sightings.
+        /// Sightings, of which each matters.
         public var assured: [Publication] = []
-        /// For whoever listens now: nobody misses them later.
+        /// Readings of this moment, which are not sent later.
         public var fleeting: [Publication] = []
     }
 
-    /// What the source can tell beside the beacons.
+    /// Measurements of the receiver itself.
     public struct Measures: Hashable, Sendable {
-        /// Since the machine started, in milliseconds, the time that it slept included.
+        /// The time since the machine started in milliseconds, sleep included.
         public var bootMilliseconds: Int
-        /// How listening is, in a word.
+        /// The state of the receiver, as in the status file.
         public var state: String
-        /// Reports since the start, and those that were lost.
+        /// The number of reports since the start.
         public var reports: Int
+        /// The number of lost reports since the start.
         public var lost: Int
 
-        /// See the properties of the same names.
+        /// Creates measures.
         public init(bootMilliseconds: Int, state: String, reports: Int, lost: Int) {
             self.bootMilliseconds = bootMilliseconds
             self.state = state
@@ -79,8 +80,7 @@ public struct ListenerPublisher {
     private let theengs: Theengs?
     private let raddec: Raddec?
     private var watch: PresenceWatch
-    /// By beacon: its name, what was told last, and when.
-    private var beacons: [Told]
+    private var beacons: [PublishedBeacon]
     private var begunAt: HeardInstant?
     private var lastRoundAt: HeardInstant?
     private var lastReports = 0
@@ -89,11 +89,12 @@ public struct ListenerPublisher {
     private var lastReceiverState: String?
     private var telemetryDue: HeardInstant?
 
-    private struct Told {
+    /// A beacon, and its state as it was published last.
+    private struct PublishedBeacon {
         let name: String
-        /// Where it is in the table.
+        /// The indices of its tracks in the table, one for each identity.
         var places: [Int]
-        /// How long it must be silent before it was never there, in microseconds.
+        /// A beacon that was never received is absent after this time, in microseconds.
         let silence: Int
         var state = BeaconState(isPresent: nil, room: nil, isKnown: false, level: nil, distance: nil, lastHeard: nil)
         var hasBattery = false
@@ -101,7 +102,7 @@ public struct ListenerPublisher {
         var readingPace = PublishingPace()
     }
 
-    /// Nothing was heard yet.
+    /// Creates a publisher that has received nothing.
     public init(_ subject: Subject, _ section: BrokerSection) {
         self.subject = subject
         tree = TopicTree(site: subject.site, receiver: subject.listener)
@@ -111,7 +112,7 @@ public struct ListenerPublisher {
         theengs = section.publishesTheengs ? Theengs(receiver: subject.listener) : nil
         raddec = section.publishesRaddec ? Raddec(receiver: subject.listener) : nil
         watch = PresenceWatch(names: subject.known.map(\.name))
-        var found: [Told] = []
+        var found: [PublishedBeacon] = []
         for (place, group) in watch.groups.enumerated() {
             if group == found.count {
                 let known = subject.known[place]
@@ -120,34 +121,31 @@ public struct ListenerPublisher {
                         ExitRule.silenceMicroseconds(
                             period: Double($0 + IntervalEstimate.meanDelayMicroseconds), loss: 0.5)
                     } ?? ExitRule.unknownMicroseconds
-                found.append(Told(name: known.name, places: [], silence: silence))
+                found.append(PublishedBeacon(name: known.name, places: [], silence: silence))
             }
             found[group].places.append(place)
         }
         beacons = found
     }
 
-    /// What is published for us when we go without a word.
+    /// The message that the broker publishes if the connection is lost.
     public var will: Publication { .status(tree.status, isOnline: false) }
 
-    /// Whether Home Assistant's own announcements are waited for.
-    public var tellsHomeAssistant: Bool { homeAssistant != nil }
-
-    /// What Home Assistant must know of each beacon; nothing where it is told nothing.
+    /// Home Assistant's discovery messages; empty if the file does not ask for them.
     public var discovery: [Publication] {
         guard let homeAssistant else { return [] }
         return beacons.flatMap { homeAssistant.discovery($0.name, hasBattery: $0.hasBattery) }
     }
 
-    // MARK: What happens
+    // MARK: The receiver's state
 
-    /// From now on everything can be heard.
+    /// Notes that the receiver works.
     public mutating func becomeHearing(at now: HeardInstant) {
         begunAt = begunAt ?? now
         watch.becomeHearing(at: now)
     }
 
-    /// From now on nothing can be heard.
+    /// Notes that the receiver does not work.
     public mutating func becomeDeaf(at now: HeardInstant) { watch.becomeDeaf(at: now) }
 
     private func isDeaf(at now: HeardInstant) -> Bool {
@@ -155,11 +153,11 @@ public struct ListenerPublisher {
         return watch.deafSince.map { now.microseconds(since: $0) >= PresenceWatch.graceMicroseconds } ?? false
     }
 
-    /// Takes a round that is over, before the table begins another one.
+    /// Takes a round that is over. Call it before the table begins the next round.
     ///
-    /// - Parameter zones: In which zones a beacon is.
+    /// - Parameter zones: The zones of each beacon that is inside one.
     public mutating func endRound(
-        _ table: SightingTable, at now: HeardInstant, _ measures: Measures, zones: (String) -> [String] = { _ in [] }
+        _ table: SightingTable, at now: HeardInstant, _ measures: Measures, zones: [String: [String]] = [:]
     ) -> Output {
         for place in table.heardInRound where place < watch.groups.count {
             if let heard = table.tracks[place].lastHeard { watch.hear(place, at: heard) }
@@ -170,13 +168,15 @@ public struct ListenerPublisher {
         var output = Output()
         if begunAt != nil {
             receiver(measures, window, at: now, &output)
-            for index in beacons.indices { tell(index, table, at: now, zones, &output) }
+            for index in beacons.indices {
+                publish(index, table, at: now, zones[beacons[index].name] ?? [], &output)
+            }
             sightings(table, measures, window, at: now, &output)
         }
         return output
     }
 
-    /// The last words: nobody knows from now on what becomes of the beacons.
+    /// Returns the last messages: the receiver is offline, and the states of its beacons are not known any more.
     public mutating func finish() -> [Publication] {
         guard begunAt != nil else { return [] }
         var last: [Publication] = [.status(tree.status, isOnline: false)]
@@ -219,18 +219,17 @@ public struct ListenerPublisher {
 
     // MARK: A beacon
 
-    private mutating func tell(
-        _ index: Int, _ table: SightingTable, at now: HeardInstant, _ zones: (String) -> [String],
-        _ output: inout Output
+    private mutating func publish(
+        _ index: Int, _ table: SightingTable, at now: HeardInstant, _ zones: [String], _ output: inout Output
     ) {
         let beacon = beacons[index]
         let newest = beacon.places.filter { table.tracks[$0].isHeard }
             .max { (table.tracks[$0].lastHeard ?? now) < (table.tracks[$1].lastHeard ?? now) }
         var state = beacon.state
         judge(&state, index, at: now)
-        // It is told nothing of what was never known.
+        // A state that was never known is not published.
         guard state.isPresent != nil else { return }
-        state.zones = zones(beacon.name)
+        state.zones = zones
         if state.isPresent == false, state.isKnown {
             (state.level, state.distance) = (nil, nil)
         }
@@ -272,7 +271,7 @@ public struct ListenerPublisher {
         }
     }
 
-    /// Whether it is here, by what was heard of it.
+    /// Updates whether a beacon is present.
     private func judge(_ state: inout BeaconState, _ index: Int, at now: HeardInstant) {
         switch watch.presence(of: index, at: now) {
         case .present: (state.isPresent, state.isKnown, state.room) = (true, true, subject.room)
@@ -301,7 +300,7 @@ public struct ListenerPublisher {
 
     // MARK: Sightings
 
-    /// One batch a part of the site, of the known beacons that were heard.
+    /// Adds one batch for each shard of the site, with the known beacons that were received.
     private mutating func sightings(
         _ table: SightingTable, _ measures: Measures, _ window: Int, at now: HeardInstant, _ output: inout Output
     ) {
@@ -312,7 +311,7 @@ public struct ListenerPublisher {
             var tally = LevelTally()
             for place in places { tally.merge(table.tracks[place].round) }
             let name = beacons[index].name
-            // Telemetry may come with another identity of it, and seldom.
+            // Telemetry is rare, and may come with another identity of the beacon.
             let telemetry = beacons[index].places.compactMap { table.tracks[$0].telemetry }.last
             let battery = telemetry?.batteryMillivolts.map { Int($0) } ?? 0
             heard[TopicTree.shard(of: name), default: []].append(

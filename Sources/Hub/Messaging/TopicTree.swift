@@ -1,11 +1,11 @@
-/// One level of a topic, made of a name: letters, digits, `.`, `_` and `-`, whatever alphabet.
+/// One level of a topic, made from a name: letters of any alphabet, digits, `.`, `_` and `-`.
 ///
-/// Everything else becomes `_`, and four digits are added that tell one such name from others, so that no two names share
-/// a topic. Only names of files become levels, never what was received.
+/// Every other character becomes `_`, and four digits made from the whole name are added, so that two names never share a
+/// topic. Only names from files become levels, never received data.
 public struct TopicLevel: Hashable, Sendable, CustomStringConvertible {
     public let description: String
 
-    /// - Parameter name: Not empty; at most 200 characters of it count beside the digits.
+    /// - Parameter name: Not empty. Only its first 200 characters and the digits are used.
     public init(_ name: String) {
         self.init(name) { scalar in
             scalar.properties.isAlphabetic || scalar.properties.numericType != nil
@@ -13,7 +13,7 @@ public struct TopicLevel: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The same of ASCII letters, digits, `_` and `-`, as Home Assistant wants its node and object ids.
+    /// A level of ASCII letters, digits, `_` and `-`, as Home Assistant needs it for node and object ids.
     public init(identifier name: String) {
         self.init(name) { scalar in
             scalar.isASCII
@@ -38,9 +38,9 @@ public struct TopicLevel: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// FNV-1a with 64 bits: the same for everybody who divides beacons among collectors.
+/// The hash FNV-1a with 64 bits, which is the same on all machines.
 public enum StableHash {
-    /// Of the text's octets in UTF-8.
+    /// The hash of a text in UTF-8.
     public static func of(_ text: String) -> UInt64 {
         text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
@@ -48,14 +48,14 @@ public enum StableHash {
 
 /// The topics of one receiver, or of a collector, in its site: `pharos/SITE/…`.
 public struct TopicTree: Hashable, Sendable {
-    /// Into how many parts the beacons of a site are divided.
+    /// The number of shards into which the beacons of a site are divided.
     public static let shards = 16
-    /// What a site is called whose receivers do not say.
+    /// The site of receivers whose file names none.
     public static let defaultSite = "home"
 
     private let root: String
     private let receiver: TopicLevel
-    /// Who tells: no receiver's name makes its status that of a collector.
+    /// The path of the status: no receiver's name can make it that of a collector.
     private let teller: String
 
     /// - Parameters:
@@ -76,10 +76,10 @@ public struct TopicTree: Hashable, Sendable {
 
     /// `online` or `offline`, retained.
     public var status: String { "\(root)/\(teller)/status" }
-    /// How the receiver hears, retained.
+    /// The state of the receiver, retained.
     public var receiverState: String { "\(root)/receivers/\(receiver)/state" }
 
-    /// What was heard of the beacons of one part, once a second.
+    /// The sightings of the beacons of one shard, once a second.
     public func sightings(shard: Int) -> String { "\(root)/sightings/\(shard)/\(receiver)" }
 
     /// The filter that subscribes to the sightings of all receivers.
@@ -87,18 +87,18 @@ public struct TopicTree: Hashable, Sendable {
     /// The filters that subscribe to the status and the state of all receivers.
     public var receiverFilters: [String] { ["\(root)/receivers/+/status", "\(root)/receivers/+/state"] }
 
-    /// Where a beacon is, retained.
+    /// The state of a beacon, retained.
     public func beaconState(_ name: String) -> String { "\(root)/beacons/\(TopicLevel(name))/state" }
-    /// The same as Home Assistant's trackers want it, retained.
+    /// The attributes of a beacon for Home Assistant's trackers, retained.
     public func beaconAttributes(_ name: String) -> String { "\(root)/beacons/\(TopicLevel(name))/attributes" }
 
-    /// What happens in a zone.
+    /// The events of a zone.
     public func zoneEvents(_ name: String) -> String { "\(root)/zones/\(TopicLevel(name))/events" }
-    /// Who is in a zone, retained.
+    /// The beacons inside a zone, retained.
     public func zoneState(_ name: String) -> String { "\(root)/zones/\(TopicLevel(name))/state" }
 
-    /// The part to which a beacon belongs, 0..<``shards``.
+    /// The shard of a beacon, 0..<``shards``.
     ///
-    /// - Parameter id: Its name, or the text of its identity.
+    /// - Parameter id: The name of the beacon, or the text of its identity.
     public static func shard(of id: String) -> Int { Int(StableHash.of(id) % UInt64(shards)) }
 }

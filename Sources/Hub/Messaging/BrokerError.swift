@@ -1,18 +1,18 @@
 internal import LinuxHost
 
-/// Why there is no broker, as one sentence with what to do.
+/// An error of a connection to a broker, as one sentence with what to do.
 public enum BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Nobody answers there.
+    /// No broker answers.
     case unreachable(String, reason: String?)
-    /// It answers, and wants none of us.
+    /// The broker refuses the connection.
     case refused(String, Refusal)
-    /// TLS failed: its certificate, or ours. Nothing was sent.
+    /// TLS failed because of the broker's certificate or the client's. Nothing was sent.
     case insecure(String, reason: String?)
-    /// It was there, and is gone.
+    /// The connection was lost.
     case lost(String)
-    /// A file that it needs is not there.
+    /// A file of the configuration does not exist.
     case missing(String)
-    /// A file that it needs cannot be used.
+    /// A file of the configuration cannot be used.
     case file(String)
 
     /// Return codes of CONNACK (MQTT 3.1.1, table 3.1).
@@ -24,8 +24,8 @@ public enum BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
         case notAuthorized = 5
     }
 
-    /// Whether waiting alone changes nothing: somebody has to correct a file.
-    public var needsSomebody: Bool {
+    /// Whether a file must be corrected, so that waiting does not help.
+    public var needsCorrection: Bool {
         switch self {
         case .unreachable, .lost, .refused(_, .unavailable): false
         case .refused, .insecure, .missing, .file: true
@@ -36,29 +36,30 @@ public enum BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .unreachable(let broker, let reason):
             "\(broker): no broker answers there"
-                // The library does not tell a certificate for another host from a host that is not there.
+                // The library reports a certificate for another host like a host that does not answer.
                 + (broker.hasPrefix("mqtts:") ? ", or its certificate is for another host" : "")
-                + (reason.map { " (\($0))" } ?? "") + "; it is tried again"
+                + (reason.map { " (\($0))" } ?? "") + "; retrying"
         case .refused(let broker, .protocolVersion): "\(broker): the broker does not speak MQTT 3.1.1"
-        case .refused(let broker, .clientName): "\(broker): the broker refuses this receiver's name as that of a client"
-        case .refused(let broker, .unavailable): "\(broker): the broker is not ready; it is tried again"
+        case .refused(let broker, .clientName):
+            "\(broker): the broker refuses the client name; give the receiver another name"
+        case .refused(let broker, .unavailable): "\(broker): the broker is not ready; retrying"
         case .refused(let broker, .password):
             "\(broker): the broker refuses the user name or the password; correct the file of \"userFile\""
         case .refused(let broker, .notAuthorized):
-            "\(broker): the broker does not let us in: correct the user name or the password in the file of \"userFile\", or "
-                + "name one"
+            "\(broker): this user is not authorized; correct the user name or the password in the file of "
+                + "\"userFile\", or name such a file"
         case .insecure(let broker, let reason):
             "\(broker): TLS failed" + (reason.map { " (\($0))" } ?? "")
-                + ", so nothing was sent; the broker's certificate must be for this host, and its authority known here or "
-                + "in \"caFile\""
-        case .lost(let broker): "\(broker): the connection to the broker is lost; it is tried again"
+                + ", so nothing was sent: the broker's certificate must be for this host, and its authority must be in the "
+                + "system's list or in \"caFile\""
+        case .lost(let broker): "\(broker): the connection to the broker is lost; retrying"
         case .missing(let sentence), .file(let sentence): sentence
         }
     }
 
-    /// A file that could not be read.
+    /// The error of a file that cannot be read.
     ///
-    /// - Parameter advice: What belongs there, behind a semicolon; empty for nothing.
+    /// - Parameter advice: What the file must contain; empty for no advice.
     init(_ error: SystemError, reading path: String, advice: String = "") {
         let sentence = "\(error.about(path))" + (advice.isEmpty ? "" : "; \(advice)")
         self = error.errno == SystemError.noEntry ? .missing(sentence) : .file(sentence)

@@ -1,10 +1,9 @@
 internal import CPaho
 internal import Glibc
 
-/// A handle of Paho's with its callbacks, which all end in a ``BrokerInbox``.
+/// A handle of the library Paho. Its callbacks add to a ``BrokerInbox``.
 ///
-/// Nothing here may be called while an attempt to connect is under way: Paho would let the caller wait until a name has
-/// been looked up.
+/// Do not call it while it connects: Paho would let the caller wait until the host name is resolved.
 @safe final class PahoClient {
     private var handle: MQTTAsync?
     private let context: UnsafeMutableRawPointer
@@ -16,7 +15,7 @@ internal import Glibc
         let host = options.host.utf8.contains(UInt8(ascii: ":")) ? "[\(options.host)]" : options.host
         let address = "\(options.isSecure ? "ssl" : "tcp")://\(host):\(options.port)"
         guard unsafe pharos_mqtt_create(&handle, address, options.clientName) == 0 else {
-            throw .file("\(options.name): this address of a broker cannot be used")
+            throw .file("\(options.name): the address of the broker is invalid")
         }
         unsafe MQTTAsync_setCallbacks(
             handle, context,
@@ -33,9 +32,9 @@ internal import Glibc
 
     deinit { unsafe MQTTAsync_destroy(&handle) }
 
-    /// Begins an attempt; a notice tells how it went.
+    /// Begins to connect. A notice in the inbox has the result.
     func connect() -> Bool {
-        // Of what is passed everything is copied, but must be there until then.
+        // Paho copies everything that is passed here.
         var texts: [UnsafeMutablePointer<CChar>] = unsafe []
         defer { unsafe texts.forEach { unsafe free($0) } }
         func kept(_ text: String?) -> UnsafePointer<CChar>? {
@@ -78,9 +77,9 @@ internal import Glibc
 
     func subscribe(_ filter: String) { _ = unsafe pharos_mqtt_subscribe(handle, filter, 1) }
 
-    /// Hands a message over.
+    /// Sends a message.
     ///
-    /// - Returns: the number under which a notice will tell of it, 0 for one of QoS 0; `nil` where it was not taken.
+    /// - Returns: the number that a notice about it will have, 0 for QoS 0; `nil` if Paho did not take the message.
     func send(_ message: BrokerMessage) -> Int32? {
         var token: Int32 = 0
         let result = unsafe message.payload.withUnsafeBytes { payload in
@@ -94,7 +93,7 @@ internal import Glibc
         return result == 0 ? token : nil
     }
 
-    /// Takes leave, so that the broker does not publish our will; a notice tells when that is done.
+    /// Disconnects, so that the broker does not publish the will. A notice follows when that is done.
     func disconnect() -> Bool {
         unsafe pharos_mqtt_disconnect(
             handle, context, 200, { context, _ in unsafe BrokerInbox.of(context)?.add(.disconnected) },
@@ -108,8 +107,10 @@ extension BrokerInbox {
         unsafe context.map { unsafe Unmanaged<BrokerInbox>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// - Parameter length: Of the topic, where the library tells: more than its text has is a zero octet in it, which
-    ///   nobody of us asked for.
+    /// Adds a received message.
+    ///
+    /// - Parameter length: The length of the topic, or 0. If it exceeds the text's, the topic contains a zero byte, and the
+    ///   message is dropped.
     func offer(_ topic: UnsafePointer<CChar>?, _ length: Int, _ message: UnsafePointer<MQTTAsync_message>?) {
         guard let topic = unsafe topic, let message = unsafe message,
             unsafe length <= 0 || strlen(topic) == length

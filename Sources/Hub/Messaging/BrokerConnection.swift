@@ -1,15 +1,15 @@
 public import LinuxHost
 
-/// A connection to a broker of MQTT 3.1.1 that is made again whenever it is lost.
+/// A connection to an MQTT 3.1.1 broker, which is made again whenever it is lost.
 ///
-/// It belongs to one thread, whose loop waits for ``descriptor`` and ``nextWakeUp`` and then calls ``poll(at:)``. What the
-/// library's own threads see comes out there and nowhere else. Nothing here waits, but ``close(waitingMilliseconds:)``.
+/// It belongs to one thread, whose loop waits for ``descriptor`` and ``nextWakeUp`` and then calls ``poll(at:)``, which
+/// returns everything that the library's own threads have received. Only ``close(waitingMilliseconds:)`` waits.
 ///
-/// What was published and not acknowledged when the connection went is told as abandoned: whoever has it written down
-/// publishes it again, so that nothing is kept twice.
+/// Messages that were not acknowledged when the connection was lost are returned as abandoned. The owner publishes them
+/// again.
 public final class BrokerConnection {
     private enum State {
-        /// Not begun, or to be tried again at that moment.
+        /// Not connected; tried at this moment.
         case waiting(until: UInt64)
         case connecting
         case connected(since: UInt64)
@@ -22,15 +22,15 @@ public final class BrokerConnection {
     private var state = State.waiting(until: 0)
     private var backoff = BrokerBackoff()
     private var generator = SystemRandomNumberGenerator()
-    /// By Paho's number.
+    /// Messages that are not acknowledged, by Paho's number.
     private var inFlight: [Int32: BrokerTicket] = [:]
-    /// Of those without acknowledgement: how many are not written yet.
+    /// The number of QoS 0 messages that are not written yet.
     private var unwritten = 0
     private var lastTicket: UInt64 = 0
 
-    /// Checks the files, and connects to nobody yet.
+    /// Checks the files. ``poll(at:)`` connects.
     ///
-    /// - Throws: `missing`, or `file` where one cannot be read, or where others may read the key.
+    /// - Throws: `missing` or `file` if a file cannot be read, or other users can read the key.
     public init(_ options: BrokerOptions) throws(BrokerError) {
         self.options = options
         for file in [options.authorityFile, options.certificateFile].compactMap(\.self) {
@@ -47,11 +47,10 @@ public final class BrokerConnection {
         client = try PahoClient(options, inbox)
     }
 
-    /// To poll for reading; then call ``poll(at:)``.
+    /// Becomes readable when ``poll(at:)`` must be called.
     public var descriptor: Descriptor { inbox.wakeUp }
 
-    /// When ``poll(at:)`` wants to be called although nothing came, in nanoseconds of `LinuxHost/MonotonicClock`; `nil` for
-    /// never.
+    /// When ``poll(at:)`` must be called at the latest, in nanoseconds of `LinuxHost/MonotonicClock`; `nil` for never.
     public var nextWakeUp: UInt64? {
         if case .waiting(let until) = state { until } else { nil }
     }
@@ -60,16 +59,16 @@ public final class BrokerConnection {
         if case .connected = state { true } else { false }
     }
 
-    /// Whether a message would be taken now.
+    /// Whether ``publish(_:)`` takes a message now.
     public var hasRoom: Bool { isConnected && inFlight.count + unwritten < options.windowLimit }
 
-    /// How many messages are on their way.
+    /// The number of messages that are not acknowledged or not written.
     public var onTheWay: Int { inFlight.count + unwritten }
 
     /// Publishes a message.
     ///
-    /// - Returns: what an event will tell of it, for those of QoS 1; `nil` where it was not taken: nobody is connected, too
-    ///   many are on their way, or the topic is none.
+    /// - Returns: the ticket of the message, which an event will have if it is of QoS 1; `nil` if the message was not taken,
+    ///   because no broker is connected, too many messages are on their way, or the topic is invalid.
     public func publish(_ message: BrokerMessage) -> BrokerTicket? {
         guard hasRoom, !message.topic.isEmpty, !message.topic.utf8.contains(0),
             let token = client.send(message)
@@ -80,7 +79,7 @@ public final class BrokerConnection {
         return ticket
     }
 
-    /// Connects where it is time, and tells what has happened since the last time.
+    /// Connects when it is time, and returns what has happened since the last call.
     ///
     /// - Parameter now: In nanoseconds of `LinuxHost/MonotonicClock`.
     public func poll(at now: UInt64) -> [BrokerEvent] {
@@ -106,7 +105,7 @@ public final class BrokerConnection {
             events.append(.connected)
         case (.refused(let code, let text), .connecting): end(with: error(code, text), at: now, &events)
         case (.lost, .connected): end(with: .lost(options.name), at: now, &events)
-        // Those of a connection that is over have been abandoned.
+        // Messages of an earlier connection have been abandoned.
         case (.delivered(let token), .connected): complete(token, &events) { .acknowledged($0) }
         case (.undelivered(let token), .connected): complete(token, &events) { .abandoned($0) }
         case (.refused, _), (.lost, _), (.delivered, _), (.undelivered, _): break
@@ -141,10 +140,9 @@ public final class BrokerConnection {
         return .insecure(options.name, reason: TLSErrorText.reason(tls))
     }
 
-    /// Waits until everything that was published is acknowledged, at most so long, and takes leave: the broker does not
-    /// publish our will.
+    /// Waits until all messages are acknowledged, but not longer than given, and disconnects without the will message.
     ///
-    /// - Returns: what happened meanwhile.
+    /// - Returns: the events meanwhile.
     public func close(waitingMilliseconds: Int) -> [BrokerEvent] {
         var events: [BrokerEvent] = []
         let deadline = MonotonicClock.nanoseconds() + UInt64(max(0, waitingMilliseconds)) * 1_000_000
@@ -164,9 +162,9 @@ public final class BrokerConnection {
     }
 }
 
-/// What OpenSSL says of a failure, in fewer words.
+/// Shortens OpenSSL's error messages.
 enum TLSErrorText {
-    /// The last part of its first line: `error:0A000086:SSL routines::certificate verify failed`.
+    /// Returns the reason in the first line, such as `error:0A000086:SSL routines::certificate verify failed`.
     static func reason(_ lines: [String]) -> String? {
         guard let line = lines.first else { return nil }
         let parts = line.split(separator: ":", omittingEmptySubsequences: false)
@@ -182,23 +180,23 @@ extension String {
     }
 }
 
-/// How long is waited before a broker is tried again: twice as long each time, never the same as others.
+/// The pause before the next attempt to connect. It doubles each time, with a random part.
 public struct BrokerBackoff: Hashable, Sendable {
-    /// The first wait and the longest one, in milliseconds.
+    /// The shortest and the longest pause, in milliseconds.
     public static let range = 1000...60_000
-    /// A connection that lasted so long was a good one: the next wait is short again. In milliseconds.
+    /// After a connection that lasted this long, in milliseconds, the next pause is the shortest one.
     public static let goodMilliseconds = 10_000
 
     private var next = BrokerBackoff.range.lowerBound
 
-    /// Nothing has failed yet.
+    /// The first pause is the shortest one.
     public init() {}
 
     /// Takes a failure, or the end of a connection.
     ///
-    /// - Parameter lasted: How long there was a connection, in milliseconds; `nil` where there was none.
-    /// - Returns: what is waited now, in milliseconds: by up to a fifth more or less than planned, so that a broker that
-    ///   comes back does not find all its clients at the door at once.
+    /// - Parameter lasted: The duration of the connection, in milliseconds; `nil` if there was none.
+    /// - Returns: the pause in milliseconds. It varies by up to a fifth, so that not all clients connect to a restarted
+    ///   broker at once.
     public mutating func wait(
         after lasted: Int?, using generator: inout some RandomNumberGenerator
     ) -> Int {

@@ -2,14 +2,14 @@ public import BluetoothTypes
 public import Configuration
 internal import Sightings
 
-/// What OpenMQTTGateway and Theengs Gateway publish of an iBeacon.
+/// Messages about iBeacons in the format of OpenMQTTGateway and Theengs Gateway.
 public struct Theengs: Hashable, Sendable {
     private let receiver: TopicLevel
 
-    /// - Parameter receiver: The listener's name, which is a gateway there.
+    /// - Parameter receiver: The listener's name, which is the name of the gateway.
     public init(receiver: String) { self.receiver = TopicLevel(receiver) }
 
-    /// What was measured; `nil` for everything but an iBeacon, which is all of ours that Theengs has a model of.
+    /// The measurements of a device; `nil` if it is no iBeacon, the only format of Pharos that Theengs supports.
     public func device(_ reading: BeaconReading) -> Publication? {
         guard case .iBeacon(let uuid, let major, let minor) = reading.identity,
             let digits = reading.addressDigits(isUppercase: true), let address = reading.address
@@ -26,7 +26,7 @@ public struct Theengs: Hashable, Sendable {
     }
 }
 
-/// reelyActive's JSON of one device as receivers decode it.
+/// Messages in the format of reelyActive: one raddec for each device.
 public struct Raddec: Hashable, Sendable {
     /// Types of identifiers.
     public enum IdentifierType: Int, Hashable, Sendable {
@@ -40,14 +40,14 @@ public struct Raddec: Hashable, Sendable {
     private let receiverType: IdentifierType
     private let topic: String
 
-    /// A receiver that is known by its adapter's address.
+    /// A receiver with the address of its adapter.
     public init(receiver: DeviceAddress) {
         topic = "raddec/\(TopicLevel(receiver.description))"
         receiverID = receiver.description.filter { $0 != ":" }.lowercased()
         receiverType = .eui48
     }
 
-    /// A receiver that is known by its name: 48 bits of it, marked as random.
+    /// A receiver with an identifier of 48 bits made from its name, marked as random.
     public init(receiver name: String) {
         topic = "raddec/\(TopicLevel(name))"
         let digits = String(StableHash.of(name) & 0xFFFF_FFFF_FFFF | 0xC000_0000_0000, radix: 16)
@@ -55,9 +55,9 @@ public struct Raddec: Hashable, Sendable {
         receiverType = .random48
     }
 
-    /// What was heard; `nil` where the address or the level is not known.
+    /// The raddec of a device; `nil` if its address or level is not known.
     ///
-    /// - Parameter unixMilliseconds: When it was heard.
+    /// - Parameter unixMilliseconds: The time of reception, in milliseconds since 1970.
     public func json(_ reading: BeaconReading, unixMilliseconds: Int) -> JSONValue? {
         guard let digits = reading.addressDigits(isUppercase: false), let level = reading.meanLevel else { return nil }
         let type: IdentifierType = reading.isRandomAddress ? .random48 : .eui48
@@ -76,7 +76,7 @@ public struct Raddec: Hashable, Sendable {
         ])
     }
 
-    /// The same as a message under `raddec/RECEIVER`: whoever sent it is told in it, and not by its topic.
+    /// The raddec of a device as a message under `raddec/RECEIVER`. The message itself names the device.
     public func device(_ reading: BeaconReading, unixMilliseconds: Int) -> Publication? {
         json(reading, unixMilliseconds: unixMilliseconds).map { Publication(topic, $0, isAssured: false) }
     }

@@ -1,25 +1,25 @@
 public import Configuration
 public import Sightings
 
-/// What is said of one beacon, by one receiver or by all of a site.
+/// The state of one beacon, as published by one receiver or by the collector of a site.
 public struct BeaconState: Hashable, Sendable {
-    /// `nil` before that was ever known.
+    /// `nil` if it was never known.
     public var isPresent: Bool?
-    /// Where it is; `nil` where nobody knows, or it is nowhere here.
+    /// The room of the beacon; `nil` if it is not known, or the beacon is away.
     public var room: String?
-    /// The zones that it is in.
+    /// The zones with the beacon inside.
     public var zones: [String]
-    /// Whether somebody hears who would notice a change: otherwise everything here is what was known last.
+    /// Whether a receiver works that would notice a change. Otherwise the other properties are the last known ones.
     public var isKnown: Bool
-    /// The mean of what was heard last, in dBm.
+    /// The mean level of the last reports, in dBm.
     public var level: Double?
     public var distance: DistanceEstimate?
-    /// When it was heard last, as RFC 3339.
+    /// The time of the last report, as RFC 3339.
     public var lastHeard: String?
-    /// Of its telemetry, in millivolts.
+    /// From its telemetry, in millivolts.
     public var batteryMillivolts: Int?
 
-    /// See the properties of the same names.
+    /// Creates a state.
     public init(
         isPresent: Bool?, room: String?, zones: [String] = [], isKnown: Bool, level: Double?,
         distance: DistanceEstimate?, lastHeard: String?, batteryMillivolts: Int? = nil
@@ -34,7 +34,7 @@ public struct BeaconState: Hashable, Sendable {
         self.batteryMillivolts = batteryMillivolts
     }
 
-    /// What stands under `…/beacons/NAME/state`.
+    /// The payload of `…/beacons/NAME/state`.
     public var json: JSONValue {
         .record([
             ("present", .optional(isPresent) { $0 ? "ON" : "OFF" }), ("room", .optional(room, JSONValue.string)),
@@ -46,7 +46,7 @@ public struct BeaconState: Hashable, Sendable {
         ])
     }
 
-    /// What stands under `…/beacons/NAME/attributes`: `in_zones` is what Home Assistant reads of trackers.
+    /// The payload of `…/beacons/NAME/attributes`. Home Assistant reads `in_zones` of trackers.
     public var attributes: JSONValue {
         var members: [(String, JSONValue)] = [
             ("in_zones", isPresent == true ? [.string(Self.homeZone)] : []),
@@ -56,23 +56,23 @@ public struct BeaconState: Hashable, Sendable {
         return .record(members)
     }
 
-    /// Home Assistant's zone around itself.
+    /// The zone of Home Assistant itself.
     static let homeZone = "zone.home"
 }
 
-/// What is in a zone.
+/// The state of a zone.
 public struct ZoneState: Hashable, Sendable {
     /// The names of the beacons, in the order of the file.
     public var inside: [String]
     public var isKnown: Bool
 
-    /// See the properties of the same names.
+    /// Creates a state.
     public init(inside: [String], isKnown: Bool) {
         self.inside = inside
         self.isKnown = isKnown
     }
 
-    /// What stands under `…/zones/NAME/state`.
+    /// The payload of `…/zones/NAME/state`.
     public var json: JSONValue {
         .record([
             ("inside", .array(inside.map(JSONValue.string))), ("count", .integer(inside.count)),
@@ -91,7 +91,7 @@ public struct ReceiverState: Hashable, Sendable {
     /// Reports that were lost since it began.
     public var lost: Int
 
-    /// See the properties of the same names.
+    /// Creates a state.
     public init(state: String, deafSince: String?, reportsPerSecond: Int, lost: Int) {
         self.state = state
         self.deafSince = deafSince

@@ -1,35 +1,35 @@
 public import Configuration
 
-/// What one receiver has heard in one window of the beacons of one part of a site.
+/// The sightings of one receiver in one window, for the beacons of one shard of a site.
 public struct SightingBatch: Hashable, Sendable {
     /// The only version of the format so far.
     public static let version = 1
 
-    /// Tells one run of a receiver from all others.
+    /// A word that distinguishes this run of the receiver from all others.
     public var boot: String
-    /// From 1, in the order of the batches of a run: with ``boot`` it makes one that comes twice visible.
+    /// The number of the batch in its run, from 1. With ``boot`` it shows whether a batch comes twice.
     public var sequence: Int
-    /// When the window ended, in milliseconds since the machine started: wall clocks do not matter.
+    /// The end of the window, in milliseconds since the machine started. Wall clocks do not matter.
     public var bootMilliseconds: Int
     public var windowMilliseconds: Int
     public var beacons: [Heard]
 
-    /// What was heard of one beacon.
+    /// The sightings of one beacon.
     public struct Heard: Hashable, Sendable {
-        /// Its name, or the text of its identity.
+        /// The name of the beacon, or the text of its identity.
         public var id: String
         public var reports: Int
-        /// In dBm; `nil` where no report had a level.
+        /// In dBm; `nil` if no report had a level.
         public var mean: Double?
         public var minimum: Int?
         public var maximum: Int?
-        /// How long before the end of the window it was heard last.
+        /// The time from the last report to the end of the window.
         public var agoMilliseconds: Int
-        /// Of its telemetry, in millivolts and in thousandths of a degree Celsius; `nil` where it has told of none.
+        /// From its telemetry, in millivolts and in thousandths of a degree Celsius; `nil` if it sent none.
         public var batteryMillivolts: Int?
         public var temperature: Int?
 
-        /// See the properties of the same names.
+        /// Creates a sighting.
         public init(
             id: String, reports: Int, mean: Double?, minimum: Int?, maximum: Int?, agoMilliseconds: Int,
             batteryMillivolts: Int? = nil, temperature: Int? = nil
@@ -45,7 +45,7 @@ public struct SightingBatch: Hashable, Sendable {
         }
     }
 
-    /// See the properties of the same names.
+    /// Creates a batch.
     public init(boot: String, sequence: Int, bootMilliseconds: Int, windowMilliseconds: Int, beacons: [Heard]) {
         self.boot = boot
         self.sequence = sequence
@@ -54,7 +54,7 @@ public struct SightingBatch: Hashable, Sendable {
         self.beacons = beacons
     }
 
-    /// What stands under `…/sightings/SHARD/RECEIVER`.
+    /// The payload of `…/sightings/SHARD/RECEIVER`.
     public var json: JSONValue {
         .record([
             ("v", .integer(Self.version)), ("boot", .string(boot)), ("seq", .integer(sequence)),
@@ -65,7 +65,7 @@ public struct SightingBatch: Hashable, Sendable {
 }
 
 extension SightingBatch.Heard {
-    /// What nobody knows has no key: a batch is small.
+    /// Unknown values have no key, so that a batch is small.
     var json: JSONValue {
         var members: [(String, JSONValue)] = [
             ("id", .string(id)), ("n", .integer(reports)),

@@ -1,32 +1,32 @@
 internal import LinuxHost
 
-/// Where a broker is, who we are, and what it may cost us.
+/// The address of a broker, the credentials, and the limits of a connection.
 public struct BrokerOptions: Sendable {
-    /// A host name, or an address; that of version 6 without brackets.
+    /// A host name or an address. An IPv6 address has no brackets.
     public var host: String
     public var port: UInt16
-    /// Whether TLS is spoken. Where it fails nothing is said at all.
+    /// Whether TLS is used. If it fails, nothing is sent.
     public var isSecure: Bool
-    /// Files in PEM: the authorities in place of the system's, a certificate of our own, and its key.
+    /// PEM files: authorities to use instead of the system's, the client's certificate, and its key.
     public var authorityFile: String?
     public var certificateFile: String?
     public var keyFile: String?
     public var user: BrokerUser?
-    /// What we are called: of two clients with one name the broker keeps the second.
+    /// The client name. If two clients have the same name, the broker disconnects the first.
     public var clientName: String
-    /// What the broker publishes for us when we are gone without a word.
+    /// The message that the broker publishes if the connection is lost.
     public var will: BrokerMessage?
-    /// Topic filters, each asked for at every connection.
+    /// Topic filters, which are subscribed at every connection.
     public var subscriptions: [String] = []
     public var keepAliveSeconds: Int32 = 30
-    /// What a message that comes may have, in octets; larger ones are dropped.
+    /// The largest size of a received message, in bytes. Larger ones are dropped.
     public var messageLimit = 256 << 10
-    /// How many messages that came may wait to be taken; more are dropped.
+    /// The largest number of received messages that wait. More are dropped.
     public var queueLimit = 1000
-    /// How many of ours may be on their way at a time.
+    /// The largest number of published messages that are not acknowledged.
     public var windowLimit = 256
 
-    /// See the properties of the same names.
+    /// Creates options.
     public init(host: String, port: UInt16, isSecure: Bool, clientName: String) {
         self.host = host
         self.port = port
@@ -37,10 +37,10 @@ public struct BrokerOptions: Sendable {
     /// The options that connect to the broker of an `mqtt` section.
     ///
     /// - Parameters:
-    ///   - client: The first part of the client name; the second part tells machines with equal names apart.
-    ///   - instance: What tells two clients of one machine apart, such as a path.
+    ///   - client: The first part of the client name. The second part distinguishes machines with equal names.
+    ///   - instance: A text that distinguishes two clients of one machine, such as a path.
     ///   - directory: The directory of the file with the section, with its last slash. Relative paths start there.
-    /// - Throws: `missing` or `file` when the file with the user name and the password cannot be used.
+    /// - Throws: `missing` or `file` if the file with the user name and the password cannot be used.
     public init(
         _ section: BrokerSection, client: String, instance: String = "", in directory: String
     ) throws(BrokerError) {
@@ -59,27 +59,27 @@ public struct BrokerOptions: Sendable {
         if section.homeAssistant != nil { subscriptions = [HomeAssistant.statusTopic] }
     }
 
-    /// The broker as it is called in sentences.
+    /// The URL of the broker, for messages.
     public var name: String {
         "mqtt\(isSecure ? "s" : "")://\(host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host):\(port)"
     }
 }
 
-/// Who we are to a broker.
+/// A user name and a password.
 public struct BrokerUser: Hashable, Sendable {
     public var name: String
     public var password: [UInt8]
 
-    /// What such a file may hold, in octets: a broker takes 65,535 of a password.
+    /// The largest size of a file, in bytes. A password has at most 65,535.
     private static let sizeLimit = 1 << 17
 
-    /// See the properties of the same names.
+    /// Creates a user.
     public init(name: String, password: [UInt8]) {
         self.name = name
         self.password = password
     }
 
-    /// Reads a file of two lines, the user's name and the password, that nobody else may read.
+    /// Reads a file of two lines, the user name and the password, which other users must not be able to read.
     ///
     /// - Throws: `missing`, or `file`.
     public init(file path: String) throws(BrokerError) {
@@ -88,17 +88,18 @@ public struct BrokerUser: Hashable, Sendable {
             secret = try Files.readSecret(path, limit: Self.sizeLimit)
         } catch {
             throw BrokerError(
-                error, reading: path, advice: "the file of \"userFile\" has two lines: a user name and a password")
+                error, reading: path, advice: "the file of \"userFile\" must have two lines: a user name and a password"
+            )
         }
         if let weakness = secret.weakness { throw .file(weakness.text("password", at: path)) }
         let lines = secret.octets.split(separator: UInt8(ascii: "\n"), maxSplits: 2, omittingEmptySubsequences: false)
             .map { $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0 }
-        // An empty password is one only where its line ends.
+        // An empty password needs a line end.
         let isWhole = lines.count == 2 && !lines[1].isEmpty || lines.count == 3 && lines[2].isEmpty
         guard isWhole, !lines[0].isEmpty, let name = String(validating: lines[0], as: UTF8.self),
             !name.utf8.contains(0)
         else {
-            throw .file("\(path): two lines are expected here: a user name and a password")
+            throw .file("\(path): this file must have two lines: a user name and a password")
         }
         self.init(name: name, password: Array(lines[1]))
     }

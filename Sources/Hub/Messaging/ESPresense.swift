@@ -2,26 +2,26 @@ internal import BluetoothTypes
 internal import Configuration
 internal import Sightings
 
-/// What ESPresense publishes, for programs that read that: its Companion, and Home Assistant's `mqtt_room`.
+/// Messages in the format of ESPresense, for programs that read it: its Companion, and Home Assistant's `mqtt_room`.
 public struct ESPresense: Hashable, Sendable {
     private let receiver: TopicLevel
 
-    /// - Parameter receiver: The listener's name, which is a room there.
+    /// - Parameter receiver: The listener's name, which ESPresense uses as the name of a room.
     public init(receiver: String) { self.receiver = TopicLevel(receiver) }
 
     /// `online` or `offline`, retained.
     public var statusTopic: String { "espresense/rooms/\(receiver)/status" }
 
-    /// Every 15 s, in microseconds.
+    /// The time between two telemetry messages, in microseconds.
     public static let telemetryMicroseconds = 15_000_000
 
-    /// A node's account of itself.
+    /// The telemetry of a node.
     ///
     /// - Parameters:
-    ///   - uptimeSeconds: Since it began to listen.
-    ///   - advertisements: All that were heard.
-    ///   - seen: Devices that were heard.
-    ///   - reported: Devices that were published.
+    ///   - uptimeSeconds: The time since the start of reception.
+    ///   - advertisements: The number of received advertisements.
+    ///   - seen: The number of received devices.
+    ///   - reported: The number of published devices.
     public func telemetry(
         address: String?, uptimeSeconds: Int, version: String, advertisements: Int, seen: Int, reported: Int
     ) -> Publication {
@@ -34,7 +34,7 @@ public struct ESPresense: Hashable, Sendable {
             ]), isAssured: false)
     }
 
-    /// What was measured of a device; `nil` where ESPresense has no id for it, or nobody knows how far it is.
+    /// The measurements of a device; `nil` if ESPresense has no id for it, or its distance is not known.
     public func device(_ reading: BeaconReading) -> Publication? {
         guard let id = id(reading), let distance = reading.distance, let level = reading.meanLevel else { return nil }
         // A factor each way becomes a variance: half of the interval is one standard deviation.
@@ -50,10 +50,10 @@ public struct ESPresense: Hashable, Sendable {
             ]), isAssured: false)
     }
 
-    /// What ESPresense calls a device. It comes from the files that name it, not from the air.
+    /// The id of a device in ESPresense. It is made from the files, not from received data.
     ///
-    /// Of a UID the sixth octet stands twice, as the nodes print it. A device that is known by the key of its addresses has
-    /// that key as id there; a key stays here, so that its name is the id.
+    /// The sixth byte of a UID appears twice, as in ESPresense. For a device that is known by the key of its addresses,
+    /// ESPresense uses the key as id. Pharos never publishes a key, and uses the name.
     func id(_ reading: BeaconReading) -> String? {
         switch reading.identity {
         case .iBeacon(let uuid, let major, let minor): return "iBeacon:\(uuid.uuidText)-\(major)-\(minor)"

@@ -9,7 +9,7 @@ public struct BrokerSection: Hashable, Sendable {
     public var authorityFile: String?
     public var certificateFile: String?
     public var keyFile: String?
-    /// Whether the position of each beacon is published. A collector of the site knows it better.
+    /// Whether the state of each beacon is published. If the site has a collector, it publishes better states.
     public var publishesBeacons: Bool
     public var publishesESPresense: Bool
     public var publishesTheengs: Bool
@@ -31,12 +31,12 @@ public struct BrokerSection: Hashable, Sendable {
 
 /// The address of a broker: `mqtt://HOST[:PORT]`, or `mqtts://HOST[:PORT]` for TLS.
 public struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
-    /// A name or an address; that of version 6 without brackets.
+    /// A name or an address. An IPv6 address has no brackets.
     public let host: String
     public let port: UInt16
     public let isSecure: Bool
 
-    /// What is wrong with a text, as half a sentence.
+    /// What is wrong with the text, as a clause.
     struct Mistake: Error {
         let text: String
     }
@@ -68,7 +68,7 @@ public struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
         } else {
             let parts = rest.split(separator: ":", omittingEmptySubsequences: false)
             guard parts.count <= 2 else {
-                throw Mistake(text: "an address of version 6 stands in brackets: mqtt://[::1]:1883")
+                throw Mistake(text: "an IPv6 address must be in brackets: mqtt://[::1]:1883")
             }
             host = String(parts[0])
             portText = parts.count == 2 ? parts[1] : nil
@@ -80,7 +80,7 @@ public struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
             return
         }
         guard portText.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(portText), port > 0 else {
-            throw Mistake(text: "the port is a number from 1 to 65535")
+            throw Mistake(text: "the port must be a number from 1 to 65535")
         }
         self.port = port
     }
@@ -94,7 +94,7 @@ public struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// With the number of an interface behind a percent sign.
+    /// Whether a byte may be in an IPv6 address, which may end with `%` and an interface.
     private static func isAddress(_ octet: UInt8) -> Bool {
         isName(octet) || octet == UInt8(ascii: ":") || octet == UInt8(ascii: "%")
     }

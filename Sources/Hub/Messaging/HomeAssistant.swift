@@ -1,21 +1,21 @@
 internal import Configuration
 
-/// What makes Home Assistant show a beacon by itself: its MQTT discovery.
+/// Messages for Home Assistant's MQTT discovery, so that it shows each beacon by itself.
 ///
-/// Names travel in the payload; neither templates nor topics have anything in them that was received.
+/// Names are in the payload. Templates and topics never contain received data.
 public struct HomeAssistant: Hashable, Sendable {
-    /// Where Home Assistant says that it has come.
+    /// The topic on which Home Assistant announces its start.
     public static let statusTopic = "homeassistant/status"
-    /// What it says then: everything is to be published again.
+    /// The announcement. After it, everything must be published again.
     public static let birth = "online"
 
-    /// What the trackers of older versions need beside their attributes.
+    /// Settings for older versions of Home Assistant.
     public struct Settings: Hashable, Sendable {
-        /// The version, such as `2026.7`, before which the one that listens is; `nil` for a newer one. Older ones show a
-        /// tracker without a state as unknown.
+        /// Home Assistant is older than this version, such as `2026.7`, and shows a tracker without a state as unknown;
+        /// `nil` for newer versions.
         public var before: String?
 
-        /// See the property of the same name.
+        /// Creates settings.
         public init(before: String? = nil) { self.before = before }
     }
 
@@ -24,17 +24,17 @@ public struct HomeAssistant: Hashable, Sendable {
     private let version: String
 
     /// - Parameters:
-    ///   - tree: Where the beacons' states are published.
-    ///   - version: That of this program.
+    ///   - tree: The topics of the beacons' states.
+    ///   - version: The version of this program.
     public init(_ tree: TopicTree, _ settings: Settings = Settings(), version: String) {
         self.tree = tree
         self.settings = settings
         self.version = version
     }
 
-    /// The entities of a beacon, each with everything that Home Assistant must know of its device.
+    /// The entities of a beacon, each with the description of its device.
     ///
-    /// - Parameter hasBattery: Whether it tells of its battery.
+    /// - Parameter hasBattery: Whether the beacon reports its battery.
     public func discovery(_ beacon: String, hasBattery: Bool) -> [Publication] {
         let state: (String, JSONValue) = ("state_topic", .string(tree.beaconState(beacon)))
         var found = [
@@ -59,7 +59,7 @@ public struct HomeAssistant: Hashable, Sendable {
         return found
     }
 
-    /// The entity of a battery, which is there once the beacon has told of it.
+    /// The entity of a battery, for beacons that report it.
     public func battery(_ beacon: String) -> Publication {
         entity(
             beacon, "sensor", "battery", "Battery",

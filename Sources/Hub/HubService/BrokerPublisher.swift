@@ -1,0 +1,331 @@
+internal import BeaconService
+internal import LinuxHost
+internal import Listener
+internal import Messaging
+internal import Sightings
+internal import Store
+internal import Zones
+
+/// Publishes to a broker what a listener receives: events at once, states and sightings once a second.
+///
+/// Events stay in the ledger, and sightings in the outbox, until the broker has acknowledged them. Of each state only the
+/// newest is kept. No call waits for the broker, except ``finish()`` and ``leave()``.
+final class BrokerPublisher {
+    /// The connection and the backlog, for the status file and the metrics.
+    struct Report {
+        /// `connected`, or `down since …`.
+        let broker: String
+        let isConnected: Bool
+        /// The number of messages that wait.
+        let messages: Int
+        /// The size of the sightings that wait, and of events that no file keeps, in bytes.
+        let octets: Int
+        /// The time of the oldest of them, as RFC 3339.
+        let oldest: String?
+        let droppedSightings: Int
+        let droppedEvents: Int
+    }
+
+    /// The source of a message that the broker has not acknowledged.
+    private enum Origin {
+        case state(topic: String)
+        case sightings(Publication, Int64)
+        /// A message of ``batch``.
+        case outbox
+        /// An event of the ledger.
+        case event(Int64)
+        case unkeptEvent(Publication, Int64)
+    }
+
+    /// The messages that were read from the outbox last.
+    private struct Batch {
+        var messages: [Outbox.Waiting] = []
+        var sent = 0
+        var acknowledged = 0
+        var isDone: Bool { acknowledged == messages.count }
+    }
+
+    /// The size of sightings, and of events that no file keeps, that wait in memory at most, in bytes.
+    private static let memoryLimit = 1 << 20
+    private static let messagesAtATime = 64
+    /// Sightings that wait longer go to the outbox, in microseconds.
+    private static let memoryMicroseconds: Int64 = 10_000_000
+    private static let shutdownMilliseconds = 2000
+
+    private let connection: BrokerConnection
+    private let ledger: EventLedger
+    private let outbox: Outbox
+    private var publisher: ListenerPublisher
+    private var board = RetainedBoard()
+    private var sightings = PublicationQueue(limit: BrokerPublisher.memoryLimit)
+    private var unkeptEvents = PublicationQueue(limit: BrokerPublisher.memoryLimit)
+    private var batch = Batch()
+    private var onTheWay: [BrokerTicket: Origin] = [:]
+    /// The number of events in the ledger that the broker does not have. The ledger counts them once, because they may be
+    /// the events of a month.
+    private lazy var eventCount = ledger.waitingCount(for: EventLedger.broker)
+    /// The number of the newest event that was sent.
+    private var lastEvent: Int64 = 0
+    private var mayHaveEvents = true
+    /// When the connection was lost, in microseconds since 1970; `nil` while it stands.
+    private var downSince: Int64? = WallClock.microseconds()
+    private var lastError: BrokerError?
+    private var notices: [Notice] = []
+
+    // MARK: Start and end
+
+    /// Creates a publisher; ``poll()`` connects it.
+    ///
+    /// - Parameters:
+    ///   - path: The listener file. The files that its `mqtt` names are relative to its directory.
+    ///   - boot: A word that distinguishes this run from all others.
+    /// - Returns: `nil` if the file names no broker.
+    /// - Throws: if a file of `mqtt` cannot be used, or other users can read a secret.
+    init?(
+        _ file: HubFile, at path: String, _ source: SightingSource, _ ledger: EventLedger, _ outbox: Outbox,
+        boot: String, version: String
+    ) throws(ListenerServiceError) {
+        guard let section = file.broker else { return nil }
+        self.ledger = ledger
+        self.outbox = outbox
+        let clock = source.clock
+        var subject = ListenerPublisher.Subject(
+            listener: file.listener.name, site: file.listener.place?.site, room: file.listener.place?.room,
+            known: file.known.beacons, boot: boot, version: version, time: clock.text)
+        subject.tellsIntervals = !source.isPresenceOnly
+        subject.unixMicroseconds = clock.unixMicroseconds
+        publisher = ListenerPublisher(subject, section)
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        do throws(BrokerError) {
+            var options = try BrokerOptions(section, client: "pharos-\(file.listener.name)", in: directory)
+            options.will = BrokerMessage(publisher.will)
+            connection = try BrokerConnection(options)
+        } catch {
+            if case .missing = error { throw .refused(.missing, "\(error)") }
+            throw .refused(.invalid, "\(error)")
+        }
+        for publication in publisher.discovery { board.set(publication) }
+    }
+
+    /// Counts what an earlier run has left. Call it when the ledger is open.
+    func begin() {
+        _ = eventCount
+        outbox.open()
+    }
+
+    /// Continues for the publisher of a former file, and removes from Home Assistant the beacons that only that file named.
+    func replace(_ former: BrokerPublisher) {
+        begin()
+        former.leave()
+        let topics = Set(publisher.discovery.map(\.topic))
+        for topic in former.publisher.discovery.map(\.topic).sorted() where !topics.contains(topic) {
+            board.set(Publication(topic, [UInt8](), isRetained: true))
+        }
+    }
+
+    /// Publishes that the receiver is offline, and disconnects.
+    func finish() {
+        for publication in publisher.finish() { board.set(publication) }
+        leave()
+    }
+
+    /// Sends what waits, for at most 2 s, and disconnects.
+    private func leave() {
+        poll()
+        let deadline = MonotonicClock.nanoseconds() + UInt64(Self.shutdownMilliseconds) * 1_000_000
+        while connection.isConnected, waitingCount > 0, MonotonicClock.nanoseconds() < deadline {
+            _ = try? Poller.wait([.init(connection.descriptor, .read)], until: deadline)
+            poll()
+        }
+        for event in connection.close(waitingMilliseconds: Self.shutdownMilliseconds) { take(event) }
+        if sightings.count > 0 { moveToOutbox() }
+    }
+
+    // MARK: What is published
+
+    /// Notes whether the receiver works.
+    func change(isHearing: Bool, at now: HeardInstant) {
+        if isHearing { publisher.becomeHearing(at: now) } else { publisher.becomeDeaf(at: now) }
+    }
+
+    /// Publishes an event.
+    ///
+    /// - Parameter number: Its number in the ledger; `nil` if the ledger could not keep it.
+    func publish(_ event: ZoneEvent, json: String, number: Int64?) {
+        if number != nil {
+            eventCount += 1
+            mayHaveEvents = true
+        } else {
+            unkeptEvents.append(
+                Publication(publisher.tree.zoneEvents(event.zone), json), time: WallClock.microseconds())
+        }
+    }
+
+    /// Publishes the state of each zone that has changed.
+    func publishZones(_ engine: ZoneEngine) {
+        for (zone, rule) in engine.rules.enumerated() {
+            let state = ZoneState(inside: engine.inside(zone), isKnown: engine.isKnown)
+            board.set(Publication(publisher.tree.zoneState(rule.name), state.json, isRetained: true))
+        }
+    }
+
+    /// Publishes a round that is over. Call it before the table begins the next round.
+    ///
+    /// - Parameter state: The state of the receiver, as in the status file.
+    func endRound(_ monitor: ZoneMonitor, _ source: SightingSource, state: String, at now: HeardInstant) {
+        publishZones(monitor.engine)
+        var zones: [String: [String]] = [:]
+        for (zone, rule) in monitor.engine.rules.enumerated() {
+            for beacon in monitor.engine.inside(zone) { zones[beacon, default: []].append(rule.name) }
+        }
+        let measures = ListenerPublisher.Measures(
+            bootMilliseconds: Int(BootClock.nanoseconds() / 1_000_000), state: state, reports: monitor.reports,
+            lost: (source.counts.lostInKernel ?? 0) + source.counts.incomplete)
+        let output = publisher.endRound(monitor.table, at: now, measures, zones: zones)
+        for publication in output.retained { board.set(publication) }
+        let time = WallClock.microseconds()
+        for publication in output.assured { sightings.append(publication, time: time) }
+        if let oldest = sightings.oldest, time - oldest >= Self.memoryMicroseconds,
+            downSince != nil || sightings.octets > Self.memoryLimit / 2
+        {
+            moveToOutbox()
+        }
+        poll()
+        for publication in output.fleeting { _ = connection.publish(BrokerMessage(publication)) }
+    }
+
+    // MARK: The broker
+
+    /// Takes what has come from the broker, and sends what waits.
+    func poll() {
+        for event in connection.poll(at: MonotonicClock.nanoseconds()) { take(event) }
+        sendEvents()
+        unkeptEvents.drain { send($0, .unkeptEvent($0, $1)) }
+        board.drain { send($0, .state(topic: $0.topic)) }
+        // New sightings go before old ones: a collector learns from them how late the old ones are.
+        sightings.drain { send($0, .sightings($0, $1)) }
+        sendOutbox()
+    }
+
+    private func sendEvents() {
+        while mayHaveEvents, connection.hasRoom {
+            let some = ledger.waiting(for: EventLedger.broker, limit: Self.messagesAtATime, after: lastEvent)
+            mayHaveEvents = some.count == Self.messagesAtATime
+            for waiting in some {
+                let publication = Publication(publisher.tree.zoneEvents(waiting.event.zone), waiting.event.json)
+                guard send(publication, .event(waiting.sequence)) else {
+                    mayHaveEvents = true
+                    return
+                }
+                lastEvent = waiting.sequence
+            }
+        }
+    }
+
+    private func moveToOutbox() {
+        var messages: [Outbox.Message] = []
+        sightings.drain { publication, time in
+            let text = String(decoding: publication.payload, as: UTF8.self)
+            messages.append(.init(topic: publication.topic, text: text, time: time))
+            return true
+        }
+        outbox.append(messages)
+    }
+
+    /// Sends the outbox batch by batch. A batch stays in the outbox until the broker has all of it.
+    private func sendOutbox() {
+        while connection.hasRoom {
+            if batch.isDone {
+                if !batch.messages.isEmpty { outbox.remove(batch.messages) }
+                batch = Batch(messages: outbox.first(Self.messagesAtATime))
+            }
+            guard batch.sent < batch.messages.count else { return }
+            let message = batch.messages[batch.sent].message
+            guard send(Publication(message.topic, message.text), .outbox) else { return }
+            batch.sent += 1
+        }
+    }
+
+    private func send(_ publication: Publication, _ origin: Origin) -> Bool {
+        guard let ticket = connection.publish(BrokerMessage(publication)) else { return false }
+        onTheWay[ticket] = origin
+        return true
+    }
+
+    private func take(_ event: BrokerEvent) {
+        switch event {
+        case .connected:
+            (downSince, lastError) = (nil, nil)
+            notices.append(Notice("\(connection.options.name): connected to the broker", isWarning: false))
+            // It may be another broker, or one that has lost its retained messages.
+            board.publishAgain()
+            mayHaveEvents = true
+        case .disconnected(let error):
+            downSince = downSince ?? WallClock.microseconds()
+            if lastError != error { notices.append(Notice("\(error)", isWarning: true)) }
+            lastError = error
+        case .acknowledged(let ticket):
+            switch onTheWay.removeValue(forKey: ticket) {
+            case .event(let number):
+                ledger.settle(number, for: EventLedger.broker)
+                eventCount = max(0, eventCount - 1)
+            case .outbox: batch.acknowledged += 1
+            case .state, .sightings, .unkeptEvent, nil: break
+            }
+        case .abandoned(let ticket): sendAgain(ticket)
+        case .message(let message):
+            let isBirth =
+                message.topic == HomeAssistant.statusTopic && message.payload == Array(HomeAssistant.birth.utf8)
+            // A retained birth message is older than this connection.
+            if isBirth, !message.isRetained { board.publishAgain() }
+        case .dropped: break
+        }
+    }
+
+    /// Puts a message back that may not have arrived. Receivers recognize a message that comes twice by its id or number.
+    private func sendAgain(_ ticket: BrokerTicket) {
+        switch onTheWay.removeValue(forKey: ticket) {
+        case .state(let topic): board.publishAgain(topic)
+        case .sightings(let publication, let time): sightings.append(publication, time: time)
+        case .outbox: batch = Batch()
+        case .unkeptEvent(let publication, let time): unkeptEvents.append(publication, time: time)
+        case .event(let number):
+            lastEvent = min(lastEvent, number - 1)
+            mayHaveEvents = true
+        case nil: break
+        }
+    }
+
+    // MARK: Reports
+
+    /// Returns what the operator should know, once.
+    func takeNotices() -> [Notice] {
+        defer { notices = [] }
+        return notices
+    }
+
+    /// The number of messages in memory that wait.
+    private var waitingCount: Int { board.waitingCount + sightings.count + unkeptEvents.count }
+
+    var report: Report {
+        let oldestEvent =
+            eventCount == 0 ? nil : ledger.waiting(for: EventLedger.broker, limit: 1).first?.event.time
+        let times = [oldestEvent, outbox.first(1).first?.message.time, sightings.oldest, unkeptEvents.oldest]
+        return Report(
+            broker: downSince.map { "down since \(ZoneEvent.time($0))" } ?? "connected",
+            isConnected: downSince == nil, messages: waitingCount + eventCount + outbox.count,
+            octets: sightings.octets + unkeptEvents.octets + outbox.byteCount,
+            oldest: times.compactMap(\.self).min().map(ZoneEvent.time),
+            droppedSightings: sightings.dropped + outbox.dropped, droppedEvents: unkeptEvents.dropped)
+    }
+}
+
+/// The channels of a listener's ledger.
+extension EventLedger {
+    /// Programs that are started.
+    static let hooks = "hooks"
+    /// Lines on standard output.
+    static let lines = "lines"
+    /// The MQTT broker.
+    static let broker = "mqtt"
+}
