@@ -163,7 +163,7 @@ def test_who_is_not_let_in_is_told_why(tmp_path, server):
         return pharos.run("history", "key-ana", "--history", site(tmp_path, connection, **more))
 
     nothing = history(server.by_socket)
-    assert nothing.code == 66 and "no collector has kept anything" in nothing.err
+    assert nothing.code == 66 and "no collector has written to this database" in nothing.err
     wrong = history(server.by_network, passwordFile=secret(tmp_path, "wrong\n"))
     assert wrong.code == 78 and "password authentication failed" in wrong.err
     unknown = history(server.by_socket.replace("museum", "nowhere"))

@@ -1,32 +1,32 @@
 internal import CSQLite
 internal import LinuxHost
 
-/// Why something cannot be kept, or read again.
+/// An error of a database file, as one sentence with the file's name.
 public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What it means for whoever wanted it.
+    /// What the error means for the caller.
     public enum Kind: Hashable, Sendable {
-        /// There is no such file, or no such directory.
+        /// The file or its directory does not exist.
         case missing
-        /// This user may not open it.
+        /// The user lacks the permission to open it.
         case notPermitted
-        /// What lies there is no database, or a damaged one.
+        /// The file is no database, or a damaged one.
         case corrupt
-        /// It is of another program, or of a later version of this one.
+        /// The file belongs to another program, or to a later version of this one.
         case foreign
-        /// The disk is full, or cannot be written.
+        /// The disk is full or cannot be written.
         case full
-        /// Another process has it.
+        /// Another process has locked it.
         case busy
-        /// Everything else.
+        /// Any other error.
         case system
     }
 
     public let kind: Kind
     public let file: String
-    /// What SQLite says.
+    /// SQLite's message.
     public let reason: String
 
-    /// - Parameters are as the properties of the same names.
+    /// Creates an error.
     public init(_ kind: Kind, _ file: String, _ reason: String) {
         self.kind = kind
         self.file = file
@@ -36,17 +36,17 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch kind {
         case .missing: "\(file): there is no such file"
-        case .notPermitted: "\(file): this user may not open it"
+        case .notPermitted: "\(file): this user may not open it; run the command with sudo"
         case .corrupt: "\(file): this is no database, or a damaged one: \(reason)"
         case .foreign: "\(file): \(reason)"
         case .full: "\(file): it cannot be written: \(reason)"
-        case .busy: "\(file): another process has it: \(reason)"
+        case .busy: "\(file): another process uses this file: \(reason)"
         case .system: "\(file): \(reason)"
         }
     }
 }
 
-/// A file of SQLite, for one thread.
+/// An SQLite file, for one thread.
 @safe public final class Database {
     /// A value of a row.
     public enum Value: Hashable, Sendable {
@@ -60,20 +60,19 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         public var text: String? { if case .text(let value) = self { value } else { nil } }
     }
 
-    /// As it was named.
     public let path: String
     private let handle: OpaquePointer
     private var statements: [String: OpaquePointer] = unsafe [:]
 
-    /// How long another process is waited for, in milliseconds.
-    private static let patience: Int32 = 2000
+    /// How long to wait while another process has locked the file, in milliseconds.
+    private static let busyTimeout: Int32 = 2000
 
-    /// Opens a file, and makes it where it is missing and may be made.
+    /// Opens a file, and creates it if it is missing and `isReadOnly` is false.
     ///
     /// - Parameters:
-    ///   - application: Tells this program's files from others; 0 in a new one.
-    ///   - version: Of the tables; 0 in a new one.
-    ///   - setUp: Makes the tables of a new file.
+    ///   - application: SQLite's application id, which marks the files of this program.
+    ///   - version: The version of the tables.
+    ///   - setUp: The statements that create the tables of a new file.
     public init(
         path: String, isReadOnly: Bool = false, application: Int32, version: Int32, setUp: String
     ) throws(StoreError) {
@@ -87,7 +86,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             throw error
         }
         unsafe handle = opened
-        unsafe sqlite3_busy_timeout(handle, Self.patience)
+        unsafe sqlite3_busy_timeout(handle, Self.busyTimeout)
         unsafe sqlite3_extended_result_codes(handle, 1)
         try check(application, version, setUp, isReadOnly)
     }
@@ -102,15 +101,15 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     ) throws(StoreError) {
         if !isReadOnly {
             try execute("PRAGMA journal_mode = WAL")
-            // In KiB. Of its 2 MB a service that mostly writes would fill one after the other, for days.
+            // In KiB. A service that mostly writes would slowly fill the default of 2 MB.
             try execute("PRAGMA cache_size = -256")
-            // An event that was told is never forgotten, whatever happens to the power.
+            // No event is lost if the power fails.
             try execute("PRAGMA synchronous = FULL")
         }
-        let foundApplication = try first("PRAGMA application_id")
-        let foundVersion = try first("PRAGMA user_version")
-        if foundApplication == 0, foundVersion == 0, try first("SELECT count(*) FROM sqlite_master") == 0 {
-            guard !isReadOnly else { throw StoreError(.foreign, path, "there is nothing in it yet") }
+        let foundApplication = try number("PRAGMA application_id")
+        let foundVersion = try number("PRAGMA user_version")
+        if foundApplication == 0, foundVersion == 0, try number("SELECT count(*) FROM sqlite_master") == 0 {
+            guard !isReadOnly else { throw StoreError(.foreign, path, "nothing has been written to this database yet") }
             try transaction { () throws(StoreError) in
                 try script(setUp)
                 try execute("PRAGMA application_id = \(application)")
@@ -126,19 +125,13 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    private func first(_ statement: String) throws(StoreError) -> Int64? {
-        var value: Int64?
-        try query(statement) { value = $0.first?.integer }
-        return value
-    }
-
-    /// Several statements without values.
+    /// Runs several statements without values.
     private func script(_ text: String) throws(StoreError) {
         let result = unsafe sqlite3_exec(handle, text, nil, nil, nil)
         guard result == SQLITE_OK else { throw unsafe Self.error(result, handle, path) }
     }
 
-    /// All or nothing of what `body` does; kept for good when this returns.
+    /// Does all or nothing of what `body` does. It is on the disk when this returns.
     public func transaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         try execute("BEGIN IMMEDIATE")
         do throws(StoreError) {
@@ -150,17 +143,39 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// A statement whose rows nobody wants.
+    /// Runs a statement, and ignores its rows.
     public func execute(_ statement: String, _ values: [Value] = []) throws(StoreError) {
         try query(statement, values) { _ in }
     }
 
-    /// How many rows the last statement has changed.
+    /// The number of rows that the last statement has changed.
     public var changes: Int { Int(unsafe sqlite3_changes(handle)) }
 
-    /// - Parameters:
-    ///   - values: For the question marks, in their order.
-    ///   - each: Is given each row.
+    /// The first column of the first row as a number; `nil` if there is no row.
+    func number(_ statement: String, _ values: [Value] = []) throws(StoreError) -> Int64? {
+        var rows = 0
+        var number: Int64?
+        try query(statement, values) { row in
+            if rows == 0 { number = row.first?.integer }
+            rows += 1
+        }
+        return number
+    }
+
+    /// The rows as `make` converts them. Rows for which it returns `nil` are left out.
+    func rows<Row>(
+        _ statement: String, _ values: [Value] = [], _ make: ([Value]) -> Row?
+    ) throws(StoreError) -> [Row] {
+        var rows: [Row] = []
+        try query(statement, values) { row in
+            if let row = make(row) { rows.append(row) }
+        }
+        return rows
+    }
+
+    /// Runs a statement, and calls `each` with each row.
+    ///
+    /// - Parameter values: The values of the question marks, in their order.
     public func query(
         _ statement: String, _ values: [Value] = [], _ each: ([Value]) -> Void
     ) throws(StoreError) {

@@ -2,10 +2,10 @@ internal import LinuxHost
 
 /// Keeps events and sightings in an ``EventStore``, and in memory while its file cannot be written.
 ///
-/// What waits in memory is written in its order as soon as the file can be written again. So who is inside, as the file has
-/// it, was always true at some moment.
+/// What waits in memory is written in its order as soon as the file can be written again. So the file shows who was inside
+/// at some moment, at any time.
 public final class EventLedger {
-    /// The number of events that wait in memory at most. When there are more, the oldest are dropped.
+    /// The largest number of events that wait in memory. If there are more, the oldest are dropped.
     public static let eventLimit = 10_000
     private static let sightingLimit = 100_000
     /// Sightings are written each second, or when there are so many.
@@ -14,7 +14,7 @@ public final class EventLedger {
     private static let second: UInt64 = 1_000_000_000
     private static let pruning: UInt64 = 3600 * second
 
-    /// Events that were dropped, and will never be in the file.
+    /// The number of events that were dropped, and will never be in the file.
     public private(set) var dropped = 0
     private let path: String
     private var store: EventStore?
@@ -33,33 +33,41 @@ public final class EventLedger {
     /// The number of events that wait in memory.
     public var backlogCount: Int { events.count }
 
-    /// What the operator should know: that the file cannot be written, or can be written again. Each is returned once.
+    /// Returns what the operator should know: that the file cannot be written, or can be written again. Each notice is
+    /// returned once.
     public func takeNotices() -> [Notice] { failure.takeNotices() }
 
-    /// Opens the file, and creates it when it is missing.
+    /// Opens the file, and creates it if it is missing.
     public func open() {
-        if attempt({ () throws(StoreError) in store = try EventStore(path: path) }) { succeed() }
+        do throws(StoreError) {
+            store = try EventStore(path: path)
+            succeed()
+        } catch {
+            fail(error)
+        }
     }
 
-    // MARK: Keeping
+    // MARK: Writing
 
-    /// Keeps an event together with its effect on who is inside.
+    /// Writes an event together with its effect on who is inside.
     ///
     /// - Parameter channels: The channels that have to get the event.
-    /// - Returns: the event's number; `nil` when it waits in memory. Then no channel gets it from the file.
+    /// - Returns: the event's number; `nil` if it waits in memory. Then no channel gets it from the file.
     public func record(_ event: EventStore.Event, _ change: EventStore.Change, for channels: [String]) -> Int64? {
-        var number: Int64?
-        if let store, events.isEmpty,
-            attempt({ () throws(StoreError) in number = try store.record(event, change, for: channels) })
-        {
-            succeed()
-            return number
+        if let store, events.isEmpty {
+            do throws(StoreError) {
+                let number = try store.record(event, change, for: channels)
+                succeed()
+                return number
+            } catch {
+                fail(error)
+            }
         }
         wait([EventStore.Record(event, change)])
         return nil
     }
 
-    /// Keeps events at once, and sightings each second.
+    /// Writes events at once, and sightings each second.
     public func record(_ new: [EventStore.Record], _ rows: [SightingRow]) {
         wait(new)
         sightings += rows
@@ -79,14 +87,17 @@ public final class EventLedger {
         events.removeFirst(events.count - Self.eventLimit)
     }
 
-    /// Writes what waits in memory. Call it now and then.
+    /// Writes what waits in memory. Call it about once a second.
     public func retry() {
         guard !isUnusable else { return }
         if store == nil { open() }
         guard let store, !events.isEmpty || !sightings.isEmpty else { return }
-        if attempt({ () throws(StoreError) in try store.keep(events, sightings) }) {
+        do throws(StoreError) {
+            try store.keep(events, sightings)
             (events, sightings) = ([], [])
             succeed()
+        } catch {
+            fail(error)
         }
     }
 
@@ -97,13 +108,12 @@ public final class EventLedger {
         if lost > 0 { failure.report("\(path): \(lost) events could not be written, and are lost") }
     }
 
-    /// Forgets events before `time`, in microseconds since 1970, that no channel waits for.
+    /// Deletes events before `time`, in microseconds since 1970, that every channel has.
     public func prune(before time: Int64) {
-        guard let store else { return }
-        attempt { () throws(StoreError) in try store.prune(before: time) }
+        use { store throws(StoreError) in try store.prune(before: time) }
     }
 
-    /// Forgets events that are older than some days, once an hour, and only while the wall clock is synchronized.
+    /// Deletes events that are older than some days, once an hour, and only while the wall clock is synchronized.
     public func pruneHourly(days: Int) {
         let now = MonotonicClock.nanoseconds()
         guard now >= nextPruning else { return }
@@ -116,78 +126,69 @@ public final class EventLedger {
 
     /// Notes that a channel has an event.
     public func settle(_ number: Int64, for channel: String) {
-        guard let store else { return }
-        attempt { () throws(StoreError) in try store.settle(number, for: channel) }
+        use { store throws(StoreError) in try store.settle(number, for: channel) }
     }
 
     /// Notes that a channel has all events up to a number.
     public func settle(through number: Int64, for channel: String) {
-        guard let store else { return }
-        attempt { () throws(StoreError) in try store.settle(through: number, for: channel) }
+        use { store throws(StoreError) in try store.settle(through: number, for: channel) }
     }
 
-    /// Returns the events that a channel does not have yet, oldest first.
+    /// The events that a channel does not have yet, the oldest first.
     public func waiting(for channel: String, limit: Int, after number: Int64 = 0) -> [EventStore.Waiting] {
-        var found: [EventStore.Waiting] = []
-        if let store {
-            attempt { () throws(StoreError) in found = try store.waiting(for: channel, limit: limit, after: number) }
-        }
-        return found
+        use { store throws(StoreError) in try store.waiting(for: channel, limit: limit, after: number) } ?? []
     }
 
-    /// Returns the number of events that a channel does not have yet.
+    /// The number of events that a channel does not have yet.
     public func waitingCount(for channel: String) -> Int {
-        var count = 0
-        if let store { attempt { () throws(StoreError) in count = try store.waitingCount(for: channel) } }
-        return count
+        use { store throws(StoreError) in try store.waitingCount(for: channel) } ?? 0
     }
 
     // MARK: Who is inside
 
-    /// The beacons that are inside, as the file has it.
+    /// The beacons that are inside, according to the file.
     public var presences: [EventStore.Presence] {
-        var found: [EventStore.Presence] = []
-        if let store { attempt { () throws(StoreError) in found = try store.presences() } }
-        return found
+        use { store throws(StoreError) in try store.presences() } ?? []
     }
 
-    /// The time of the newest event in the file, in microseconds since 1970; `nil` when there is none.
+    /// The time of the newest event in the file, in microseconds since 1970; `nil` if there is none.
     public var newestTime: Int64? {
-        var time: Int64?
-        if let store { attempt { () throws(StoreError) in time = try store.newestTime() } }
-        return time
+        use { store throws(StoreError) in try store.newestTime() } ?? nil
     }
 
     /// Removes a beacon from a place that is not in the configuration any more.
     public func forget(_ presence: EventStore.Presence) {
-        guard let store else { return }
-        attempt { () throws(StoreError) in try store.forget(presence) }
+        use { store throws(StoreError) in try store.forget(presence) }
     }
 
-    /// Replaces who is inside: another process has kept the events until now.
+    /// Replaces who is inside, because another process has kept the events until now.
     public func replacePresences(with presences: [EventStore.Presence]) {
-        guard let store else { return }
-        attempt { () throws(StoreError) in try store.replacePresences(with: presences) }
+        use { store throws(StoreError) in try store.replacePresences(with: presences) }
     }
 
     // MARK: Failures
 
+    /// Returns the result of `body`; `nil` if the file is not open, or if `body` fails.
     @discardableResult
-    private func attempt(_ body: () throws(StoreError) -> Void) -> Bool {
+    private func use<Value>(_ body: (EventStore) throws(StoreError) -> Value) -> Value? {
+        guard let store else { return nil }
         do throws(StoreError) {
-            try body()
-            return true
+            return try body(store)
         } catch {
-            nextTry = MonotonicClock.nanoseconds() + Self.second
-            // Waiting helps when the disk is full, but not when the file is wrong.
-            isUnusable = error.kind == .corrupt || error.kind == .foreign
-            failure.begin(
-                "\(error); "
-                    + (isUnusable
-                        ? "repair the file or move it away, and start again"
-                        : "events wait in memory until the file can be written"))
-            return false
+            fail(error)
+            return nil
         }
+    }
+
+    private func fail(_ error: StoreError) {
+        nextTry = MonotonicClock.nanoseconds() + Self.second
+        // Waiting helps if the disk is full, but not if the file is wrong.
+        isUnusable = error.kind == .corrupt || error.kind == .foreign
+        failure.begin(
+            "\(error); "
+                + (isUnusable
+                    ? "repair the file or move it away, and start again"
+                    : "events wait in memory until the file can be written"))
     }
 
     private func succeed() { failure.end("\(path): events are written to this file again") }

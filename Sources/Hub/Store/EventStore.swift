@@ -1,13 +1,13 @@
-/// What a listener keeps: who is inside, what happened, and what was not handed on yet.
+/// The database of a listener or a collector: what happened, who is inside, and the events that a channel does not have yet.
 ///
-/// An event, the state that it makes and its places in the outbox are one transaction: whenever the process ends, an event
-/// is neither lost nor told again under another id.
+/// An event, its effect on who is inside, and its places in the outbox are written in one transaction. So no event is lost
+/// or gets a second id, no matter when the process ends.
 public final class EventStore {
-    /// Something that happened.
+    /// An event of a zone or of a site.
     public struct Event: Hashable, Sendable {
-        /// That no other event has.
+        /// Unique.
         public var id: String
-        /// In microseconds since 1970; `nil` where nobody knows.
+        /// In microseconds since 1970; `nil` if it is not known.
         public var time: Int64?
         public var kind: String
         public var zone: String
@@ -15,7 +15,7 @@ public final class EventStore {
         /// The event as one line of JSON.
         public var json: String
 
-        /// See the properties of the same names.
+        /// Creates an event.
         public init(id: String, time: Int64?, kind: String, zone: String, beacon: String?, json: String) {
             self.id = id
             self.time = time
@@ -26,16 +26,16 @@ public final class EventStore {
         }
     }
 
-    /// Who is inside of a place.
+    /// A beacon that is inside a zone or a room.
     public struct Presence: Hashable, Sendable {
         public var zone: String
         public var beacon: String
         /// In microseconds since 1970.
         public var since: Int64
-        /// How many of the zone's times are over; in a room 1 while that is known.
+        /// The number of the zone's dwell times that are over. In a room: 1 if the room is known, otherwise 0.
         public var dwells: Int
 
-        /// See the properties of the same names.
+        /// Creates a presence.
         public init(zone: String, beacon: String, since: Int64, dwells: Int) {
             self.zone = zone
             self.beacon = beacon
@@ -44,33 +44,34 @@ public final class EventStore {
         }
     }
 
-    /// What an event makes of who is inside.
+    /// The effect of an event on who is inside.
     public enum Change: Hashable, Sendable {
         case none
-        /// - Parameter isShared: Whether all beacons of the zone share one place.
+        /// - Parameter isShared: Whether all beacons of the zone share one presence.
         case inside(Presence, isShared: Bool)
-        /// - Parameter beacon: `nil` for all of the zone.
+        /// - Parameter beacon: `nil` for all beacons of the zone.
         case outside(zone: String, beacon: String?)
-        /// In this place and in no other one.
+        /// The beacon is in this place and in no other one.
         case only(Presence)
-        /// In no place any more.
+        /// The beacon is in no place.
         case nowhere(beacon: String)
     }
 
-    /// An event with what it makes of who is inside.
+    /// An event with its effect on who is inside.
     public struct Record: Hashable, Sendable {
         public var event: Event
         public var change: Change
 
-        /// See the properties of the same names.
+        /// Creates a record.
         public init(_ event: Event, _ change: Change) {
             self.event = event
             self.change = change
         }
     }
 
-    /// An event that was not handed on yet.
+    /// An event that a channel does not have yet.
     public struct Waiting: Hashable, Sendable {
+        /// The number of the event; it grows from event to event.
         public var sequence: Int64
         public var event: Event
     }
@@ -88,7 +89,7 @@ public final class EventStore {
             dwells INTEGER NOT NULL, PRIMARY KEY (zone, beacon)) WITHOUT ROWID;
         CREATE TABLE outbox (channel TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (channel, seq)) WITHOUT ROWID;
         """
-    /// Who has left a room for another one; older files get it when they are opened.
+    /// Finds the beacons that have left a room for another one. Older files get it when they are opened.
     private static let index =
         "CREATE INDEX IF NOT EXISTS event_from ON event (json_extract(json, '$.from'), seq) WHERE kind = 'room'"
     private static let columns = "event.id, event.at, event.kind, event.zone, event.beacon, event.json"
@@ -96,7 +97,7 @@ public final class EventStore {
     private let database: Database
     private var taken: TakenBatches?
 
-    /// Opens the file, and makes it where it is missing.
+    /// Opens the file, and creates it if it is missing.
     public init(path: String, isReadOnly: Bool = false) throws(StoreError) {
         database = try Database(
             path: path, isReadOnly: isReadOnly, application: Self.application, version: Self.version,
@@ -104,10 +105,12 @@ public final class EventStore {
         if !isReadOnly { try database.execute(Self.index) }
     }
 
-    /// Keeps an event with what it makes of who is inside; kept for good when this returns.
+    // MARK: Events
+
+    /// Writes an event with its effect. It is on the disk when this returns.
     ///
-    /// - Parameter channels: Who has to be handed the event.
-    /// - Returns: its number; `nil` where there is an event of this id already, and nothing was changed.
+    /// - Parameter channels: The channels that have to get the event.
+    /// - Returns: the event's number; `nil` if the store has an event with this id already. Then nothing is changed.
     @discardableResult
     public func record(_ event: Event, _ change: Change, for channels: [String]) throws(StoreError) -> Int64? {
         var number: Int64?
@@ -115,7 +118,7 @@ public final class EventStore {
         return number
     }
 
-    /// Keeps several events, in their order, and what was heard meanwhile: all or nothing.
+    /// Writes several events in their order, and sightings: all or nothing.
     public func keep(_ records: [Record], _ sightings: [SightingRow] = []) throws(StoreError) {
         try database.transaction { () throws(StoreError) in
             for record in records { try insert(record.event, record.change, for: []) }
@@ -132,15 +135,58 @@ public final class EventStore {
                 .text(event.zone), event.beacon.map(Database.Value.text) ?? .null, .text(event.json),
             ])
         guard database.changes == 1 else { return nil }
-        var number: Int64?
-        try database.query("SELECT seq FROM event WHERE id = ?", [.text(event.id)]) { number = $0.first?.integer }
         for channel in channels {
             try database.execute(
                 "INSERT INTO outbox (channel, seq) SELECT ?, seq FROM event WHERE id = ?",
                 [.text(channel), .text(event.id)])
         }
         try apply(change)
-        return number
+        return try database.number("SELECT seq FROM event WHERE id = ?", [.text(event.id)])
+    }
+
+    /// Deletes events before `time`, in microseconds since 1970, that every channel has.
+    ///
+    /// - Returns: the number of deleted events.
+    @discardableResult
+    public func prune(before time: Int64) throws(StoreError) -> Int {
+        try database.execute(
+            "DELETE FROM event WHERE at < ? AND seq NOT IN (SELECT seq FROM outbox)", [.integer(time)])
+        let count = database.changes
+        try SightingDatabase(database).prune(before: time)
+        return count
+    }
+
+    private static func event(_ row: ArraySlice<Database.Value>) -> Event? {
+        let row = Array(row)
+        guard row.count == 6, let id = row[0].text, let kind = row[2].text, let zone = row[3].text,
+            let json = row[5].text
+        else { return nil }
+        return Event(id: id, time: row[1].integer, kind: kind, zone: zone, beacon: row[4].text, json: json)
+    }
+
+    // MARK: Who is inside
+
+    /// The beacons that are inside.
+    public func presences() throws(StoreError) -> [Presence] {
+        try database.rows("SELECT zone, beacon, since, dwells FROM presence ORDER BY since, zone, beacon") { row in
+            guard row.count == 4, let zone = row[0].text, let beacon = row[1].text, let since = row[2].integer,
+                let dwells = row[3].integer
+            else { return nil }
+            return Presence(zone: zone, beacon: beacon, since: since, dwells: Int(clamping: dwells))
+        }
+    }
+
+    /// Removes a presence without an event.
+    public func forget(_ presence: Presence) throws(StoreError) {
+        try apply(.outside(zone: presence.zone, beacon: presence.beacon))
+    }
+
+    /// Replaces all presences without an event.
+    public func replacePresences(with presences: [Presence]) throws(StoreError) {
+        try database.transaction { () throws(StoreError) in
+            try database.execute("DELETE FROM presence")
+            for presence in presences { try put(presence) }
+        }
     }
 
     private func apply(_ change: Change) throws(StoreError) {
@@ -168,77 +214,42 @@ public final class EventStore {
             ])
     }
 
-    /// Replaces who is inside, without an event.
-    public func replacePresences(with presences: [Presence]) throws(StoreError) {
-        try database.transaction { () throws(StoreError) in
-            try database.execute("DELETE FROM presence")
-            for presence in presences { try put(presence) }
-        }
-    }
+    // MARK: Channels
 
-    /// The time of the newest event, in microseconds since 1970; `nil` when there is none.
-    public func newestTime() throws(StoreError) -> Int64? {
-        var time: Int64?
-        try database.query("SELECT max(at) FROM event") { time = $0.first?.integer }
-        return time
-    }
-
-    /// Who is inside, by what was kept.
-    public func presences() throws(StoreError) -> [Presence] {
-        var found: [Presence] = []
-        try database.query("SELECT zone, beacon, since, dwells FROM presence ORDER BY since, zone, beacon") { row in
-            guard row.count == 4, let zone = row[0].text, let beacon = row[1].text, let since = row[2].integer,
-                let dwells = row[3].integer
-            else { return }
-            found.append(Presence(zone: zone, beacon: beacon, since: since, dwells: Int(clamping: dwells)))
-        }
-        return found
-    }
-
-    /// Forgets who is inside of places that there are no more.
-    public func forget(_ presence: Presence) throws(StoreError) {
-        try database.execute(
-            "DELETE FROM presence WHERE zone = ? AND beacon = ?", [.text(presence.zone), .text(presence.beacon)])
-    }
-
-    /// What a channel was not handed yet, oldest first.
+    /// The events that a channel does not have yet, the oldest first.
     public func waiting(for channel: String, limit: Int, after sequence: Int64 = 0) throws(StoreError) -> [Waiting] {
-        var found: [Waiting] = []
-        try database.query(
+        try database.rows(
             "SELECT event.seq, \(Self.columns) FROM outbox JOIN event USING (seq) WHERE channel = ? AND seq > ? "
                 + "ORDER BY seq LIMIT ?", [.text(channel), .integer(sequence), .integer(Int64(limit))]
         ) { row in
-            guard let sequence = row.first?.integer, let event = Self.event(row.dropFirst()) else { return }
-            found.append(Waiting(sequence: sequence, event: event))
+            guard let sequence = row.first?.integer, let event = Self.event(row.dropFirst()) else { return nil }
+            return Waiting(sequence: sequence, event: event)
         }
-        return found
     }
 
-    /// How many events a channel was not handed yet.
+    /// The number of events that a channel does not have yet.
     public func waitingCount(for channel: String) throws(StoreError) -> Int {
-        var count = 0
-        try database.query("SELECT count(*) FROM outbox WHERE channel = ?", [.text(channel)]) {
-            count = Int(clamping: $0.first?.integer ?? 0)
-        }
-        return count
+        Int(clamping: try database.number("SELECT count(*) FROM outbox WHERE channel = ?", [.text(channel)]) ?? 0)
     }
 
-    /// A channel has been handed an event.
+    /// Notes that a channel has an event.
     public func settle(_ sequence: Int64, for channel: String) throws(StoreError) {
         try database.execute(
             "DELETE FROM outbox WHERE channel = ? AND seq = ?", [.text(channel), .integer(sequence)])
     }
 
-    /// A channel has been handed all events up to one.
+    /// Notes that a channel has all events up to a number.
     public func settle(through sequence: Int64, for channel: String) throws(StoreError) {
         try database.execute(
             "DELETE FROM outbox WHERE channel = ? AND seq <= ?", [.text(channel), .integer(sequence)])
     }
 
+    // MARK: History
+
     static let ofName =
         "SELECT \(columns) FROM event WHERE (beacon = ?1 OR zone = ?1 OR kind = 'room' "
         + "AND json_extract(json, '$.from') = ?1) AND coalesce(at, 0) BETWEEN ?2 AND ?3 ORDER BY seq"
-    /// Name by name along the indexes: years of events are not read for a handful of names.
+    /// Steps from name to name along the indexes, so that years of events are not read for a few names.
     static let allNames =
         "WITH RECURSIVE place(name) AS (SELECT min(zone) FROM event WHERE zone > '' UNION ALL SELECT (SELECT min(zone) "
         + "FROM event WHERE zone > place.name) FROM place WHERE place.name NOT NULL), "
@@ -246,11 +257,10 @@ public final class EventStore {
         + "WHERE beacon > tag.name) FROM tag WHERE tag.name NOT NULL) SELECT name FROM place WHERE name NOT NULL "
         + "UNION SELECT name FROM tag WHERE name NOT NULL ORDER BY name"
 
-    /// What happened with a beacon or in a zone, oldest first; in a room also who has left it for another one.
+    /// The events of a beacon, a zone or a room, the oldest first. Those of a room include beacons that left it for another
+    /// room.
     ///
-    /// - Parameters:
-    ///   - name: Of the beacon, the zone or the room.
-    ///   - range: In microseconds since 1970, both ends included.
+    /// - Parameter range: In microseconds since 1970, both ends included.
     public func history(
         of name: String, _ range: ClosedRange<Int64> = .min ... .max, _ each: (Event) -> Void
     ) throws(StoreError) {
@@ -261,14 +271,7 @@ public final class EventStore {
         }
     }
 
-    /// The beacons and zones of which something is kept.
-    public func names() throws(StoreError) -> [String] {
-        var names: [String] = []
-        try database.query(Self.allNames) { row in if let name = row.first?.text { names.append(name) } }
-        return names
-    }
-
-    /// Who heard a beacon, minute by minute and oldest first; nothing where nobody keeps that.
+    /// The receivers that have received a beacon, minute by minute and the oldest first.
     ///
     /// - Parameter range: In microseconds since 1970, both ends included.
     public func minutes(
@@ -277,23 +280,11 @@ public final class EventStore {
         try SightingDatabase(database).minutes(of: beacon, range, each)
     }
 
-    /// Forgets events before `time`, in microseconds since 1970, that nobody waits for.
-    ///
-    /// - Returns: how many.
-    @discardableResult
-    public func prune(before time: Int64) throws(StoreError) -> Int {
-        try database.execute(
-            "DELETE FROM event WHERE at < ? AND seq NOT IN (SELECT seq FROM outbox)", [.integer(time)])
-        let count = database.changes
-        try SightingDatabase(database).prune(before: time)
-        return count
+    /// The beacons and zones that have events.
+    public func names() throws(StoreError) -> [String] {
+        try database.rows(Self.allNames) { $0.first?.text }
     }
 
-    private static func event(_ row: ArraySlice<Database.Value>) -> Event? {
-        let row = Array(row)
-        guard row.count == 6, let id = row[0].text, let kind = row[2].text, let zone = row[3].text,
-            let json = row[5].text
-        else { return nil }
-        return Event(id: id, time: row[1].integer, kind: kind, zone: zone, beacon: row[4].text, json: json)
-    }
+    /// The time of the newest event, in microseconds since 1970; `nil` if there is none.
+    public func newestTime() throws(StoreError) -> Int64? { try database.number("SELECT max(at) FROM event") }
 }

@@ -1,7 +1,7 @@
-/// A sentence for the operator's log.
+/// A sentence for the operator.
 public struct Notice: Hashable, Sendable {
     public var text: String
-    /// Whether something went wrong; otherwise it works again.
+    /// Whether something fails. Otherwise it works, or works again.
     public var isWarning: Bool
 
     /// Creates a notice.

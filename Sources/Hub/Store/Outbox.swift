@@ -1,6 +1,6 @@
 /// Messages that wait until their receiver has them, oldest first.
 ///
-/// They wait in a SQLite file of their own, and so survive a restart. While the file cannot be written they wait in memory.
+/// They wait in an SQLite file of their own, and so survive a restart. While the file cannot be written, they wait in memory.
 /// After a power failure the messages of the last few seconds may be missing. The owner removes a message when the receiver
 /// has it; until then ``first(_:)`` returns it again.
 public final class Outbox {
@@ -23,14 +23,14 @@ public final class Outbox {
         fileprivate var byteCount: Int { topic.utf8.count + text.utf8.count }
     }
 
-    /// A message with the number that ``Outbox/remove(_:)`` finds it by.
+    /// A message with its number in the outbox.
     public struct Waiting: Hashable, Sendable {
         /// Positive in the file, negative in memory.
         public var number: Int64
         public var message: Message
     }
 
-    /// How much an outbox holds. When there is more, the oldest messages are dropped.
+    /// The capacity of an outbox. If there are more messages, the oldest are dropped.
     public struct Limits: Hashable, Sendable {
         /// The topics and texts in the file, in bytes.
         public var fileBytes = 100_000_000
@@ -69,8 +69,8 @@ public final class Outbox {
     /// Creates an outbox; ``open()`` opens its file.
     ///
     /// - Parameters:
-    ///   - path: The SQLite file, created when it is missing.
-    ///   - contents: What the messages are, for log lines: `sightings`.
+    ///   - path: The SQLite file, created if it is missing.
+    ///   - contents: A word for the messages in notices, such as `sightings`.
     public init(path: String, of contents: String, limits: Limits = Limits()) {
         self.path = path
         self.contents = contents
@@ -84,7 +84,8 @@ public final class Outbox {
     /// The topics and texts of the messages that wait, in bytes.
     public var byteCount: Int { fileBytes + memoryBytes }
 
-    /// What the operator should know: that the file cannot be written, or can be written again. Each is returned once.
+    /// Returns what the operator should know: that the file cannot be written, or can be written again. Each notice is
+    /// returned once.
     public func takeNotices() -> [Notice] { failure.takeNotices() }
 
     /// Opens the file, and finds the messages of an earlier run. Appending opens it too.
@@ -94,13 +95,13 @@ public final class Outbox {
         guard database == nil else { return }
         let opened = try Database(
             path: path, application: Self.application, version: Self.version, setUp: Self.tables)
-        // Messages come every second. Waiting for the disk each time would wear it out.
+        // Messages come every second, and a wait for the disk each time would wear it out.
         try opened.execute("PRAGMA synchronous = NORMAL")
         database = opened
         (fileCount, fileBytes) = try sum(opened, "?1 = ?1", 0)
     }
 
-    /// Puts messages behind all others.
+    /// Adds messages after all others.
     public func append(_ messages: [Message]) {
         for message in messages {
             lastMemoryNumber -= 1

@@ -1,30 +1,30 @@
-/// What one receiver has heard of one beacon in one batch.
+/// The reports of one beacon that one receiver got in one batch.
 public struct SightingRow: Hashable, Sendable {
     public var receiver: String
     public var beacon: String
     /// In milliseconds since 1970.
     public var milliseconds: Int64
     public var reports: Int
-    /// In dBm; `nil` where no report had a level.
+    /// In dBm; `nil` if no report had a level.
     public var level: Double?
-    /// The same batch counts once.
+    /// A batch that comes twice counts once.
     public var batch: Batch
-    /// Whether it came too late for presence, and perhaps after later ones.
+    /// Whether it came too late for presence, and perhaps after later batches.
     public var isLate: Bool
 
-    /// Tells a batch from all others of its receiver.
+    /// The number of a batch, unique for its receiver.
     public struct Batch: Hashable, Sendable {
         public var boot: String
         public var sequence: Int64
 
-        /// See the properties of the same names.
+        /// Creates a number.
         public init(boot: String, sequence: Int64) {
             self.boot = boot
             self.sequence = sequence
         }
     }
 
-    /// See the properties of the same names.
+    /// Creates a row.
     public init(
         receiver: String, beacon: String, milliseconds: Int64, reports: Int, level: Double?, batch: Batch,
         isLate: Bool = false
@@ -39,18 +39,18 @@ public struct SightingRow: Hashable, Sendable {
     }
 }
 
-/// What a receiver has heard of a beacon in a minute.
+/// The reports of a beacon that a receiver got in one minute.
 public struct HeardMinute: Hashable, Sendable {
     public var receiver: String
     /// When the minute began, in milliseconds since 1970.
     public var milliseconds: Int64
     public var reports: Int
-    /// How many of the reports came too late for presence.
+    /// The number of reports that came too late for presence.
     public var late: Int
-    /// The mean in dBm; `nil` where no report had a level.
+    /// The mean in dBm; `nil` if no report had a level.
     public var level: Double?
 
-    /// See the properties of the same names.
+    /// Creates a minute.
     public init(receiver: String, milliseconds: Int64, reports: Int, late: Int, level: Double?) {
         self.receiver = receiver
         self.milliseconds = milliseconds
@@ -60,7 +60,7 @@ public struct HeardMinute: Hashable, Sendable {
     }
 }
 
-/// Which batches of each receiver's runs earlier processes have put into a file, from the first to the last number.
+/// The batches of each receiver's runs that earlier processes have written, from the first to the last number.
 struct TakenBatches {
     fileprivate struct Run: Hashable {
         let receiver: String
@@ -68,7 +68,7 @@ struct TakenBatches {
     }
 
     fileprivate var earlier: [Run: [ClosedRange<Int64>]] = [:]
-    /// Tells what this process takes from what others have.
+    /// The number of this process in the file.
     fileprivate var number: Int64 = 1
 
     fileprivate func holds(_ row: SightingRow) -> Bool {
@@ -77,12 +77,12 @@ struct TakenBatches {
     }
 }
 
-/// The tables of what was heard, in files that have them: one row for each beacon, receiver and minute.
+/// The tables of sightings, in files that have them: one row for each beacon, receiver and minute.
 struct SightingDatabase {
     private let database: Database
 
     private static let minute: Int64 = 60_000
-    /// Levels are summed in thousandths of a dB.
+    /// Levels are summed in thousandths of a decibel.
     private static let scale = 1000.0
 
     init(_ database: Database) { self.database = database }
@@ -124,7 +124,7 @@ struct SightingDatabase {
             ])
     }
 
-    /// Whether somebody keeps in this file what was heard.
+    /// Whether the file has the tables.
     private func isThere() throws(StoreError) -> Bool {
         var count: Int64 = 0
         try database.query("SELECT count(*) FROM sqlite_master WHERE name IN ('heard', 'late')") {
@@ -133,7 +133,9 @@ struct SightingDatabase {
         return count == 2
     }
 
-    /// - Parameter known: What was there when this process began; read once.
+    /// Adds rows.
+    ///
+    /// - Parameter known: The batches of earlier processes, which are read once.
     func add(_ rows: [SightingRow], _ known: inout TakenBatches?) throws(StoreError) {
         guard !rows.isEmpty else { return }
         try make()
@@ -150,9 +152,9 @@ struct SightingDatabase {
                     ])
                 guard database.changes == 1 else { continue }
             } else {
-                // Somebody has read this recording before.
+                // An earlier process has read this recording.
                 if taken.holds(row) { continue }
-                // All beacons of a batch stand together.
+                // The rows of a batch follow each other.
                 if noted?.batch != row.batch || noted?.receiver != row.receiver { try note(row, of: taken.number) }
                 noted = row
             }
@@ -195,7 +197,7 @@ struct SightingDatabase {
 
     func prune(before time: Int64) throws(StoreError) {
         guard try isThere() else { return }
-        // Beacon by beacon along the key: a year of minutes is not read for those of an hour.
+        // Steps from beacon to beacon along the key, so that a year of minutes is not read for those of an hour.
         try database.execute(
             "WITH RECURSIVE name(beacon) AS (SELECT min(beacon) FROM heard UNION ALL SELECT (SELECT min(beacon) FROM heard "
                 + "WHERE heard.beacon > name.beacon) FROM name WHERE beacon NOT NULL) "

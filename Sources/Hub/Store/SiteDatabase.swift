@@ -2,18 +2,18 @@ internal import CPostgreSQL
 internal import Glibc
 internal import LinuxHost
 
-/// Where a database of PostgreSQL is, and who we are to it.
+/// The connection string and the password of a PostgreSQL database.
 public struct SiteOptions: Hashable, Sendable {
-    /// As libpq takes it: `host=db dbname=pharos`, or a URI.
+    /// A connection string of libpq, such as `host=db dbname=pharos`, or a URI.
     public let connection: String
     let password: String?
 
-    /// What such a file may hold, in octets.
+    /// The largest size of a password file, in bytes.
     private static let sizeLimit = 4096
 
-    /// Checks what can be checked without the server: PostgreSQL's own library is there, and understands the text.
+    /// Reads the password, loads libpq, and lets libpq check the connection string. The server is not needed.
     ///
-    /// - Parameter passwordFile: One line, in a file that nobody else may read; `nil` for none, or libpq's own.
+    /// - Parameter passwordFile: A file with one line that other users cannot read; `nil` to use libpq's own password file.
     public init(connection: String, passwordFile: String? = nil) throws(SiteStoreError) {
         self.connection = connection
         password = try passwordFile.map { path throws(SiteStoreError) in try Self.password(path) }
@@ -47,18 +47,18 @@ public struct SiteOptions: Hashable, Sendable {
         if octets.last == UInt8(ascii: "\r") { octets.removeLast() }
         guard !octets.isEmpty, !octets.contains(UInt8(ascii: "\n")), !octets.contains(0),
             let text = String(validating: octets, as: UTF8.self)
-        else { throw SiteStoreError(.invalid, "\(path): one line is expected here: the password") }
+        else { throw SiteStoreError(.invalid, "\(path): this file must have one line: the password") }
         return text
     }
 }
 
-/// A connection to PostgreSQL, for one thread; everything here waits for the server.
+/// A connection to PostgreSQL, for one thread. Every call waits for the server.
 @safe final class SiteDatabase {
     private let handle: OpaquePointer
-    /// How it is called in sentences.
+    /// The database in messages.
     let name: String
 
-    /// What counts where the connection's text does not say otherwise: nobody waits for hours for a server that is gone.
+    /// Defaults for the connection string, so that a server that is gone is noticed within seconds.
     private static let defaults = [
         ("connect_timeout", "10"), ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
         ("tcp_user_timeout", "15000"), ("fallback_application_name", "pharos"),
@@ -77,14 +77,14 @@ public struct SiteOptions: Hashable, Sendable {
         let keys = unsafe texts.map { unsafe UnsafePointer($0.0) } + [nil]
         let values = unsafe texts.map { unsafe UnsafePointer($0.1) } + [nil]
         guard let handle = unsafe PQconnectdbParams(keys, values, 1) else {
-            throw SiteStoreError(.failed, "PostgreSQL: there is no memory left")
+            throw SiteStoreError(.failed, "PostgreSQL: out of memory")
         }
         let database = unsafe PQdb(handle).map { unsafe String(cString: $0) } ?? ""
         let host = unsafe PQhost(handle).map { unsafe String(cString: $0) } ?? ""
         name = "PostgreSQL" + (database.isEmpty ? "" : " \(database)") + (host.isEmpty ? "" : " at \(host)")
         guard unsafe PQstatus(handle) == CONNECTION_OK else {
             let reason = SiteStoreError.reason(unsafe String(cString: PQerrorMessage(handle)))
-            // Who answers others does not want us, or speaks no TLS.
+            // A server that answers a ping has refused this client, or has no TLS.
             let mode = unsafe strdup("sslmode")
             let plain = unsafe strdup("disable")
             defer {
@@ -97,7 +97,7 @@ public struct SiteOptions: Hashable, Sendable {
             unsafe PQfinish(handle)
             if isFull { throw SiteStoreError(.unreachable, "\(name): the database is busy: \(reason)") }
             throw ping == PQPING_OK
-                ? SiteStoreError(.refused, "\(name): the database does not let us in: \(reason)")
+                ? SiteStoreError(.refused, "\(name): the database refuses the connection: \(reason)")
                 : SiteStoreError(.unreachable, "\(name): no database answers there: \(reason)")
         }
         unsafe self.handle = handle
@@ -106,8 +106,8 @@ public struct SiteOptions: Hashable, Sendable {
 
     deinit { unsafe PQfinish(handle) }
 
-    /// Whether a server that has not let us in lacks connections, now or for this user. libpq tells the code of such an
-    /// error in the text of another try alone: the sentence itself may be in any language.
+    /// Whether a server has refused the connection because it has too many. The message may be in any language; libpq
+    /// shows the code of the error only in the verbose message of another attempt.
     private static func isFull(_ handle: OpaquePointer) -> Bool {
         unsafe PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         unsafe PQreset(handle)
@@ -115,7 +115,7 @@ public struct SiteOptions: Hashable, Sendable {
         return unsafe String(cString: PQerrorMessage(handle)).contains(" 53300: ")
     }
 
-    /// All or nothing of what `body` does.
+    /// Does all or nothing of what `body` does.
     func transaction<Value>(_ body: () throws(SiteStoreError) -> Value) throws(SiteStoreError) -> Value {
         try execute("BEGIN")
         do throws(SiteStoreError) {
@@ -128,14 +128,14 @@ public struct SiteOptions: Hashable, Sendable {
         }
     }
 
-    /// A statement whose rows nobody wants.
+    /// Runs a statement, and ignores its rows.
     func execute(_ statement: String, _ values: [String?] = []) throws(SiteStoreError) {
         try query(statement, values) { _ in }
     }
 
-    /// - Parameters:
-    ///   - values: For $1, $2 …, as texts.
-    ///   - each: Is given each row as it comes.
+    /// Runs a statement, and calls `each` with each row as it comes.
+    ///
+    /// - Parameter values: The values of $1, $2 …, as texts.
     func query(
         _ statement: String, _ values: [String?] = [], _ each: ([String?]) -> Void
     ) throws(SiteStoreError) {
@@ -158,9 +158,7 @@ public struct SiteOptions: Hashable, Sendable {
         }
     }
 
-    /// Hands lines over by COPY.
-    ///
-    /// - Parameter table: With its columns.
+    /// Writes lines in the text format of COPY into a table.
     func copy(_ lines: [String], into table: String) throws(SiteStoreError) {
         guard let begun = unsafe PQexec(handle, "COPY \(table) FROM STDIN") else { throw gone }
         defer { unsafe PQclear(begun) }
@@ -178,7 +176,7 @@ public struct SiteOptions: Hashable, Sendable {
         unsafe try results { _ in }
     }
 
-    /// Takes all results of a command, the failed one as well, so that the next command finds none of them.
+    /// Takes all results of a command, also after an error, so that the next command finds none of them.
     private func results(_ each: (OpaquePointer) -> Void) throws(SiteStoreError) {
         var error: SiteStoreError?
         while let result = unsafe PQgetResult(handle) {
@@ -193,10 +191,10 @@ public struct SiteOptions: Hashable, Sendable {
         if unsafe PQstatus(handle) != CONNECTION_OK { throw gone }
     }
 
-    /// Without a result the connection is lost.
+    /// The error of a connection that is lost.
     private var gone: SiteStoreError {
         let reason = SiteStoreError.reason(unsafe String(cString: PQerrorMessage(handle)))
-        return SiteStoreError(.unreachable, "\(name): the database is gone: \(reason)")
+        return SiteStoreError(.unreachable, "\(name): the connection to the database is lost: \(reason)")
     }
 
     private func failure(_ result: OpaquePointer) -> SiteStoreError {
@@ -206,9 +204,9 @@ public struct SiteOptions: Hashable, Sendable {
         guard unsafe PQstatus(handle) == CONNECTION_OK, let state = field(PHAROS_PG_SQLSTATE) else { return gone }
         let sentence = "\(name): \(field(PHAROS_PG_PRIMARY) ?? "error \(state)")"
         switch state.prefix(2) {
-        // Data exceptions, broken constraints, and what is too large for an index.
+        // Data exceptions, violated constraints, and values that are too large for an index.
         case "22", "23", "54": return SiteStoreError(.data, sentence)
-        // The administrator ends the server, or it has no more connections.
+        // The server is shut down, or has no more connections.
         case "57", "53", "08": return SiteStoreError(.unreachable, sentence)
         case "42" where state == "42501": return SiteStoreError(.refused, sentence)
         default: return SiteStoreError(.failed, sentence)

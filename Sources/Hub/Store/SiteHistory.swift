@@ -1,11 +1,11 @@
-/// What happened at several sites, in a database of PostgreSQL; for one thread, which waits for the server.
+/// The events and sightings of several sites in a PostgreSQL database, for one thread. Every call waits for the server.
 ///
-/// Rows come by COPY into a temporary table, and from there into their own: what is there already is left as it is, so that
-/// a batch that comes twice changes nothing.
+/// Rows are copied into a temporary table, and from there into their own table if their key is new. So a batch that comes
+/// twice changes nothing.
 public final class SiteHistory {
-    /// Of the tables.
+    /// The version of the tables.
     public static let version = 1
-    /// Each makes the next version of the one before.
+    /// Each creates the next version of the tables.
     private static let migrations = [
         """
         CREATE TABLE pharos_sightings (site text NOT NULL, receiver text NOT NULL, boot text NOT NULL, seq bigint NOT NULL,
@@ -18,7 +18,7 @@ public final class SiteHistory {
         CREATE INDEX pharos_events_place ON pharos_events (place, at);
         """
     ]
-    /// So that two collectors do not make the tables at the same time.
+    /// The advisory lock that prevents two collectors from creating the tables at the same time.
     private static let lock = 0x5048_5253
 
     private let database: SiteDatabase
@@ -26,12 +26,14 @@ public final class SiteHistory {
 
     /// Connects.
     ///
-    /// - Parameter isReadOnly: Whether the tables must be there already; otherwise they are made, or brought up to date.
+    /// - Parameter isReadOnly: Whether the tables must exist already. Otherwise they are created or updated.
     public init(_ options: SiteOptions, isReadOnly: Bool = false) throws(SiteStoreError) {
         database = try SiteDatabase(options)
         if isReadOnly {
             let found = try foundVersion()
-            if found == 0 { throw SiteStoreError(.empty, "\(database.name): no collector has kept anything there") }
+            if found == 0 {
+                throw SiteStoreError(.empty, "\(database.name): no collector has written to this database")
+            }
             try check(found)
         } else {
             try migrate()
@@ -41,7 +43,7 @@ public final class SiteHistory {
     private func foundVersion() throws(SiteStoreError) -> Int {
         var found = 0
         var isThere = false
-        // Not to_regclass(), which remembers what was not there.
+        // to_regclass() would cache that a table is missing.
         try database.query(
             "SELECT count(*) > 0 FROM pg_catalog.pg_tables WHERE tablename = 'pharos_version' "
                 + "AND schemaname = ANY (current_schemas(false))"
@@ -63,7 +65,7 @@ public final class SiteHistory {
         guard found < Self.version else { return try index() }
         try database.transaction { () throws(SiteStoreError) in
             try database.execute("SELECT pg_advisory_xact_lock(\(Self.lock))")
-            // Another one may have been faster.
+            // Another collector may have been faster.
             for next in try foundVersion()..<Self.version {
                 for statement in Self.migrations[next].split(separator: ";") where statement.contains("CREATE") {
                     try database.execute(String(statement))
@@ -75,8 +77,7 @@ public final class SiteHistory {
         try index()
     }
 
-    /// Makes the index of who has changed rooms, which tables of the same version may not have yet: whoever reads them does
-    /// without.
+    /// Creates the index of room changes, which older tables of this version do not have. Readers do not need it.
     private func index() throws(SiteStoreError) {
         func isThere() throws(SiteStoreError) -> Bool {
             var count = 0
@@ -94,7 +95,7 @@ public final class SiteHistory {
         }
     }
 
-    /// Puts rows of ``SiteRow`` in, each once.
+    /// Writes rows. Rows whose key is there already are ignored.
     public func write(_ rows: [SiteRow]) throws(SiteStoreError) {
         let sightings = rows.filter { $0.table == .sightings }.map(\.text)
         let events = rows.filter { $0.table == .events }.map(\.text)
@@ -125,7 +126,7 @@ public final class SiteHistory {
 
     /// Takes the advisory lock of a site for as long as this connection lasts.
     ///
-    /// - Returns: whether it was free.
+    /// - Returns: whether the lock was free.
     public func takeLock(of site: String) throws(SiteStoreError) -> Bool {
         try database.query("SELECT pg_try_advisory_lock(\(Self.lock), hashtext($1))", [site]) { row in
             hasLock = row.first == "t"
@@ -142,7 +143,7 @@ public final class SiteHistory {
     /// The beacons that are present at a site, by the last event of each.
     public func presence(at site: String) throws(SiteStoreError) -> SitePresence {
         var found = SitePresence()
-        // From beacon to beacon along the index, so that years of events are not read.
+        // Steps from beacon to beacon along the index, so that years of events are not read.
         try database.query(
             "WITH RECURSIVE tag(name) AS ((SELECT beacon FROM pharos_events ORDER BY 1 LIMIT 1) UNION ALL "
                 + "SELECT (SELECT min(beacon) FROM pharos_events WHERE beacon > tag.name) FROM tag "
@@ -168,13 +169,13 @@ public final class SiteHistory {
         return found
     }
 
-    // MARK: What is asked
+    // MARK: History
 
-    /// What happened with a beacon at all sites or in a place of one, oldest first; in a room also who has left it for
-    /// another one.
+    /// The events of a beacon at all sites, or of a room of one site, the oldest first. Those of a room include beacons that
+    /// left it for another room.
     ///
     /// - Parameters:
-    ///   - site: Whose place: other sites may have one of the same name.
+    ///   - site: The site of the room, because other sites may have a room of the same name.
     ///   - range: In microseconds since 1970, both ends included.
     public func events(
         of name: String, at site: String, _ range: ClosedRange<Int64>, _ each: (EventStore.Event) -> Void
@@ -192,7 +193,7 @@ public final class SiteHistory {
         }
     }
 
-    /// Who heard a beacon, minute by minute and oldest first.
+    /// The receivers that have received a beacon, minute by minute and the oldest first.
     ///
     /// - Parameter range: In microseconds since 1970, both ends included.
     public func minutes(
@@ -213,10 +214,10 @@ public final class SiteHistory {
         }
     }
 
-    /// The beacons, and the places of a site, of which something is kept, at most a thousand of them.
+    /// The names of beacons, and of rooms of a site, that have events or sightings; at most 1000.
     public func names(at site: String) throws(SiteStoreError) -> [String] {
         var names: [String] = []
-        // Name by name along the indexes: years of rows are not read for a handful of names.
+        // Steps from name to name along the indexes, so that years of rows are not read for a few names.
         func all(_ name: String, _ column: String, _ table: String) -> String {
             "\(name)(name) AS ((SELECT \(column) FROM \(table) ORDER BY 1 LIMIT 1) UNION ALL SELECT (SELECT \(column) "
                 + "FROM \(table) WHERE \(column) > \(name).name ORDER BY 1 LIMIT 1) FROM \(name) "
@@ -235,7 +236,7 @@ public final class SiteHistory {
     private static let moments =
         "to_timestamp($2::double precision / 1000000) AND to_timestamp($3::double precision / 1000000)"
 
-    /// Of the years that PostgreSQL knows as well.
+    /// The range, limited to the years that PostgreSQL supports.
     private static func texts(_ range: ClosedRange<Int64>) -> [String?] {
         let years: ClosedRange<Int64> = -60_000_000_000_000_000...200_000_000_000_000_000
         let part = range.clamped(to: years)
@@ -243,68 +244,4 @@ public final class SiteHistory {
     }
 
     private static func number(_ text: String?) -> Int { text.flatMap { Int($0) } ?? 0 }
-}
-
-/// The beacons that were present at a site when its last event happened.
-public struct SitePresence: Hashable, Sendable {
-    public var presences: [EventStore.Presence] = []
-    /// The time of the last event, in microseconds since 1970; the smallest number when there is none.
-    public var newest = Int64.min
-}
-
-/// A row on its way, as COPY takes it: it can wait as a text.
-public struct SiteRow: Hashable, Sendable {
-    /// Where it belongs.
-    public enum Table: String, Hashable, Sendable {
-        case sightings, events
-    }
-
-    public let table: Table
-    /// One or more lines, with their ends.
-    public let text: String
-
-    /// Rows that have waited.
-    public init(_ table: Table, text: String) {
-        self.table = table
-        self.text = text
-    }
-
-    /// Creates the row of a sighting.
-    init(_ sighting: SightingRow, at site: String) {
-        let level = sighting.level.map { "\(($0 * 100).rounded() / 100)" }
-        self.init(
-            .sightings,
-            text: Self.line([
-                site, sighting.receiver, sighting.batch.boot, "\(sighting.batch.sequence)", sighting.beacon,
-                "\(sighting.milliseconds)", "\(min(sighting.reports, 1 << 30))", level, sighting.isLate ? "t" : "f",
-            ]))
-    }
-
-    /// Creates the row of an event.
-    init(_ event: EventStore.Event, at site: String) {
-        self.init(
-            .events,
-            text: Self.line([
-                event.id, site, "\((event.time ?? 0) / 1000)", event.kind, event.beacon ?? "", event.zone, event.json,
-            ]))
-    }
-
-    /// The text format of COPY.
-    private static func line(_ values: [String?]) -> String {
-        values.map { value in
-            guard let value else { return "\\N" }
-            var text = ""
-            for scalar in value.unicodeScalars {
-                switch scalar {
-                case "\\": text += "\\\\"
-                case "\t": text += "\\t"
-                case "\n": text += "\\n"
-                case "\r": text += "\\r"
-                case "\0": text += " "
-                default: text.unicodeScalars.append(scalar)
-                }
-            }
-            return text
-        }.joined(separator: "\t") + "\n"
-    }
 }

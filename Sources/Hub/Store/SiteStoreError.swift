@@ -1,44 +1,46 @@
 internal import LinuxHost
 
-/// Why a database of PostgreSQL cannot be used, as one sentence.
+/// An error of a PostgreSQL database, as one sentence with its place.
 public struct SiteStoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What it means for whoever wanted it.
+    /// What the error means for the caller.
     public enum Kind: Hashable, Sendable {
-        /// Nobody answers there, or no more.
+        /// No server answers, or the connection was lost.
         case unreachable
-        /// It answers, and does not let us in: the user, the password, the database or TLS.
+        /// The server refuses the user, the password, the database or TLS.
         case refused
-        /// What says where it is says nothing that libpq understands, or the file of the password is not usable.
+        /// libpq does not understand the connection string, or the password file cannot be used.
         case invalid
-        /// The file of the password is not there.
+        /// The password file does not exist.
         case missing
-        /// There are no tables of ours in it.
+        /// The database has no tables of Pharos.
         case empty
-        /// The tables are of a later version of this program.
+        /// The tables were made by a later version of Pharos.
         case foreign
-        /// It takes no such values: the same will not be taken later.
+        /// The server refuses the values, and will refuse them again.
         case data
-        /// Everything else that it says.
+        /// Any other error of the server.
         case failed
     }
 
     public let kind: Kind
     public let description: String
 
-    /// - Parameter sentence: With the place in it.
+    /// Creates an error.
+    ///
+    /// - Parameter sentence: What is wrong, with its place.
     public init(_ kind: Kind, _ sentence: String) {
         self.kind = kind
         description = sentence
     }
 
-    /// The file of the password, that could not be read.
+    /// The error of a password file that cannot be read.
     init(_ error: SystemError, reading path: String) {
         self.init(
             error.errno == SystemError.noEntry ? .missing : .invalid,
-            "\(error.about(path)); \"passwordFile\" has one line: the password")
+            "\(error.about(path)); \"passwordFile\" must have one line: the password")
     }
 
-    /// The first of libpq's lines that says something, without where it comes from.
+    /// The reason in libpq's message, without its prefix.
     static func reason(_ text: String) -> String {
         let lines = text.split(whereSeparator: \.isNewline)
         guard var line = lines.last(where: { $0.contains("FATAL:") }) ?? lines.first else {
@@ -52,7 +54,7 @@ public struct SiteStoreError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension Substring {
-    /// Where a text begins and ends in it, for the last time.
+    /// The last occurrence of a text.
     fileprivate func range(of text: String) -> Range<Index>? {
         var found: Range<Index>?
         var place = startIndex

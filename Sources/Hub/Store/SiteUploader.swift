@@ -1,15 +1,15 @@
 public import LinuxHost
 
-/// Sends what a collector keeps to PostgreSQL, and takes the site's lock there.
+/// Writes a collector's events and sightings to PostgreSQL, and takes the site's lock there.
 ///
-/// Events and sightings wait in an ``Outbox`` until the database has them. The database is used on a thread of its own:
-/// only ``finish(isHurried:)`` waits for it. The owner calls ``poll()`` at least every second.
+/// Events and sightings wait in an ``Outbox`` until the database has them. A thread of its own uses the database, so only
+/// ``finish(isHurried:)`` waits for it. The owner calls ``poll()`` at least once a second.
 public final class SiteUploader {
     /// Which collector of the site works.
     public enum SiteLock: Hashable, Sendable {
         /// The database has not answered yet.
         case undecided
-        /// The database does not answer. A collector works on, so that nothing is missing for want of a database.
+        /// The database does not answer. A collector works on, so that no data is missing.
         case unreachable
         /// This collector has the lock: it works.
         case held
@@ -23,7 +23,7 @@ public final class SiteUploader {
     }
 
     private enum Answer: Sendable {
-        /// - Parameter SitePresence: The presence at the site when the lock was taken; `nil` when it was held already.
+        /// The lock is held. The presence at the site is there if the lock was free before.
         case locked(SitePresence?)
         case lockedByAnother
         case written
@@ -58,9 +58,9 @@ public final class SiteUploader {
     private var rows: [SightingRow] = []
 
     private static let second: UInt64 = 1_000_000_000
-    /// Messages that are written together.
+    /// The number of messages that are written together.
     private static let batch = 64
-    /// Sightings in one message.
+    /// The number of sightings in one message.
     private static let rowsAtATime = 2000
     /// The pause between two attempts, in nanoseconds. It doubles with each failure.
     private static let pauses = second...10 * second
@@ -91,7 +91,7 @@ public final class SiteUploader {
 
     /// The thread.
     private static func serve(_ options: SiteOptions, _ site: String, _ work: Monitor<Work>) {
-        // Signals are for the main thread.
+        // Blocks signals here, because the main thread takes them.
         _ = try? SignalDescriptor()
         var history: SiteHistory?
         while true {
@@ -128,7 +128,7 @@ public final class SiteUploader {
         return try history.takeLock(of: site) ? .locked(try history.presence(at: site)) : .lockedByAnother
     }
 
-    // MARK: What is uploaded
+    // MARK: Adding
 
     /// Uploads events at once, and sightings once a second.
     public func add(_ events: [EventStore.Event], _ sightings: [SightingRow]) {
@@ -211,7 +211,7 @@ public final class SiteUploader {
             }
             lastError = error
         case .failed(let error):
-            // The collector that stands by goes on to stand by: the other one works on without the database.
+            // While another collector works, this one continues to stand by.
             if siteLock != .heldByAnother { siteLock = .unreachable }
             sent = []
             if lastError?.description != error.description {
@@ -244,21 +244,21 @@ public final class SiteUploader {
                 isWarning: true))
     }
 
-    /// The presence at the site as the database had it when the lock was taken; returned once.
+    /// Returns the presence at the site when the lock was taken, once.
     public func takePresence() -> SitePresence? {
         defer { presence = nil }
         return presence
     }
 
-    /// What the operator should know; each is returned once.
+    /// Returns what the operator should know, once.
     public func takeNotices() -> [Notice] {
         defer { notices = [] }
         return outbox.takeNotices() + notices
     }
 
-    /// Uploads what is left, and ends the thread. What does not arrive in time waits in the outbox for the next start.
+    /// Writes what waits, and ends the thread. What does not arrive in time waits in the outbox for the next start.
     ///
-    /// - Parameter isHurried: Whether a signal asked the process to end; then this takes 2 s at most.
+    /// - Parameter isHurried: Whether a signal asked the process to end. Then this takes at most 2 s.
     public func finish(isHurried: Bool) {
         nextRows = 0
         add([], [])

@@ -1,0 +1,63 @@
+/// The beacons that were present at a site when its last event happened.
+public struct SitePresence: Hashable, Sendable {
+    public var presences: [EventStore.Presence] = []
+    /// The time of the last event, in microseconds since 1970; the smallest number if there is none.
+    public var newest = Int64.min
+}
+
+/// A row in the text format of COPY, in which it also waits in the outbox.
+public struct SiteRow: Hashable, Sendable {
+    /// The table of a row.
+    public enum Table: String, Hashable, Sendable {
+        case sightings, events
+    }
+
+    public let table: Table
+    /// One or more lines with their line ends.
+    public let text: String
+
+    /// Rows in the text format of COPY.
+    public init(_ table: Table, text: String) {
+        self.table = table
+        self.text = text
+    }
+
+    /// Creates the row of a sighting.
+    init(_ sighting: SightingRow, at site: String) {
+        let level = sighting.level.map { "\(($0 * 100).rounded() / 100)" }
+        self.init(
+            .sightings,
+            text: Self.line([
+                site, sighting.receiver, sighting.batch.boot, "\(sighting.batch.sequence)", sighting.beacon,
+                "\(sighting.milliseconds)", "\(min(sighting.reports, 1 << 30))", level, sighting.isLate ? "t" : "f",
+            ]))
+    }
+
+    /// Creates the row of an event.
+    init(_ event: EventStore.Event, at site: String) {
+        self.init(
+            .events,
+            text: Self.line([
+                event.id, site, "\((event.time ?? 0) / 1000)", event.kind, event.beacon ?? "", event.zone, event.json,
+            ]))
+    }
+
+    /// A line in the text format of COPY.
+    private static func line(_ values: [String?]) -> String {
+        values.map { value in
+            guard let value else { return "\\N" }
+            var text = ""
+            for scalar in value.unicodeScalars {
+                switch scalar {
+                case "\\": text += "\\\\"
+                case "\t": text += "\\t"
+                case "\n": text += "\\n"
+                case "\r": text += "\\r"
+                case "\0": text += " "
+                default: text.unicodeScalars.append(scalar)
+                }
+            }
+            return text
+        }.joined(separator: "\t") + "\n"
+    }
+}
