@@ -311,6 +311,11 @@ package.targets += [
         ]),
     tests("PharosCommandTests", ["BluetoothTypes", "Configuration", "HCI", "LinuxHost", "Profiles", "TestSupport"]),
     tests(
+        "PharosHubCommandTests",
+        [
+            "BluetoothTypes", "CommandSupport", "Configuration", "HCI", "LinuxHost", "TestSupport", "pharos-hub",
+        ]),
+    tests(
         "PlannerTests",
         [
             "Airtime", "BluetoothTypes", "Configuration", "Fleet", "LinuxHost", "Planner", "Profiles", "Sites",

@@ -1,5 +1,6 @@
 package import ArgumentParser
 internal import Configuration
+internal import Glibc
 internal import LinuxHost
 
 /// The start and the end of both programs.
@@ -18,8 +19,21 @@ package enum CommandProgram {
     ) {
         do {
             try Descriptor.fillStandardStreams()
-            SignalDescriptor.ignoreBrokenPipes()
-            let arguments = Array(CommandLine.arguments.dropFirst())
+        } catch {
+            ExitStatus.end(with: error)
+        }
+        SignalDescriptor.ignoreBrokenPipes()
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        exit(run(root, arguments, working: working, own: own))
+    }
+
+    /// Parses the arguments, and runs the command that they name.
+    ///
+    /// - Returns: the exit status. Errors are printed on standard error.
+    package static func run<Root: ParsableCommand>(
+        _ root: Root.Type, _ arguments: [String], working: [String], own: ExitStatus.Classifier = { _ in nil }
+    ) -> Int32 {
+        do {
             if arguments.first == "help", let problem = UnknownCommand.problem(in: arguments, of: root) {
                 throw Failure(.usage, problem)
             }
@@ -33,8 +47,9 @@ package enum CommandProgram {
                 throw failure
             }
             try Terminal.finish()
+            return 0
         } catch {
-            ExitStatus.end(with: error, of: root, own: own)
+            return ExitStatus.report(error, of: root, arguments, own: own)
         }
     }
 }

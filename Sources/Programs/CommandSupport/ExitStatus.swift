@@ -31,27 +31,33 @@ package enum ExitStatus: Int32 {
     /// Returns the exit code and the sentences for errors that only one program has; `nil` for all others.
     package typealias Classifier = (any Error) -> (ExitStatus, [String])?
 
-    /// Prints the sentences of an error, and ends the process with its exit code.
-    package static func end(with error: any Error, own: Classifier = { _ in nil }) -> Never {
-        let (status, messages) = statusAndMessages(error, own) ?? (.software, ["\(error)"])
-        for message in messages { Terminal.writeError("pharos: \(message)\n") }
-        exit(status.rawValue)
+    /// Prints an error on standard error, and ends the program.
+    package static func end(with error: any Error) -> Never {
+        let (status, messages) = statusAndMessages(error, { _ in nil }) ?? (.software, ["\(error)"])
+        exit(status.print(messages))
     }
 
-    /// Prints the message of an error of a root command, and ends the process with its exit code.
-    static func end<Root: ParsableCommand>(with error: any Error, of root: Root.Type, own: Classifier) -> Never {
-        guard statusAndMessages(error, own) == nil else { end(with: error, own: own) }
-        // All other errors are from the argument parser. Help and version are printed on standard output, mistakes on
-        // standard error.
+    /// Prints an error of a command on standard error, or the help or the version on standard output.
+    ///
+    /// - Returns: the exit status.
+    static func report<Root: ParsableCommand>(
+        _ error: any Error, of root: Root.Type, _ arguments: [String], own: Classifier
+    ) -> Int32 {
+        if let (status, messages) = statusAndMessages(error, own) { return status.print(messages) }
+        // All other errors, the help and the version come from the argument parser.
         let message = root.fullMessage(for: error)
         let code = root.exitCode(for: error)
         if code.isSuccess {
             Terminal.write(message + "\n")
-            exit(0)
+            return 0
         }
-        Terminal.writeError(
-            ArgumentMessages.formatted(message, arguments: Array(CommandLine.arguments.dropFirst()), of: root))
-        exit(code == .validationFailure ? ExitStatus.usage.rawValue : code.rawValue)
+        Terminal.writeError(ArgumentMessages.formatted(message, arguments: arguments, of: root))
+        return code == .validationFailure ? ExitStatus.usage.rawValue : code.rawValue
+    }
+
+    private func print(_ messages: [String]) -> Int32 {
+        for message in messages { Terminal.writeError("pharos: \(message)\n") }
+        return rawValue
     }
 
     private static func statusAndMessages(_ error: any Error, _ own: Classifier) -> (ExitStatus, [String])? {

@@ -21,14 +21,17 @@ struct PharosHub: ParsableCommand {
     static func main() {
         // `map record` waits for a person and prints its own progress.
         let isRecording = CommandLine.arguments.dropFirst().starts(with: ["map", "record"])
-        CommandProgram.main(PharosHub.self, working: isRecording ? [] : ["map"]) { error in
-            switch error {
-            case let error as InventoryError: (ExitStatus(error), error.messages)
-            case let error as BrokerError: (ExitStatus(error), ["\(error)"])
-            case let error as StoreError: (ExitStatus(error), ["\(error)"])
-            case let error as SiteStoreError: (ExitStatus(error), ["\(error)"])
-            default: nil
-            }
+        CommandProgram.main(PharosHub.self, working: isRecording ? [] : ["map"], own: classify)
+    }
+
+    /// The exit status and the messages of errors that only this program has; `nil` for all others.
+    static func classify(_ error: any Error) -> (ExitStatus, [String])? {
+        switch error {
+        case let error as InventoryError: (ExitStatus(error), error.messages)
+        case let error as BrokerError: (ExitStatus(error), ["\(error)"])
+        case let error as StoreError: (ExitStatus(error), ["\(error)"])
+        case let error as SiteStoreError: (ExitStatus(error), ["\(error)"])
+        default: nil
         }
     }
 }
@@ -48,7 +51,7 @@ extension ExitStatus {
         if case .missing = error {
             self = .noInput
         } else {
-            self = error.needsSomebody ? .configuration : .unavailable
+            self = error.needsCorrection ? .configuration : .unavailable
         }
     }
 

@@ -1,0 +1,77 @@
+import Testing
+
+@testable import pharos_hub
+
+/// Help, versions and wrong arguments of all commands.
+@Suite struct HelpTests {
+    static let commands = [
+        "", "collect", "find", "history", "inventory", "inventory add", "inventory check", "inventory edit",
+        "inventory finish", "inventory list", "inventory map", "inventory new", "inventory remove", "inventory report",
+        "inventory show", "inventory start", "listen", "locate", "map", "proxy", "where", "zones",
+    ]
+
+    @Test(arguments: commands)
+    func everyCommandHasHelp(_ command: String) throws {
+        let result = try HubProgram.run(command.split(separator: " ").map(String.init) + ["--help"])
+        #expect(result.code == 0 && result.errors.isEmpty)
+        #expect(result.output.hasPrefix("OVERVIEW: "))
+        #expect(result.output.contains("USAGE: pharos" + (command.isEmpty ? "" : " " + command)))
+    }
+
+    @Test func theVersionIsANumber() throws {
+        let result = try HubProgram.run("--version")
+        #expect(result.code == 0 && result.output.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
+    }
+
+    @Test(arguments: ["collect", "inventory", "listen"])
+    func schemasArePrinted(_ command: String) throws {
+        let result = try HubProgram.run(command, "--schema")
+        #expect(result.code == 0 && result.output.hasPrefix("{\n  \"$schema\": \"https://json-schema.org/"))
+    }
+
+    @Test(
+        arguments: [
+            ("collectt", "did you mean `pharos collect`?"), ("collect", "Name a collector file."),
+            ("collect a.json --state-file b --runtime-dir c", "--runtime-dir cannot be used with it"),
+            ("collect a.json --from west=- --from east=-", "Standard input can be read only once."),
+            ("collect a.json --from west=", "--from west=: the file is missing."),
+            ("collect a.json --every-s 0", "--every-s"), ("history", "Missing expected argument"),
+            ("history a --csv --json", "Give either --csv or --json."),
+            ("history a --from 2026-02-01 --to 2026-01-01", "--from is later than --to."),
+            ("history a --from yesterday", "write a time as 2026-03-01"),
+            ("history a --history b.db --state-dir c", "--state-dir cannot be used with it"),
+            ("where --state-file a --runtime-dir b", "--runtime-dir cannot be used with it"),
+            ("listen", "Give a listener file"), ("listen a.json --replay b", "--replay needs --print"),
+            ("zones a.json --replay b --duration-s 5", "--replay reads a file"),
+            ("inventory ad", "did you mean `pharos inventory add`?"),
+            ("inventory add a.json", "Give the item a --name."),
+            ("inventory add a.json --name b", "Give the --beacon on the item"),
+            ("inventory edit a.json b", "Give at least one of --name"),
+            ("inventory start a.json --capacity 9", "--capacity needs --rule shared-queue."),
+            ("inventory start a.json --within-m 0", "out of range 0.1...100"),
+        ])
+    func wrongArgumentsAreRefused(_ line: String, message: String) throws {
+        let result = try HubProgram.run(line.split(separator: " ").map(String.init))
+        #expect(result.code == 64 && result.output.isEmpty)
+        #expect(result.errors.hasPrefix("pharos: ") && result.errors.contains(message), "\(result.errors)")
+    }
+
+    @Test(arguments: [
+        "collect missing.json", "history a --history missing.db", "history a --state-dir missing", "zones missing.json",
+        "where --state-file missing.json", "where --runtime-dir missing", "listen missing.json --print",
+        "inventory list missing.json", "inventory start missing.json", "inventory report missing.json",
+    ])
+    func aMissingFileIsReported(_ line: String) throws {
+        let result = try HubProgram.run(line.split(separator: " ").map(String.init))
+        #expect(result.code == 66 && result.output.isEmpty)
+        #expect(result.errors.contains("missing"), "\(result.errors)")
+    }
+
+    @Test(arguments: ["collect", "zones", "where --state-file", "inventory list", "listen --print"])
+    func aFileThatIsNotJSONIsReported(_ command: String) throws {
+        let files = try HubFolder()
+        let path = try files.folder.file("broken.json", Array("{".utf8))
+        let result = try HubProgram.run(command.split(separator: " ").map(String.init) + [path])
+        #expect(result.code == 65 && result.output.isEmpty && result.errors.contains("broken.json"))
+    }
+}
