@@ -226,19 +226,19 @@ def test_what_cannot_be_has_its_exit_code(tmp_path, words, code, message):
 
 @pytest.mark.parametrize("change, message", [
     ({"listener": "West"},
-     '5 lines are of receivers that museum does not name, the first is "West": there are west, east'),
-    ({"listener": None}, "5 lines do not say which receiver heard them: write --from NAME=FILE; there are west, east"),
-    ({"event": "enter"}, "no line tells of a beacon, or how a receiver hears: `pharos listen --print --json`"),
+     '5 lines are from receivers that are not in museum, the first is "West": the receivers are west, east'),
+    ({"listener": None}, "5 lines do not name their receiver: use --from NAME=FILE; the receivers are west, east"),
+    ({"event": "enter"}, "no line has a beacon or the state of a receiver; `pharos listen --print --json`"),
 ])
 def test_lines_that_find_nobody_say_why(tmp_path, change, message):
     path = museum(tmp_path)
     lines = [line | change for line in rounds("west", range(5), lambda _: (2, 2))]
     result = collect(path, f"--from={written(tmp_path, 'lines.jsonl', lines)}")
-    assert message in result.err and result.out.endswith("Nobody was heard.\n")
+    assert message in result.err and result.out.endswith("No beacon was received.\n")
     good = collect(path, f"--from={written(tmp_path, 'good.jsonl', rounds('west', range(5), lambda _: (2, 2)))}")
     assert good.err == ""
     one = collect(path, f"--from={written(tmp_path, 'one.jsonl', [lines[0] | {'listener': 'West'}])}")
-    assert '1 line is of "West", which museum does not name: there are west, east' in one.err
+    assert '1 line is from "West", which is not in museum: the receivers are west, east' in one.err
 
 
 def test_a_collector_file_that_cannot_serve_says_why(tmp_path):
@@ -247,24 +247,24 @@ def test_a_collector_file_that_cannot_serve_says_why(tmp_path):
     collect(path, f"--from={recording}")
     kept = pharos.run("collect", tmp_path / "state.json")
     assert kept.code == 78 and kept.err.count("\n") == 1
-    assert "this is what a collector keeps for `pharos where`, not a collector file" in kept.err
+    assert "this is the state file of a collector, which `pharos where` reads, not a collector file" in kept.err
     wrong = pharos.run("collect", recording)
     assert wrong.code == 65 and "name the collector file first, and this with --from" in wrong.err
     assert "is not known" not in wrong.err
     (tmp_path / "bare").mkdir()
     bare = museum(tmp_path / "bare", receivers=[{"name": name, "floor": "ground"} for name in NAMES])
-    assert "receivers: none of them has a \"position\": nobody's room or place can be told" in \
+    assert "receivers: no receiver has a \"position\", so rooms and positions are unknown" in \
         collect(bare, f"--from={recording}").err
     (tmp_path / "flat.json").write_text('{"version":1,"name":"m","receivers":[{"name":"a","floor":"ground"}]}')
     flat = pharos.run("collect", tmp_path / "flat.json")
-    assert flat.code == 78 and 'receivers[0].floor: "ground" is not known: there are no "floors"' in flat.err
+    assert flat.code == 78 and 'receivers[0].floor: "ground" is not known: the file has no "floors"' in flat.err
 
 
 def test_where_says_what_is_no_beacon(tmp_path):
     path = museum(tmp_path)
     collect(path, f"--from={written(tmp_path, 'west.jsonl', rounds('west', range(30), lambda _: (2, 2)))}")
-    for name, message in {"hall": '"hall" is a room, and no beacon; without a name', "nobody": "lists who was heard",
-                          "west": '"west" is a receiver, and no beacon'}.items():
+    for name, message in {"hall": '"hall" is a room, not a beacon; `pharos where` without a name', "nobody": "lists all beacons",
+                          "west": '"west" is a receiver, not a beacon'}.items():
         result = pharos.run("where", name, "--state-file", tmp_path / "state.json")
         assert result.code == 64 and message in result.err, result.err
 
@@ -276,9 +276,9 @@ def test_a_terminal_is_told_what_is_awaited(tmp_path):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     os.close(inner)
     try:
-        assert "are read from standard input, up to Ctrl-D; --from NAME=FILE" in process.stderr.readline()
+        assert "from standard input until Ctrl-D; to read a recording, use --from NAME=FILE" in process.stderr.readline()
         os.write(outer, b"\x04")
-        assert process.communicate(timeout=10)[0] == "Nobody was heard.\n" and process.returncode == 0
+        assert process.communicate(timeout=10)[0] == "No beacon was received.\n" and process.returncode == 0
     finally:
         process.kill()
         os.close(outer)

@@ -104,7 +104,7 @@ def test_a_copy_of_an_identity_proves_nothing(tmp_path):
     path = tape(tmp_path, heard(0, 20, 2, -55))
     result = pharos.checked("zones", listener(tmp_path, DESK | {"proof": "eid"}), "--json", "--replay", path)
     assert result.lines() == []
-    assert "wants ephemeral ids, and desk-peter has no key of any" in result.err
+    assert "needs ephemeral ids, but desk-peter has no key for them" in result.err
 
 
 def test_a_replay_gives_the_same_events_byte_for_byte(tmp_path):

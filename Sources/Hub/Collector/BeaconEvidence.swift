@@ -2,50 +2,51 @@ internal import Airtime
 internal import Positioning
 internal import Sites
 
-/// What the lines of a moment say of where one beacon is.
+/// The likelihood of each cell for one beacon in one second: of the levels at the receivers that received it, and of
+/// the silence of the others.
 ///
-/// Only receivers in reach of the cells in question are asked: those that heard it say where it can be, and what they
-/// leave is compared with those that did not.
+/// The levels exclude most cells. The silence is computed only for the remaining cells, and only for receivers in
+/// reach.
 struct BeaconEvidence: CellEvidence {
-    /// A receiver that heard it, and how loud.
+    /// A receiver that received the beacon, and its level.
     struct Heard {
         let receiver: Int
-        /// Where its levels begin.
+        /// The start of the receiver's levels in the ``LevelTable``.
         let row: Int
         /// In 128ths of a dBm.
         let level: Int
     }
 
-    /// Who has listened and did not hear it.
+    /// The receivers that worked and did not receive the beacon.
     enum Silence {
         case receivers([Int])
-        /// The sums of all who have listened, by plane, less those of rows that are to be left out.
+        /// The sums of all receivers that worked, by plane, and the rows of receivers to subtract from them.
         case sums([SilenceSums], except: [Int])
     }
 
     private let plan: RoomPlan
-    /// At 1 m, by plane, in 128ths of a dBm.
+    /// The power at 1 m by plane, in 128ths of a dBm.
     private let powers: [Int]
-    /// The loudest first.
+    /// The highest level first.
     private let heard: [Heard]
     private let silence: Silence
     private let owed: Float
-    /// Of how many states every receiver was asked that did not hear it.
+    /// The number of states for which silent receivers were looked at one by one.
     private(set) var asked = 0
     let most: Double
     let least: Double
-    /// What a single level tells at most.
+    /// The largest log-likelihood of one level.
     private let mostOfOne: Double
 
-    /// However many packets were not heard, it is no surer than this that it was not there.
+    /// The least log-likelihood of silence, however many packets were missed.
     static let leastSilence = Float(log(BeaconTrail.leastChance))
-    /// So much of the weight is left out. What is left out of one second is missing where the levels of a later one
-    /// find it a thousand times as likely: of a hundredth, places were 9 cm off.
+    /// The share of the weight that is left out. With 0.01, positions were 9 cm off, because cells that are left out in
+    /// one second are missing when later levels make them a thousand times as likely.
     let tolerance = 1e-5
 
     /// - Parameters:
-    ///   - powers: At 1 m, by plane, in 128ths of a dBm.
-    ///   - owed: How many packets a receiver should have heard.
+    ///   - powers: The power at 1 m by plane, in 128ths of a dBm.
+    ///   - owed: The number of packets that a receiver should have received.
     init(_ plan: RoomPlan, powers: [Int], heard: [Heard], silence: Silence, owed: Double) {
         self.plan = plan
         self.powers = powers
@@ -57,7 +58,7 @@ struct BeaconEvidence: CellEvidence {
         least = Double(heard.count) * (plan.hearing.map(\.least).min() ?? 0)
     }
 
-    /// States of one plane and floor that follow each other.
+    /// A run of states of one plane and floor.
     private struct Segment {
         let range: Range<Int>
         let plane: Int
@@ -145,7 +146,7 @@ struct BeaconEvidence: CellEvidence {
     func candidates(plane: Int, from limit: Double) -> [Int32] {
         let first = plane * plan.cellCount
         guard let loudest = heard.first else { return (first..<first + plan.cellCount).map { Int32($0) } }
-        // Every cell is looked at: nothing is asked of the plan, or of those that heard it, that a number tells.
+        // This loop visits every cell, so it uses only local numbers.
         let levels = plan.levels.levels
         let (row, above) = (loudest.row, loudest.level - powers[plane])
         let others = heard.dropFirst().map { (row: $0.row, above: $0.level - powers[plane]) }
@@ -181,15 +182,15 @@ struct BeaconEvidence: CellEvidence {
     }
 }
 
-/// What it tells of each cell that all who have listened did not hear a beacon.
+/// The log-likelihood of each cell if no working receiver received the beacon.
 struct SilenceSums: Sendable {
     /// By cell.
     let logs: [Float]
-    /// Of the likelihoods.
+    /// The mean of the likelihoods.
     let mean: Double
 }
 
-/// The sums of silence of beacons that are alike, as long as the same receivers listen.
+/// The sums of silence for beacons with equal power and interval, as long as the same receivers work.
 struct SilenceCache: Sendable {
     private struct Key: Hashable {
         let power: Int
@@ -203,25 +204,25 @@ struct SilenceCache: Sendable {
 
     private var listening: [Bool] = []
     private var known: [Key: SilenceSums] = [:]
-    /// Of how many states the receivers were asked one by one.
+    /// The number of states for which receivers were looked at one by one.
     private var asked: [Kind: Int] = [:]
-    /// Sums of more kinds of beacons are forgotten, and what was asked of more.
+    /// The largest numbers of sums and of counts that are kept.
     private static let limit = 64
     private static let askedLimit = 4096
 
-    /// By plane.
+    /// Returns the sums by plane.
     ///
     /// - Parameters:
-    ///   - listening: By receiver.
-    ///   - powers: At 1 m, by plane, in 128ths of a dBm.
-    ///   - owed: How many packets a receiver should have heard.
+    ///   - listening: Whether each receiver worked.
+    ///   - powers: The power at 1 m by plane, in 128ths of a dBm.
+    ///   - owed: The number of packets that a receiver should have received.
     mutating func sums(_ plan: RoomPlan, _ listening: [Bool], powers: [Int], owed: Double) -> [SilenceSums] {
         attend(listening)
         return powers.map { sums(plan, power: $0, owed: owed) }
     }
 
-    /// The same where the receivers were asked so often for beacons that are alike that sums had been no dearer: sums ask
-    /// them once of each cell.
+    /// Returns the sums if they are cheaper: receivers were looked at one by one for at least as many states as there
+    /// are cells.
     mutating func worthwhileSums(
         _ plan: RoomPlan, _ listening: [Bool], powers: [Int], owed: Double
     ) -> [SilenceSums]? {
@@ -230,9 +231,9 @@ struct SilenceCache: Sendable {
         return powers.map { sums(plan, power: $0, owed: owed) }
     }
 
-    /// The receivers that listen were asked one by one.
+    /// Notes that receivers were looked at one by one.
     ///
-    /// - Parameter states: Of how many.
+    /// - Parameter states: The number of states.
     mutating func note(_ states: Int, powers: [Int], owed: Double) {
         guard states > 0 else { return }
         if asked.count >= Self.askedLimit { asked = [:] }
@@ -246,7 +247,6 @@ struct SilenceCache: Sendable {
     private mutating func sums(_ plan: RoomPlan, power: Int, owed: Double) -> SilenceSums {
         let key = Key(power: power, owed: owed)
         if let sums = known[key] { return sums }
-        // What is forgotten must become worth its while anew.
         if known.count >= Self.limit { (known, asked) = ([:], [:]) }
         let new = Self.sums(plan, listening, power, Float(owed))
         known[key] = new
@@ -254,7 +254,7 @@ struct SilenceCache: Sendable {
     }
 
     private static func sums(_ plan: RoomPlan, _ listening: [Bool], _ power: Int, _ owed: Float) -> SilenceSums {
-        // What those that heard it add is taken away again: the rest must not be lost beside it.
+        // Sums are Double, because the parts of receivers that received the beacon are subtracted again.
         var logs = [Double](repeating: 0, count: plan.cellCount)
         let least = BeaconEvidence.leastSilence
         for (receiver, row) in plan.levels.rows.enumerated() where listening[receiver] {
@@ -275,16 +275,16 @@ struct SilenceCache: Sendable {
     }
 }
 
-/// What putting a second together needs for a moment, and keeps for the next one.
+/// Memory for the calculations of a second, which is kept for the next one.
 struct CellWorkspace: Sendable {
     var scratch = CellScratch()
-    /// Of who has spoken in the second that ends, and of late.
+    /// The sums for the receivers with a line in this second, and for those with a recent line.
     var spoken = SilenceCache()
     var recent = SilenceCache()
 }
 
 extension FloorBounds {
-    /// How far a place is from it, in metres; 0 inside.
+    /// The distance of a position from the bounds, in metres; 0 inside.
     func distance(to place: FloorPosition) -> Double {
         let (dx, dy) = (max(low.x - place.x, 0, place.x - high.x), max(low.y - place.y, 0, place.y - high.y))
         return (dx * dx + dy * dy).squareRoot()

@@ -2,27 +2,27 @@ internal import Airtime
 internal import Positioning
 internal import Sightings
 
-/// Where one beacon is, second by second: its cells, its room, and whether it is there at all.
+/// Judges second by second where one beacon is: its cells, its room, and whether it is present.
 struct BeaconTrail: Sendable {
-    /// What the receivers are in the second that ends.
-    struct Surroundings {
+    /// The receivers in the second that ends.
+    struct ReceiverStates {
         let plan: RoomPlan
         let isAlive: [Bool]
-        /// Living ones with a place that said something in this second, by receiver and as a list.
+        /// The living receivers with a position that sent a line in this second, by receiver and as a list.
         let hasSpoken: [Bool]
         let spoken: [Int]
-        /// Those that said something of late.
+        /// The living receivers with a position that sent a line in the last ``quietStep``, by receiver.
         let isRecent: [Bool]
-        /// When each receiver said something last.
+        /// The time of each receiver's last line, in milliseconds.
         let lastLines: [Int?]
-        /// Whether something that a dead receiver would hear is heard by no living one.
+        /// Whether there are cells that only dead receivers cover.
         let hasBlindCells: Bool
         let hasDead: Bool
-        /// When the second ended, in milliseconds.
+        /// The end of the second, in milliseconds.
         let end: Int
     }
 
-    /// What one receiver heard of it in the second.
+    /// The reports of one receiver in the second.
     private struct Sound {
         var receiver: Int
         var sum = 0.0
@@ -35,62 +35,62 @@ struct BeaconTrail: Sendable {
     private(set) var identity: String?
     private(set) var isPresent = false
     private(set) var isKnown = false
-    /// The likeliest room.
+    /// The most likely room.
     private(set) var room: Int?
     private(set) var probability: Double?
-    /// The room that was told last, as long as it is there.
-    private(set) var toldRoom: Int?
+    /// The room of the last event; `nil` after an exit.
+    private(set) var reportedRoom: Int?
     private(set) var since: Int?
     private(set) var lastHeard: Int?
-    /// Who heard it loudest in the last second in which it was heard.
+    /// The receiver with the highest level in the last second with reports, and that level in dBm.
     private(set) var loudest: (receiver: Int, level: Double?)?
-    /// Of its telemetry, in millivolts and in thousandths of a degree Celsius.
+    /// From its telemetry, in millivolts and in thousandths of a degree Celsius.
     private(set) var batteryMillivolts: Int?
     private(set) var temperature: Int?
 
     private var power: Double
-    /// In dBm; the usual one where nobody knows.
+    /// In dBm; a usual value if it is not known.
     var powerAtOneMeter: Int { Int(power) }
     private let periodSeconds: Double?
-    /// Of powers at 1 m that nobody knows, in dB.
+    /// The differences from ``power`` that are possible, in dB. The filter has a plane for each.
     private var offsets: [Double]
-    /// Its cells; `nil` where nothing is known of them.
+    /// The probabilities of the cells; `nil` if nothing is known.
     private(set) var filter: CellFilter?
     private var lastUpdate = 0
-    /// Until then what an earlier run has left is believed, in milliseconds.
+    /// Until this time the state of an earlier run is kept, in milliseconds.
     private var settling: Int?
     private var sounds: [Sound] = []
-    /// When each receiver heard it last.
+    /// The time of the last report of each receiver.
     private var hearers: [Int: Int] = [:]
     private var silenceSeconds = 0
-    /// Quiet seconds of which nobody knows yet whether they were listened through.
+    /// Silent seconds in which it is not yet known whether the receivers worked.
     private var openSeconds = 0
     private var listenedSeconds = 0
     private var heardSeconds = 0
     private var sureSeconds = 0
-    /// Without a plan: who would be the room, and for how many seconds.
+    /// Without a plan: the room that may become the new one, and for how many seconds it has been louder.
     private var challenger: (room: Int, seconds: Int)?
 
-    /// A beacon that nobody knows is so much louder or weaker than usual, in dB, with a standard deviation of 6.
+    /// The differences of an unknown beacon's power from the usual one, in dB. Their standard deviation is 6 dB.
     private static let unknownOffsets = [-12.0, -6, 0, 6, 12]
-    /// A level counts by a mixture: this share of the packets came past a body, which costs so many dB.
+    /// Levels are a mixture: this share of the packets passes a body, which attenuates them by so many dB.
     static let shadowed = (share: 0.1, decibels: 6.0)
-    /// Of the packets that are loud enough so many are received.
+    /// The share of packets above the sensitivity that are received.
     static let delivered = 0.8
-    /// Losses come in runs: whatever was not heard, it is no surer than this that it was not there.
+    /// The least likelihood of silence, because losses come in runs.
     static let leastChance = 0.05
-    /// Who has heard it in the last minute must be alive for its silence to mean anything.
+    /// Silence counts only while all receivers work that have received the beacon in this time before its last report.
     static let coverMilliseconds = 60_000
-    /// Silence says where it is not once in so many milliseconds.
+    /// Silence is evidence of where the beacon is not, once in this time.
     static let quietStep = 5000
-    /// A room is known from this probability on; more is asked where a receiver is missing, and for several seconds.
+    /// From this probability on, a room is known. While a receiver is dead, more is needed, and for several seconds.
     static let sure = 0.95
-    /// And stays known down to this one.
+    /// Down to this probability, a room stays known.
     static let stillSure = 0.75
     static let surerWithDead = (probability: 0.999, seconds: 3)
-    /// The exit rule needs so many seconds to have learned how often it is heard.
+    /// The number of seconds in which the exit rule learns how often the beacon is received.
     static let learningSeconds = 16
-    /// A room without a plan changes when another receiver hears it so much louder, in dB, for so many seconds.
+    /// Without a plan, the room changes if another receiver has a level higher by so many dB for so many seconds.
     static let louder = (decibels: 6.0, seconds: 3)
 
     init(name: String, identity: String?, described: CollectorFile.Beacon?, power: Int?) {
@@ -102,16 +102,16 @@ struct BeaconTrail: Sendable {
         periodSeconds = described?.intervalMicroseconds.map { Double($0 + 5000) / 1_000_000 }
     }
 
-    /// Takes what a receiver heard in the second that goes on.
+    /// Takes reports of the current second.
     ///
-    /// - Parameter level: With the receiver's offset.
+    /// - Parameter level: In dBm, with the receiver's offset.
     mutating func hear(_ heard: ReceiverLine.Heard, level: Double?, from receiver: Int) {
         if identity == nil { identity = heard.identity }
         if let battery = heard.batteryMillivolts { batteryMillivolts = battery }
         if let celsius = heard.temperature { temperature = celsius }
-        // Of one that was there before a restart it is known only now.
-        if lastHeard == nil, filter == nil, offsets.count > 1, let told = heard.powerAtOneMeter {
-            (power, offsets) = (Double(told), [0])
+        // After a restart, the power at 1 m comes with the first report.
+        if lastHeard == nil, filter == nil, offsets.count > 1, let atOneMeter = heard.powerAtOneMeter {
+            (power, offsets) = (Double(atOneMeter), [0])
         }
         let place = sounds.firstIndex { $0.receiver == receiver } ?? sounds.count
         if place == sounds.count { sounds.append(Sound(receiver: receiver)) }
@@ -121,25 +121,25 @@ struct BeaconTrail: Sendable {
         sounds[place].levels += heard.reports
     }
 
-    /// What has become of it when a second is over.
+    /// A change at the end of a second.
     enum Change: Hashable, Sendable {
         case enter
-        /// - Parameter from: The room that was told last.
+        /// - Parameter from: The room of the last event.
         case exit(from: Int?)
         case room(from: Int?)
         case unknown(from: Int?)
         case known
     }
 
-    /// It was there when an earlier run ended.
+    /// Restores a beacon that was present when an earlier run ended.
     mutating func resume(room: Int?, since: Int, isKnown: Bool, at time: Int) {
         (isPresent, self.since) = (true, since)
-        (self.room, toldRoom, self.isKnown) = (room, room, isKnown && room != nil)
+        (self.room, reportedRoom, self.isKnown) = (room, room, isKnown && room != nil)
         settling = time + SightingCollector.deadAfter
     }
 
-    /// Ends a second.
-    mutating func endSecond(_ now: Surroundings, _ workspace: inout CellWorkspace) -> [Change] {
+    /// Ends a second, and returns the changes.
+    mutating func endSecond(_ now: ReceiverStates, _ workspace: inout CellWorkspace) -> [Change] {
         defer { sounds.removeAll(keepingCapacity: true) }
         var changes: [Change] = []
         let wasKnown = isKnown
@@ -147,7 +147,7 @@ struct BeaconTrail: Sendable {
             guard isPresent, !isSettling(now) else { return [] }
             endQuietSecond(now, &workspace)
             if silenceSeconds >= exitSeconds {
-                let room = toldRoom
+                let room = reportedRoom
                 leave(at: now.end)
                 return [.exit(from: room)]
             }
@@ -167,23 +167,23 @@ struct BeaconTrail: Sendable {
             update(now, &workspace)
         }
         judge(now)
-        // What was known before a restart is known until the receivers have spoken.
-        if wasKnown, !isKnown, isSettling(now) { (isKnown, room) = (true, toldRoom) }
-        if isKnown, let room, room != toldRoom {
-            changes.append(.room(from: toldRoom))
-            toldRoom = room
+        // What was known before a restart stays known until the receivers have sent lines.
+        if wasKnown, !isKnown, isSettling(now) { (isKnown, room) = (true, reportedRoom) }
+        if isKnown, let room, room != reportedRoom {
+            changes.append(.room(from: reportedRoom))
+            reportedRoom = room
         }
-        if wasKnown != isKnown { changes.append(isKnown ? .known : .unknown(from: toldRoom)) }
+        if wasKnown != isKnown { changes.append(isKnown ? .known : .unknown(from: reportedRoom)) }
         return changes
     }
 
-    private func isSettling(_ now: Surroundings) -> Bool { settling.map { now.end < $0 } ?? false }
+    private func isSettling(_ now: ReceiverStates) -> Bool { settling.map { now.end < $0 } ?? false }
 
-    /// Silence counts only while everybody who could have heard it listened.
-    private mutating func endQuietSecond(_ now: Surroundings, _ workspace: inout CellWorkspace) {
+    /// Silence counts only while all receivers work that could have received the beacon.
+    private mutating func endQuietSecond(_ now: ReceiverStates, _ workspace: inout CellWorkspace) {
         hearers = hearers.filter { (lastHeard ?? now.end) - $0.value <= Self.coverMilliseconds }
         if isCovered(now) {
-            // A receiver that has died is found out late: only what it says afterwards proves that it listened.
+            // A dead receiver is noticed late. Only a later line proves that it has worked.
             openSeconds += 1
             if hearers.keys.allSatisfy({ (now.lastLines[$0] ?? 0) >= now.end - 1000 }) {
                 listenedSeconds += openSeconds
@@ -193,22 +193,22 @@ struct BeaconTrail: Sendable {
         } else {
             openSeconds = 0
         }
-        // Of who was not heard since the start nobody has cells.
+        // A beacon that was not received since the start has no cells.
         if lastHeard != nil, now.end - lastUpdate >= Self.quietStep { update(now, &workspace) }
     }
 
-    private func isCovered(_ now: Surroundings) -> Bool {
+    private func isCovered(_ now: ReceiverStates) -> Bool {
         guard !now.hasBlindCells else { return false }
-        // Who would hear what was not heard since the start, nobody knows.
+        // It is not known which receivers would receive a beacon that was not received since the start.
         guard lastHeard != nil else { return now.isAlive.contains(true) }
         return !hearers.isEmpty && hearers.keys.allSatisfy { now.isAlive[$0] }
     }
 
-    /// The silence that no run of losses explains.
+    /// The silence that a run of losses does not explain, in seconds.
     private var exitSeconds: Int {
         let usual = (ExitRule.unknownMicroseconds + 999_999) / 1_000_000
         guard listenedSeconds >= Self.learningSeconds, heardSeconds > 0 else { return usual }
-        // Of each second it was heard in so many: a run of silent seconds is as likely as a run of lost events.
+        // The share of silent seconds is used as the loss, because both come in runs.
         let loss = 1 - Double(heardSeconds) / Double(listenedSeconds)
         let period = max(1, periodSeconds ?? 1)
         return (ExitRule.silenceMicroseconds(period: period * 1_000_000, loss: loss) + 999_999) / 1_000_000
@@ -216,7 +216,7 @@ struct BeaconTrail: Sendable {
 
     private mutating func leave(at end: Int) {
         (isPresent, isKnown) = (false, true)
-        (room, toldRoom, probability, filter, loudest, challenger) = (nil, nil, nil, nil, nil, nil)
+        (room, reportedRoom, probability, filter, loudest, challenger) = (nil, nil, nil, nil, nil, nil)
         hearers = [:]
         (silenceSeconds, openSeconds, sureSeconds) = (0, 0, 0)
         (since, settling) = (end, nil)
@@ -224,7 +224,7 @@ struct BeaconTrail: Sendable {
 
     // MARK: The cells
 
-    private mutating func update(_ now: Surroundings, _ workspace: inout CellWorkspace) {
+    private mutating func update(_ now: ReceiverStates, _ workspace: inout CellWorkspace) {
         guard now.plan.cellCount > 0 else {
             chooseLoudest(now)
             return
@@ -252,20 +252,20 @@ struct BeaconTrail: Sendable {
         return plan.filter.sparse(prior: priors.map { $0 / sum })
     }
 
-    /// How many packets a receiver should have heard.
+    /// The number of packets that a receiver should have received.
     private func owed(in seconds: Double) -> Double {
         max(Double(sounds.map(\.reports).max() ?? 0), periodSeconds.map { (seconds / $0).rounded(.down) } ?? 1)
     }
 
     private func evidence(
-        _ now: Surroundings, _ powers: [Int], _ owed: Double, _ workspace: inout CellWorkspace
+        _ now: ReceiverStates, _ powers: [Int], _ owed: Double, _ workspace: inout CellWorkspace
     ) -> BeaconEvidence {
         let heard = sounds.compactMap { sound -> BeaconEvidence.Heard? in
             guard now.isAlive[sound.receiver], let row = now.plan.levels.rows[sound.receiver], let level = sound.mean
             else { return nil }
             return .init(receiver: sound.receiver, row: row, level: LevelTable.units(level))
         }
-        // A receiver that heard it without a level says no more than that.
+        // A report without a level is no evidence of silence.
         func rows() -> [Int] {
             sounds.filter { now.hasSpoken[$0.receiver] }.compactMap { now.plan.levels.rows[$0.receiver] }
         }
@@ -287,7 +287,7 @@ struct BeaconTrail: Sendable {
 
     // MARK: Without a plan
 
-    private mutating func chooseLoudest(_ now: Surroundings) {
+    private mutating func chooseLoudest(_ now: ReceiverStates) {
         lastUpdate = now.end
         let rooms = now.plan.roomOfReceiver
         let heard = sounds.filter { rooms[$0.receiver] != nil && $0.mean != nil }
@@ -308,21 +308,21 @@ struct BeaconTrail: Sendable {
         }
     }
 
-    // MARK: What is sure
+    // MARK: Known or unknown
 
-    private mutating func judge(_ now: Surroundings) {
+    private mutating func judge(_ now: ReceiverStates) {
         let isFresh = lastHeard.map { now.end - $0 < Self.quietStep } ?? false
         guard room != nil, isFresh || isCovered(now) else {
             (isKnown, sureSeconds) = (false, 0)
             return
         }
         guard let probability else {
-            // The loudest of the receivers, with one missing, is anybody.
+            // Without a plan, a dead receiver could have been the loudest.
             isKnown = !now.hasDead
             return
         }
         sureSeconds = probability >= Self.surerWithDead.probability ? sureSeconds + 1 : 0
-        let limit = isKnown && room == toldRoom ? Self.stillSure : Self.sure
+        let limit = isKnown && room == reportedRoom ? Self.stillSure : Self.sure
         isKnown = now.hasDead ? sureSeconds >= Self.surerWithDead.seconds : probability >= limit
     }
 }

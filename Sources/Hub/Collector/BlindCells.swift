@@ -1,14 +1,14 @@
-/// The cells in which a usual beacon would be heard by dead receivers, and by no living one.
+/// The cells in which a usual beacon would be received only by dead receivers.
 struct BlindCells: Sendable {
     private let plan: RoomPlan
-    /// By cell: how many receivers would hear it there.
+    /// The numbers of living and of dead receivers that cover each cell.
     private var living: [UInt16]
     private var dead: [UInt16]
     private var blind: Int
-    /// Receivers without a place that are dead: nobody knows what they would hear.
+    /// The number of dead receivers without a position. It is not known what they cover.
     private var unknown: Int
 
-    /// All are dead.
+    /// All receivers are dead.
     init(_ plan: RoomPlan) {
         self.plan = plan
         living = [UInt16](repeating: 0, count: plan.cellCount)
@@ -20,10 +20,10 @@ struct BlindCells: Sendable {
         blind = dead.count { $0 > 0 }
     }
 
-    /// Whether there are some.
-    var areSome: Bool { unknown > 0 || blind > 0 }
+    /// Whether there are such cells.
+    var exist: Bool { unknown > 0 || blind > 0 }
 
-    /// A receiver has come to life, or is dead.
+    /// Notes that a receiver lives, or is dead.
     mutating func change(_ receiver: Int, isAlive: Bool) {
         guard let row = plan.levels.rows[receiver] else {
             unknown += isAlive ? -1 : 1

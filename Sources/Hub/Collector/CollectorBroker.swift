@@ -17,7 +17,7 @@ public final class CollectorBroker {
     private var published = 0
     private var isLeaving = false
 
-    /// The states are published again after so many milliseconds, even when nothing has changed.
+    /// The pause between two publications of all states if nothing changes, in milliseconds.
     private static let restMilliseconds = 5000
     private static let shutdownMilliseconds = 2000
 
@@ -25,9 +25,9 @@ public final class CollectorBroker {
     ///
     /// - Parameters:
     ///   - directory: The directory of the collector file, with its last slash.
-    ///   - state: The path of the state file. It tells two collectors on one machine apart.
+    ///   - state: The path of the state file, which distinguishes two collectors on one machine.
     ///   - version: The version of this program, for Home Assistant.
-    /// - Throws: when a file of the section cannot be used.
+    /// - Throws: if a file of the section cannot be used.
     public init(
         _ section: BrokerSection, site: String, in directory: String, state: String, version: String
     ) throws(BrokerError) {
@@ -43,20 +43,20 @@ public final class CollectorBroker {
         board.set(.status(tree.status, isOnline: true))
     }
 
-    /// Readable when ``poll()`` has something to do.
+    /// Becomes readable when ``poll()`` must be called.
     public var descriptor: Descriptor { connection.descriptor }
-    /// When ``poll()`` has something to do at the latest, in nanoseconds of `MonotonicClock`.
+    /// When ``poll()`` must be called at the latest, in nanoseconds of `MonotonicClock`; `nil` for never.
     public var nextWakeUp: UInt64? { connection.nextWakeUp }
 
-    /// What the operator should know; each is returned once.
+    /// Returns what the operator should know, once.
     public func takeNotices() -> [Notice] {
         defer { notices = [] }
         return notices
     }
 
-    /// Sends what waits, without waiting itself.
+    /// Sends what waits. Does not wait for the broker.
     ///
-    /// - Returns: what receivers have published, in its order.
+    /// - Returns: the messages of receivers, in their order.
     public func poll() -> [BrokerMessage] {
         let messages = connection.poll(at: MonotonicClock.nanoseconds()).compactMap(take)
         board.drain { publication in
@@ -81,7 +81,7 @@ public final class CollectorBroker {
         case .message(let message) where message.topic == HomeAssistant.statusTopic:
             if !message.isRetained, message.payload == Array(HomeAssistant.birth.utf8) { board.publishAgain() }
         case .message(let message) where message.topic == tree.status:
-            // The collector that worked before has left, and its last message came after our first one.
+            // The last message of the collector that worked before came after our first one.
             if message.payload != Array("online".utf8), !isLeaving { board.publishAgain(tree.status) }
         case .message(let message): return message
         case .dropped(let count):
@@ -90,7 +90,7 @@ public final class CollectorBroker {
         return nil
     }
 
-    /// Publishes the state of each beacon: at once when something has changed, otherwise every 5 s.
+    /// Publishes the state of each beacon: at once if something has changed, otherwise every 5 s.
     public func publish(_ collector: SightingCollector, hasChanged: Bool) {
         guard let time = collector.time, hasChanged || abs(time - published) >= Self.restMilliseconds else { return }
         published = time

@@ -2,14 +2,14 @@ internal import Configuration
 internal import LinuxHost
 public import Store
 
-/// A collector at work: it takes the lines of receivers, returns what has changed, and keeps that before it returns.
+/// Takes the lines of receivers, writes the changes to the databases, and returns them.
 ///
-/// The order of each step is: the ``SightingCollector`` judges, the `EventLedger` and the `SiteUploader` keep, the caller
-/// prints, ``publish(to:)`` tells the broker, `writeState(isLast:)` writes the state file.
+/// Each step has this order: the ``SightingCollector`` finds the changes, the `EventLedger` and the `SiteUploader`
+/// write them, the caller prints them, ``publish(to:)`` publishes them, and ``rest()`` writes the state file.
 public final class CollectorService {
     /// The current state.
     public private(set) var collector: SightingCollector
-    /// Takes the site's lock, and uploads to PostgreSQL; `nil` without a database.
+    /// Takes the site's lock, and writes to PostgreSQL; `nil` without PostgreSQL.
     public let uploader: SiteUploader?
     private let rooms: RoomPlan
     private let state: String
@@ -21,7 +21,7 @@ public final class CollectorService {
     private var nextState: UInt64 = 0
     private var stateFails = false
 
-    /// Sightings are kept after so many lines, and by ``rest()``.
+    /// Sightings are written after this number of lines, and by ``rest()``.
     private static let linesBetween = 1000
     /// The pause between two writes of the state file, in nanoseconds.
     private static let statePause: UInt64 = 1_000_000_000
@@ -31,7 +31,7 @@ public final class CollectorService {
     /// - Parameters:
     ///   - rooms: The rooms of the same file.
     ///   - state: The path of the state file.
-    ///   - ledger: Where events are kept on this machine; `nil` when they are not.
+    ///   - ledger: The database on this machine; `nil` for none.
     public init(
         _ file: CollectorFile, _ rooms: RoomPlan, state: String, ledger: EventLedger? = nil,
         uploader: SiteUploader? = nil
@@ -44,7 +44,7 @@ public final class CollectorService {
         self.uploader = uploader
     }
 
-    /// What the operator should know; each is returned once.
+    /// Returns what the operator should know, once.
     public func takeNotices() -> [Notice] {
         defer { notices = [] }
         return notices + (ledger?.takeNotices() ?? []) + (uploader?.takeNotices() ?? [])
@@ -52,13 +52,13 @@ public final class CollectorService {
 
     // MARK: Lines and time
 
-    /// Takes a line, and keeps what has changed before it.
+    /// Takes a line, and writes the changes before it.
     ///
     /// - Parameters:
-    ///   - receiver: The receiver when the line does not name it.
-    ///   - arrival: When the line came, in milliseconds since 1970.
+    ///   - receiver: The receiver, for lines that do not name it.
+    ///   - arrival: The time of arrival, in milliseconds since 1970.
     ///   - goesOn: As for ``SightingCollector/advance(to:goesOn:)``.
-    /// - Returns: what has changed.
+    /// - Returns: the changes.
     public func take(
         _ line: ReceiverLine, from receiver: String?, arrival: Int, goesOn: () -> Bool = { true }
     ) -> [SightingCollector.Event] {
@@ -69,7 +69,7 @@ public final class CollectorService {
         return events
     }
 
-    /// Lets time pass without a line, and keeps what has changed.
+    /// Lets time pass without a line, and writes the changes.
     ///
     /// - Parameter time: Now, in milliseconds since 1970.
     public func advance(to time: Int, goesOn: () -> Bool = { true }) -> [SightingCollector.Event] {
@@ -78,25 +78,25 @@ public final class CollectorService {
         return events
     }
 
-    /// Begins to judge again when the wall clock was set back. Beacons that are present stay present.
+    /// Starts again if the wall clock was set back. Beacons that are present stay present.
     ///
     /// - Parameter time: Now, in milliseconds since 1970.
     /// - Returns: whether it was set back.
     public func follow(clock time: Int) -> Bool {
         guard collector.follow(clock: time) else { return false }
         notices.append(
-            Notice("the clock was set back; rooms are judged again from what is received now", isWarning: true))
+            Notice("the clock was set back; rooms are found again from new reports", isWarning: true))
         return true
     }
 
-    /// Ends the last second, and keeps what has changed.
+    /// Ends the current second, and writes the changes.
     public func finish(goesOn: () -> Bool = { true }) -> [SightingCollector.Event] {
         let events = collector.finish(goesOn: goesOn)
         keep(events)
         return events
     }
 
-    /// Forgets everything, because another collector works for the site from now on.
+    /// Writes what waits and clears the state, because another collector works for the site from now on.
     public func standBy() {
         keep([])
         let keepsSightings = collector.keepsSightings
@@ -105,8 +105,8 @@ public final class CollectorService {
         hasResumed = false
     }
 
-    /// Continues with the presence that the last collector of the site has kept: in the database or on this machine, whichever
-    /// is newer.
+    /// Continues with the presence that the last collector of the site has written: in PostgreSQL or on this machine,
+    /// whichever is newer.
     private func resume(at time: Int) {
         guard !hasResumed else { return }
         hasResumed = true
@@ -123,7 +123,7 @@ public final class CollectorService {
             }, at: time)
     }
 
-    // MARK: Keeping
+    // MARK: Writing
 
     private func keep(_ events: [SightingCollector.Event]) {
         linesSinceKept = 0
@@ -135,20 +135,20 @@ public final class CollectorService {
         uploader?.add(records.map(\.event), sightings)
     }
 
-    /// Publishes the state of each beacon, at once when something has changed.
+    /// Publishes the state of each beacon, at once if something has changed.
     public func publish(to broker: CollectorBroker) {
         broker.publish(collector, hasChanged: hasChanged)
         hasChanged = false
     }
 
-    /// Keeps sightings that wait, deletes events that are too old, and writes the state file, each when it is time.
+    /// Writes sightings that wait, deletes old events, and writes the state file, each when it is time.
     public func rest() {
         keep([])
         if let days = collector.file.history?.days { ledger?.pruneHourly(days: days) }
         writeState(isLast: false)
     }
 
-    /// Keeps everything that waits, and writes the state file for the last time.
+    /// Writes everything that waits, and the state file for the last time.
     ///
     /// - Parameter isHurried: As for `SiteUploader.finish(isHurried:)`.
     public func close(isHurried: Bool) {
@@ -167,10 +167,12 @@ public final class CollectorService {
             try Files.replace(state, with: Array((value.line + "\n").utf8), isDurable: false)
             stateFails = false
         } catch {
-            // A full disk may have room later: each write is tried, and the first failure is reported.
+            // A full disk may have room later: each write is tried, but only the first failure is reported.
             if !stateFails {
                 notices.append(
-                    Notice("\(state): it cannot be written: \(error.text); --state-file names another", isWarning: true)
+                    Notice(
+                        "\(state): it cannot be written: \(error.text); name another file with --state-file",
+                        isWarning: true)
                 )
             }
             stateFails = true
@@ -179,7 +181,7 @@ public final class CollectorService {
 }
 
 extension SightingCollector.Event {
-    /// The event as it is kept, with its effect on where the beacon is.
+    /// The event for the databases, with its effect on where the beacon is.
     fileprivate var record: EventStore.Record {
         let name = beacon ?? ""
         let time = Int64(unixMilliseconds) * 1000

@@ -1,26 +1,28 @@
 internal import Airtime
 internal import Positioning
 
-/// How loud each receiver hears a beacon in each cell, less the level at 1 m, in 128ths of a decibel: a thousand
-/// receivers on twenty thousand cells are 40 MB.
+/// The expected level of a beacon in each cell at each receiver, relative to the level at 1 m, in 128ths of a decibel.
+/// A thousand receivers and 20,000 cells take 40 MB.
 struct LevelTable: Sendable {
-    /// Of a decibel.
+    /// The number of units in a decibel.
     static let unit = 128.0
-    /// Receiver by receiver, each with all cells.
+    /// The levels of all cells, receiver by receiver.
     private(set) var levels: [Int16] = []
-    /// Where each receiver's cells begin; `nil` for a receiver without a place.
+    /// The start of each receiver's levels; `nil` for a receiver without a position.
     private(set) var rows: [Int?] = []
-    /// By receiver, then by floor: the highest level there.
+    /// The highest level by receiver and floor.
     private(set) var loudest: [[Int]] = []
-    /// By floor.
+    /// The cells of each floor.
     let floors: [Range<Int>]
 
-    /// - Parameter floors: The cells of each, in their order.
+    /// A table without receivers.
+    ///
+    /// - Parameter floors: The cells of each floor.
     init(floors: [Range<Int>]) { self.floors = floors }
 
-    /// Adds a receiver; `nil` where it has no place.
+    /// Adds a receiver.
     ///
-    /// - Parameter new: In dB.
+    /// - Parameter new: The level in each cell, in dB; `nil` for a receiver without a position.
     mutating func add(_ new: [Double]?) {
         rows.append(new == nil ? nil : levels.count)
         let first = levels.count
@@ -29,30 +31,30 @@ struct LevelTable: Sendable {
             new == nil ? [] : floors.map { floor in floor.reduce(Int(Int16.min)) { max($0, Int(levels[first + $1])) } })
     }
 
-    /// In 128ths of a decibel.
+    /// Converts decibels into 128ths of a decibel.
     static func units(_ decibels: Double) -> Int { Int((decibels * unit).rounded()) }
 }
 
-/// What hearing and not hearing say of a cell of one floor, by 128ths of a decibel.
+/// The log-likelihoods of levels and of silence on one floor, in steps of a 128th of a decibel.
 struct HearingTable: Sendable {
-    /// What a level tells: by how much louder it is than expected.
+    /// The log-likelihood of a level, by its difference from the expected level.
     private let byError: [Float]
     private let errorRange: Range<Int>
-    /// The errors of levels that tell at least minus so many quarters.
+    /// The differences with a log-likelihood of at least minus n quarters, by n.
     private let ranges: [Range<Int>]
     private static let limits = 4.0
-    /// What silence tells, a packet: by how much above the sensitivity it is expected.
+    /// The log-likelihood of a missed packet, by the expected level above the sensitivity.
     private let byMargin: [Float]
-    /// Below it silence tells nothing.
+    /// Below this margin, silence is no evidence.
     let leastMargin: Int
-    /// What a level at least and at most tells.
+    /// The smallest and the largest log-likelihood of a level.
     let least: Double
     let most: Double
 
-    /// So many deviations below the sensitivity nothing is heard.
+    /// The number of standard deviations below the sensitivity at which nothing is received.
     static let deviations = 4.0
 
-    /// - Parameter spread: Of levels, in dB, at least 1.
+    /// - Parameter spread: The standard deviation of levels in dB, at least 1.
     init(spread: Double) {
         let (shadow, scale) = (BeaconTrail.shadowed, -1 / (2 * spread * spread))
         func value(_ error: Double) -> Double {
@@ -60,7 +62,7 @@ struct HearingTable: Sendable {
             return log(
                 (1 - shadow.share) * exp(error * error * scale) + shadow.share * exp(body * body * scale) + 1e-12)
         }
-        // From here on only the last term counts.
+        // From here on, only the last term of the sum matters.
         let end = LevelTable.units(7.5 * spread + shadow.decibels)
         errorRange = -end..<end + 1
         let (first, values) = (-end, errorRange.map { Float(value(Double($0) / LevelTable.unit)) })
@@ -84,20 +86,20 @@ struct HearingTable: Sendable {
 
     /// The log-likelihood of a level.
     ///
-    /// - Parameter error: What it is more than expected.
+    /// - Parameter error: The level minus the expected level.
     func hearing(_ error: Int) -> Float {
         errorRange.contains(error) ? byError[error - errorRange.lowerBound] : Float(least)
     }
 
-    /// The log-likelihood of each packet that was not heard.
+    /// The log-likelihood of a missed packet.
     ///
-    /// - Parameter margin: What is expected less the sensitivity.
+    /// - Parameter margin: The expected level minus the sensitivity.
     func silence(_ margin: Int) -> Float {
         guard margin > leastMargin else { return 0 }
         return byMargin[min(margin - leastMargin, byMargin.count - 1)]
     }
 
-    /// The errors of levels that tell at least so much, or a little less; `nil` for all.
+    /// The differences with at least this log-likelihood, or a little less; `nil` for all.
     func errors(from limit: Double) -> Range<Int>? {
         let step = max(0, Int((-limit * Self.limits).rounded(.up)))
         return step < ranges.count ? ranges[step] : nil

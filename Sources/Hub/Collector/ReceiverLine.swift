@@ -1,27 +1,27 @@
 internal import Configuration
 internal import Sightings
 
-/// One line of what a receiver has heard, as `pharos scan --json`, `pharos listen --print --json` and a broker's
-/// subscriber (`mosquitto_sub -F %J`) give it.
+/// One line of a receiver, as written by `pharos scan --json`, `pharos listen --print --json` or an MQTT subscriber
+/// (`mosquitto_sub -F %J`).
 public struct ReceiverLine: Hashable, Sendable {
-    /// Who heard it; `nil` where the line does not say.
+    /// The receiver; `nil` if the line does not name it.
     public var receiver: String?
-    /// By the receiver's wall clock, in milliseconds since 1970; `nil` where the line does not say.
+    /// The time by the receiver's wall clock, in milliseconds since 1970; `nil` if the line has none.
     public var unixMilliseconds: Int?
-    /// How the receiver numbers its lines; `nil` for lines without numbers.
+    /// The number of a batch; `nil` for lines without numbers.
     public var number: Number?
-    /// Whether it can hear; `nil` where the line does not say.
+    /// Whether the receiver works; `nil` if the line does not tell.
     public var isListening: Bool?
     public var beacons: [Heard] = []
 
-    /// Tells a line that comes twice.
+    /// The number of a batch, by which a batch that comes twice is noticed.
     public struct Number: Hashable, Sendable {
         public var boot: String
         public var sequence: Int
-        /// When its window ended, in milliseconds since the machine started.
+        /// The end of its window, in milliseconds since the machine started.
         public var bootMilliseconds: Int
 
-        /// See the properties of the same names.
+        /// Creates a number.
         public init(boot: String, sequence: Int, bootMilliseconds: Int) {
             self.boot = boot
             self.sequence = sequence
@@ -31,20 +31,20 @@ public struct ReceiverLine: Hashable, Sendable {
 
     /// One beacon in a line.
     public struct Heard: Hashable, Sendable {
-        /// Its name; `nil` for a stranger.
+        /// The name of the beacon; `nil` for a stranger.
         public var name: String?
-        /// Its identity; `nil` where only the name is told.
+        /// The identity of the beacon; `nil` if the line has only the name.
         public var identity: String?
         public var reports: Int
-        /// In dBm; `nil` where no report had a level.
+        /// The level in dBm; `nil` if no report had a level.
         public var level: Double?
-        /// What a receiver sees at 1 m, in dBm.
+        /// The level at a distance of 1 m, in dBm.
         public var powerAtOneMeter: Int?
-        /// Of its telemetry, in millivolts and in thousandths of a degree Celsius.
+        /// From its telemetry, in millivolts and in thousandths of a degree Celsius.
         public var batteryMillivolts: Int?
         public var temperature: Int?
 
-        /// See the properties of the same names.
+        /// Creates a beacon of a line.
         public init(
             name: String?, identity: String? = nil, reports: Int = 1, level: Double?, powerAtOneMeter: Int? = nil
         ) {
@@ -56,24 +56,24 @@ public struct ReceiverLine: Hashable, Sendable {
         }
     }
 
-    /// A line of one's own.
+    /// Creates a line.
     public init(receiver: String?, unixMilliseconds: Int?, beacons: [Heard] = []) {
         self.receiver = receiver
         self.unixMilliseconds = unixMilliseconds
         self.beacons = beacons
     }
 
-    /// Whether it says nothing of a beacon, nor of how the receiver hears.
+    /// Whether the line has neither a beacon nor the state of the receiver.
     public var isEmpty: Bool { beacons.isEmpty && isListening == nil && number == nil }
 
-    /// Lines longer than this are none, in octets.
+    /// The longest line, in bytes.
     public static let limit = 1 << 18
-    /// What a name or an identity may have at most, in octets.
+    /// The longest name or identity, in bytes.
     static let nameLimit = 400
-    /// How long a machine runs at most, in milliseconds: a hundred years.
+    /// The possible uptimes of a machine, in milliseconds: up to a hundred years.
     private static let uptimes = 0...3_155_760_000_000
 
-    /// Reads a line; `nil` for what is no object of JSON.
+    /// Reads a line; `nil` if it is no JSON object.
     public init?(_ octets: [UInt8]) {
         guard octets.count <= Self.limit, let node = JSONDocument.parse(octets).root, node.members != nil else {
             return nil
@@ -85,10 +85,10 @@ public struct ReceiverLine: Hashable, Sendable {
         }
     }
 
-    /// Reads a message of a broker; `nil` for what says nothing of a receiver.
+    /// Reads a message of a broker; `nil` if it is not about a receiver.
     public init?(topic: String, payload octets: [UInt8]) {
         guard octets.count <= Self.limit else { return nil }
-        // A status is a word, and no JSON.
+        // A status is a word, not JSON.
         let word = String(decoding: octets, as: UTF8.self)
         let payload =
             ["online", "offline"].contains(word)
@@ -125,7 +125,8 @@ public struct ReceiverLine: Hashable, Sendable {
         }
     }
 
-    /// `pharos/SITE/sightings/SHARD/RECEIVER`, and a receiver's own state.
+    /// Reads a message with the topic `pharos/SITE/sightings/SHARD/RECEIVER`, or with the status or the state of a
+    /// receiver.
     private init(topic: String, time: Int?, _ payload: JSONNode?) {
         let levels = topic.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         unixMilliseconds = time
@@ -148,7 +149,7 @@ public struct ReceiverLine: Hashable, Sendable {
         for beacon in node["b"]?.elements ?? [] {
             guard let id = beacon["id"]?.string.flatMap(Self.name), let reports = beacon["n"]?.integer, reports > 0
             else { continue }
-            // An identity has a colon, and no name has one.
+            // An identity has a colon, and a name has none.
             let isIdentity = id.contains(":")
             var heard = Heard(
                 name: isIdentity ? nil : id, identity: isIdentity ? id : nil, reports: min(reports, 1_000_000),
@@ -180,28 +181,28 @@ public struct ReceiverLine: Hashable, Sendable {
 
     private static func hears(_ state: String) -> Bool { state == "listening" || state == "online" }
 
-    /// A battery that tells of itself; 0 is that of a beacon on the mains.
+    /// A battery voltage; beacons without a battery send 0.
     private static func battery(_ millivolts: Int) -> Int? { (1...65_535).contains(millivolts) ? millivolts : nil }
 
-    /// What telemetry can say.
+    /// A temperature that telemetry can have.
     private static func temperature(_ thousandths: Int) -> Int? {
         (-128_000...128_000).contains(thousandths) ? thousandths : nil
     }
 
-    /// A level that can be.
+    /// A level that a receiver can have.
     private static func level(_ level: Double?) -> Double? {
         level.flatMap { $0 < 0 && $0 >= -127 ? $0 : nil }
     }
 
-    /// What a frame says of its power, at 1 m.
+    /// The power at 1 m of a frame.
     private static func power(_ frame: JSONNode) -> Int? {
         guard let power = frame["measuredPowerDbm"]?.integer, let type = frame["type"]?.string else { return nil }
-        // Eddystone's is at 0 m.
+        // Eddystone's power is at 0 m.
         let atOneMeter = type.hasPrefix("eddystone") ? power - 41 : power
         return DistanceEstimate.plausiblePowers.contains(atOneMeter) ? atOneMeter : nil
     }
 
-    /// RFC 3339 with its fraction.
+    /// Reads a time in RFC 3339 with a fraction.
     static func milliseconds(_ text: String) -> Int? {
         guard let time = RFC3339Time(text) else { return nil }
         var fraction = 0
@@ -212,7 +213,7 @@ public struct ReceiverLine: Hashable, Sendable {
         return time.secondsSince1970 * 1000 + fraction
     }
 
-    /// RFC 3339 with three digits of a second.
+    /// A time in RFC 3339 with milliseconds.
     static func text(_ milliseconds: Int) -> String {
         let seconds = Int((Double(milliseconds) / 1000).rounded(.down))
         let fraction = String(1000 + milliseconds - seconds * 1000).dropFirst()

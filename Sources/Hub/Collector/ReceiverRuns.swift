@@ -1,14 +1,14 @@
-/// The runs of one receiver: when their batches are from, and which of them have come before.
+/// The runs of one receiver: finds the time of each batch, and batches that come twice.
 ///
-/// What a receiver has kept while its broker was away comes later than what it hears now, and in between.
+/// Batches that a receiver has kept while its broker was away come after newer ones, and between them.
 struct ReceiverRuns: Sendable {
-    /// What is to be thought of a batch.
+    /// The result for a batch.
     enum Verdict: Hashable, Sendable {
-        /// In milliseconds since 1970, by our clock.
+        /// The time of the batch by this machine's clock, in milliseconds since 1970.
         case at(Int)
-        /// It has come before.
+        /// The batch has come before.
         case again
-        /// Of a run before the machine was started: nobody knows when.
+        /// The batch is from before the receiver's machine started, so its time is not known.
         case timeless
     }
 
@@ -17,10 +17,10 @@ struct ReceiverRuns: Sendable {
         /// The highest sequence.
         var last: Int
         var lastBootMilliseconds: Int
-        /// When something came last.
+        /// The arrival of the last batch.
         var arrival: Int
         var clock: BootClock
-        /// The sequences that came last, in no order; the next one takes the place of the oldest.
+        /// The last sequences as a ring.
         var recent: [Int]
         var oldest = 0
 
@@ -42,18 +42,18 @@ struct ReceiverRuns: Sendable {
     /// The newest last.
     private var runs: [Run] = []
 
-    /// Runs that are told from each other.
+    /// The largest number of runs that are kept.
     static let limit = 4
-    /// More than a broker redelivers.
+    /// The number of sequences that are kept, which is more than a broker delivers twice.
     static let remembered = 512
-    /// A run whose batches came within so many milliseconds goes on.
+    /// A run continues if its last batch came within this time, in milliseconds.
     static let handover = 3000
-    /// A run that begins after another one on the same machine begins within so many milliseconds of its clock.
+    /// A new run on the same machine begins within this time of its clock, in milliseconds.
     static let restart = 10_000
 
     /// Takes the number of a batch.
     ///
-    /// - Parameter arrival: When it came, in milliseconds since 1970.
+    /// - Parameter arrival: The time of arrival, in milliseconds since 1970.
     mutating func take(_ number: ReceiverLine.Number, arrival: Int) -> Verdict {
         if let place = runs.firstIndex(where: { $0.boot == number.boot }) {
             guard !runs[place].has(number.sequence) else { return .again }
@@ -63,7 +63,7 @@ struct ReceiverRuns: Sendable {
             return .at(runs[place].clock.believed(number.bootMilliseconds) ?? arrival)
         }
         if isOld(number, arrival), let current = runs.last {
-            // Of one machine's start both have the same clock.
+            // Two runs after one start of the machine have the same clock.
             guard number.bootMilliseconds <= current.lastBootMilliseconds,
                 let time = current.clock.believed(number.bootMilliseconds)
             else { return .timeless }
@@ -85,7 +85,7 @@ struct ReceiverRuns: Sendable {
         return .at(time)
     }
 
-    /// Whether a batch is of a run before the one that goes on.
+    /// Whether a batch is from an earlier run than the current one.
     private func isOld(_ number: ReceiverLine.Number, _ arrival: Int) -> Bool {
         guard let current = runs.last, current.boot != number.boot, arrival - current.arrival < Self.handover else {
             return false
@@ -95,16 +95,19 @@ struct ReceiverRuns: Sendable {
     }
 }
 
-/// What a receiver's clock since its start is by ours: the way of a line takes time, and the shortest way is the truth.
+/// Converts the uptime of a receiver's machine into this machine's time. Lines need time to arrive, so the smallest
+/// difference is the best estimate.
 struct BootClock: Sendable {
-    /// The smallest difference of each of the last minutes, newest last.
+    /// The smallest difference of each of the last minutes, the newest last.
     private var differences: [(minute: Int, least: Int)] = []
-    /// Minutes that count.
+    /// The number of minutes that are used.
     static let minutes = 5
-    /// What clocks differ by more than this in a few minutes, in milliseconds, is no drift.
+    /// Clocks do not drift by more than this in a few minutes, in milliseconds.
     static let drift = 1000
 
-    /// - Parameter arrival: When it came.
+    /// Takes the uptime of a batch, and returns its time.
+    ///
+    /// - Parameter arrival: The time of arrival, in milliseconds since 1970.
     mutating func unixMilliseconds(_ bootMilliseconds: Int, arrival: Int) -> Int {
         let (minute, difference) = (arrival / 60_000, arrival - bootMilliseconds)
         if let last = differences.last, last.minute == minute {
@@ -116,13 +119,13 @@ struct BootClock: Sendable {
         return believed(bootMilliseconds) ?? arrival
     }
 
-    /// The time by what is known already; `nil` where nothing is.
+    /// The time by the differences so far; `nil` before the first one.
     func believed(_ bootMilliseconds: Int) -> Int? {
         differences.map(\.least).min().map { bootMilliseconds + $0 }
     }
 
-    /// What was kept for hours arrives hours late: it says nothing of the clock. Where all that comes for minutes is as
-    /// late as the rest of it, our own clock was set.
+    /// Removes old differences. Batches that were kept for hours arrive hours late, and are ignored. But if all batches
+    /// of several minutes are equally late, this machine's clock was set.
     private mutating func forget(before minute: Int) {
         let fresh = differences.filter { $0.minute > minute }
         guard let low = fresh.map(\.least).min(), let high = fresh.map(\.least).max(),

@@ -2,52 +2,54 @@ internal import Airtime
 internal import Positioning
 public import Sites
 
-/// The floors of a site as cells: which room each belongs to, and how loud each receiver hears a beacon in it.
+/// The floors of a site as cells, with the rooms of each cell and the expected level at each receiver.
 ///
-/// Floors lie beside each other in the filter's plane, so that walls of one cut nothing on another.
+/// In the filter, floors lie next to each other in one plane, so that the walls of one floor do not affect another.
 public struct RoomPlan: Sendable {
     /// A room of one floor.
     public struct Room: Hashable, Sendable {
         public let name: String
-        /// `nil` where nobody has drawn the site.
+        /// `nil` if the site has no floor plans.
         public let floor: String?
     }
 
     public private(set) var rooms: [Room] = []
-    /// That has heard nothing.
+    /// A filter without evidence.
     let filter: CellFilter
-    /// Each cell's place on its own floor.
+    /// The position of each cell on its own floor.
     private(set) var positions: [FloorPosition] = []
-    /// Each cell's floor, by its number.
+    /// The floor of each cell.
     private(set) var floors: [Int] = []
     private(set) var levels: LevelTable
-    /// By floor.
+    /// The likelihoods of each floor.
     private(set) var hearing: [HearingTable] = []
-    /// By floor, in 128ths of a dBm.
+    /// The sensitivity on each floor, in 128ths of a dBm.
     private(set) var sensitivities: [Int] = []
-    /// By receiver: its floor and place; `nil` for one without.
+    /// The floor and the position of each receiver; `nil` for a receiver without a position.
     private(set) var spots: [(floor: Int, position: FloorPosition)?] = []
-    /// By a receiver's floor, then a cell's, then by whole dB below 1 m: within how many metres it is louder.
+    /// The reach of a receiver in metres, by its floor, the cell's floor, and the level in whole dB below that at 1 m.
     private var reaches: [[[Double]]] = []
-    /// By cell: the rooms that it is part of, with their shares of it.
+    /// The rooms of each cell, with their shares of it.
     private var shares: [[(room: Int, share: Double)]] = []
-    /// By room: its part of all cells.
+    /// The share of each room in all cells.
     private var roomShares: [Double] = []
-    /// By receiver: the room that it is in.
+    /// The room of each receiver.
     private(set) var roomOfReceiver: [Int?] = []
 
-    /// The part of a way between floors that is straight up, in metres, and what a ceiling costs, in dB.
+    /// The height of a storey in metres, and the loss of a ceiling in dB.
     static let storey = (height: 3.0, loss: 15.0)
-    /// Receivers hear no better from nearer than this, in metres.
+    /// Below this distance the level does not rise, in metres.
     static let nearest = 0.1
-    /// Floors without an outline go so far beyond what stands on them.
+    /// Floors without an outline extend so far beyond their objects, in metres.
     static let margin = 1.0
-    /// Of a beacon that says nothing of itself, in dBm at 1 m.
+    /// The assumed power of a beacon at 1 m if it is not known, in dBm.
     static let usualPower = -59.0
 
     public var cellCount: Int { positions.count }
 
-    /// - Parameter sites: One for each floor of the file, in their order.
+    /// Divides the floors into cells.
+    ///
+    /// - Parameter sites: The site of each floor of the file, in their order.
     public init(_ file: CollectorFile, sites: [Site]) {
         let floorCount = min(file.floors.count, sites.count)
         var areas: [CellGrid.Area] = []
@@ -118,7 +120,7 @@ public struct RoomPlan: Sendable {
         for (room, share) in shares.joined() { roomShares[room] += share / Double(positions.count) }
     }
 
-    /// By whole dB below 1 m, how far on another floor a receiver's level is above it, walls left out.
+    /// The reaches between two floors, by the level in whole dB below that at 1 m, without walls.
     private static func reaches(_ from: Int, _ to: Int, _ site: Site) -> [Double] {
         let (loss, storeys) = (site.radio.pathLoss, Double(abs(from - to)))
         let (atOneMeter, height) = ((try? loss.decibels(atMeters: 1)) ?? 0, storeys * storey.height)
@@ -128,9 +130,9 @@ public struct RoomPlan: Sendable {
         }
     }
 
-    /// Within how many metres on its floor a cell can be this loud for a receiver; negative where none is.
+    /// The distance within which a cell can have this level at a receiver, in metres; negative if no cell can.
     ///
-    /// - Parameter level: Less that at 1 m, in 128ths of a dB.
+    /// - Parameter level: Relative to that at 1 m, in 128ths of a dB.
     func reach(from: Int, to: Int, level: Int) -> Double {
         let below = max(0, (-level + Int(LevelTable.unit) - 1) / Int(LevelTable.unit))
         let table = reaches[from][to]
@@ -146,7 +148,7 @@ public struct RoomPlan: Sendable {
     private func levels(at position: FloorPosition, on floor: Int, _ sites: [Site]) -> [Double] {
         let site = sites[floor]
         let loss = site.radio.pathLoss
-        // The walls between are what a link costs beyond its path; the limits of a radio would leave some out.
+        // The loss of walls is the loss of a link minus its path loss. A strong radio avoids the limits of the model.
         let power = 20.0
         let radio = try? SiteRadio(pathLoss: loss, shadowing: site.radio.shadowing, sensitivity: -130)
         let beacon = try? SiteBeacon(
@@ -169,7 +171,7 @@ public struct RoomPlan: Sendable {
         }
     }
 
-    /// Gives the cells of a floor to its rooms.
+    /// Assigns the cells of a floor to its rooms.
     private mutating func divide(_ floor: Int, _ file: CollectorFile, _ outline: FloorOutline?, step: Double) {
         let name = file.floors[floor].name
         let drawn = file.floors[floor].rooms.compactMap { room in
@@ -180,7 +182,7 @@ public struct RoomPlan: Sendable {
         let heard = file.receivers.indices.filter { spots[$0]?.floor == floor && roomOfReceiver[$0] != nil }
         for cell in positions.indices where floors[cell] == floor {
             guard drawn.isEmpty else {
-                // A cell on the border belongs to both sides, as much as lies there; what is outside belongs to nobody.
+                // A cell on a border belongs to each room by its share. Parts outside belong to no room.
                 var counts: [Int: Int] = [:]
                 var inside = 0
                 for column in 0..<Self.parts {
@@ -208,12 +210,12 @@ public struct RoomPlan: Sendable {
         }
     }
 
-    /// Of a cell's side, for its share in rooms.
+    /// The number of parts of a cell's side, for the shares of rooms.
     private static let parts = 10
 
-    // MARK: Answers
+    // MARK: Results
 
-    /// How likely each room is; what is missing from 1 lies in no room.
+    /// The probability of each room. The rest to 1 is the probability of no room.
     func roomProbabilities(_ filter: CellFilter) -> [Double] {
         let anywhere = filter.anywhere.reduce(0, +)
         var result = roomShares.map { $0 * anywhere }
@@ -223,7 +225,7 @@ public struct RoomPlan: Sendable {
         return result
     }
 
-    /// The mean place on the likeliest floor, and how far from it 95 % of that floor's weight lies at most.
+    /// The mean position on the most likely floor, and the radius with 95 % of that floor's weight.
     func place(_ filter: CellFilter) -> (floor: Int, position: FloorPosition, radius: Double)? {
         var byFloor = [Double](repeating: 0, count: levels.floors.count)
         let cells = filter.states.map { Int($0) % cellCount }
@@ -238,7 +240,7 @@ public struct RoomPlan: Sendable {
             y += filter.weights[index] * positions[cell].y
         }
         let position = FloorPosition(x: x / total, y: y / total)
-        // By rings of a tenth of a metre, up to a kilometre.
+        // The weights in rings of 0.1 m, up to 1 km.
         var rings: [Double] = []
         for (index, cell) in cells.enumerated() where floors[cell] == floor {
             let ring = Int(min(10_000, positions[cell].distance(to: position) * 10).rounded(.up))
@@ -253,7 +255,7 @@ public struct RoomPlan: Sendable {
         return (floor, position, 1000)
     }
 
-    /// Whether a receiver hears a usual beacon in a cell more often than not.
+    /// Whether a receiver receives more than half of the packets of a usual beacon in a cell.
     func isUsuallyHeard(_ row: Int, _ cell: Int) -> Bool {
         LevelTable.units(Self.usualPower) + Int(levels.levels[row + cell]) >= sensitivities[floors[cell]]
     }

@@ -3,102 +3,104 @@ internal import Configuration
 internal import Messaging
 public import Store
 
-/// Puts together what all receivers of a site hear: who is there, in which room, and how surely.
+/// Combines the lines of all receivers of a site: which beacons are present, in which room, and with which probability.
 ///
-/// Time is that of the lines, in milliseconds since 1970, and goes on second by second. A receiver that says nothing for
-/// 15 s, or that it is deaf, is dead: that it hears nothing counts for nothing, and what only it could hear is unknown.
+/// Time is that of the lines, in milliseconds since 1970, and advances second by second. A receiver that sends nothing
+/// for 15 s, or reports that it is deaf, is dead. Its silence is ignored; beacons that only it could hear become
+/// unknown.
 public struct SightingCollector: Sendable {
     public let file: CollectorFile
     let plan: RoomPlan
     private(set) var trails: [BeaconTrail] = []
-    /// Of each trail, by name or, for a stranger, identity.
+    /// The index of each trail, by name or, for a stranger, by identity.
     private var numbers: [String: Int] = [:]
     private let described: [String: CollectorFile.Beacon]
     private let namesOfIdentities: [String: String]
     private let receiverNumbers: [String: Int]
     private(set) var receivers: [Receiver]
     public private(set) var counts = Counts()
-    /// When the second that goes on began; `nil` before the first line.
+    /// The start of the current second; `nil` before the first line.
     private var start: Int?
     private var strangers: Set<String> = []
-    /// Whether ``takeSightings()`` is asked now and then.
+    /// Whether sightings are kept for ``takeSightings()``.
     public var keepsSightings = false
     private var sightings: [SightingRow] = []
     private var blindCells: BlindCells
     private var workspace = CellWorkspace()
-    /// The number of beacons that are judged between two calls of `goesOn`.
+    /// The number of beacons between two calls of `goesOn`.
     private static let beaconsBetween = 16
 
-    /// What one receiver is.
+    /// The state of one receiver.
     struct Receiver: Sendable {
         var lastLine: Int?
         var isDeaf = false
-        /// In the second that goes on.
+        /// Whether it sent a line in the current second.
         var hasSpoken = false
         var isAlive = false
-        var lines = 0
         var reports = 0
         var runs = ReceiverRuns()
     }
 
-    /// What came in, and what was not taken.
+    /// The lines that came, and those that were not used.
     public struct Counts: Hashable, Sendable {
         public var lines = 0
         public var reports = 0
         /// Lines that came twice.
         public var duplicates = 0
-        /// Lines of a time that was over.
+        /// Lines that came after their second was over.
         public var late = 0
         /// Lines of receivers that the file does not name.
         public var unknownReceivers = 0
         /// Lines whose clock is more than a day ahead.
         public var wrongClocks = 0
-        /// Beacons without a name, where they are only counted.
+        /// Beacons without a name, if they are only counted.
         public var strangers = 0
-        /// Beacons that were one too many.
+        /// Reports of beacons beyond ``limit``.
         public var crowded = 0
     }
 
-    /// Something that has changed.
+    /// A change of a beacon or of a receiver.
     public struct Event: Hashable, Sendable {
-        /// What has.
+        /// The kind of the change.
         public enum Kind: String, Hashable, Sendable, CaseIterable {
             case enter, room, unknown, known, exit
-            /// A receiver is dead, or alive again.
+            /// A receiver has died, or lives again.
             case receiverDead = "receiver-dead"
             case receiverAlive = "receiver-alive"
         }
 
         public var kind: Kind
         public var unixMilliseconds: Int
-        /// That no other event has, and the same wherever the same lines are put together.
+        /// Unique, and the same on all collectors that get the same lines.
         public var id = ""
         public var beacon: String?
         public var receiver: String?
-        /// Where it is now, and where it was told to be before.
+        /// The room now, and the room of the event before.
         public var room: String?
         public var from: String?
         public var floor: String?
-        /// How likely the room is; `nil` where nobody knows.
+        /// The probability of the room; `nil` if it is not known.
         public var probability: Double?
-        /// On the floor's plan; `nil` without one.
+        /// On the floor plan; `nil` without one.
         public var position: FloorPosition?
-        /// Since when it is there, in milliseconds since 1970.
+        /// The time of the last enter or exit, in milliseconds since 1970.
         public var since: Int?
     }
 
-    /// After so many milliseconds without a line a receiver is dead.
+    /// A receiver without a line for this time is dead, in milliseconds.
     public static let deadAfter = 15_000
-    /// What is so much older than the second that goes on comes too late for presence.
+    /// Lines that are older than the current second by more than this are too late for presence, in milliseconds.
     public static let lateness = 2000
-    /// A line whose clock is farther ahead than this is not believed.
+    /// Lines whose clock is ahead by more than this are ignored, in milliseconds.
     static let jump = 86_400_000
-    /// After so many empty seconds nothing changes any more.
+    /// After this number of empty seconds nothing changes any more.
     static let quiet = 400
-    /// Beacons that are followed at most.
+    /// The largest number of beacons.
     public static let limit = 20_000
 
-    /// - Parameter plan: Of the same file.
+    /// Creates a collector that has received nothing.
+    ///
+    /// - Parameter plan: The rooms of the same file.
     public init(_ file: CollectorFile, _ plan: RoomPlan) {
         self.file = file
         self.plan = plan
@@ -114,10 +116,10 @@ public struct SightingCollector: Sendable {
     /// Takes a line.
     ///
     /// - Parameters:
-    ///   - name: Who heard it, where the line does not say.
-    ///   - arrival: When it came, in milliseconds since 1970, for lines without a time.
+    ///   - name: The receiver, for lines that do not name it.
+    ///   - arrival: The time of arrival in milliseconds since 1970, for lines without a time.
     ///   - goesOn: As for ``advance(to:goesOn:)``.
-    /// - Returns: what has changed before it.
+    /// - Returns: the changes in the seconds before the line.
     public mutating func take(
         _ line: ReceiverLine, from name: String?, arrival: Int, goesOn: () -> Bool = { true }
     ) -> [Event] {
@@ -150,7 +152,6 @@ public struct SightingCollector: Sendable {
         }
         note(line, receiver, at: time, isLate: false)
         receivers[receiver].lastLine = max(receivers[receiver].lastLine ?? time, time)
-        receivers[receiver].lines += 1
         receivers[receiver].hasSpoken = true
         if let isListening = line.isListening { receivers[receiver].isDeaf = !isListening }
         for heard in line.beacons { take(heard, from: receiver) }
@@ -184,19 +185,19 @@ public struct SightingCollector: Sendable {
         trails[number].hear(heard, level: heard.level.map { $0 + offset }, from: receiver)
     }
 
-    /// What a beacon is called; `nil` for strangers that are only counted.
+    /// The name of a beacon; `nil` for strangers that are only counted.
     private func name(of heard: ReceiverLine.Heard) -> String? {
         heard.identity.flatMap { namesOfIdentities[$0] } ?? heard.name ?? (file.listsStrangers ? heard.identity : nil)
     }
 
-    // MARK: What is kept
+    // MARK: Sightings and presence
 
     private mutating func note(_ line: ReceiverLine, _ receiver: Int, at time: Int, isLate: Bool) {
         guard keepsSightings else { return }
         let given = file.receivers[receiver]
         for heard in line.beacons {
             guard let name = name(of: heard) else { continue }
-            // A line without a number is told from others by its time.
+            // A line without a number has its time as number.
             let batch = SightingRow.Batch(
                 boot: line.number?.boot ?? "line", sequence: Int64(line.number?.sequence ?? time))
             sightings.append(
@@ -212,16 +213,16 @@ public struct SightingCollector: Sendable {
         return sightings
     }
 
-    /// A beacon that was there when an earlier run ended.
+    /// A beacon that is present, for the next run.
     public struct Stay: Hashable, Sendable {
         public var beacon: String
-        /// `nil` where it was not known.
+        /// `nil` if it is not known.
         public var room: String?
-        /// When it came, in milliseconds since 1970.
+        /// The time of the enter event, in milliseconds since 1970.
         public var since: Int
         public var isKnown: Bool
 
-        /// See the properties of the same names.
+        /// Creates a stay.
         public init(beacon: String, room: String?, since: Int, isKnown: Bool) {
             self.beacon = beacon
             self.room = room
@@ -230,9 +231,10 @@ public struct SightingCollector: Sendable {
         }
     }
 
-    /// Goes on where an earlier run has ended: who was there has not come anew, and leaves when nobody hears it.
+    /// Continues where an earlier run has ended: the beacons are present without an enter event, and leave if no
+    /// receiver receives them.
     ///
-    /// - Parameter time: Now, in milliseconds since 1970; who came later is not believed.
+    /// - Parameter time: Now, in milliseconds since 1970. Later stays are ignored.
     public mutating func resume(_ stays: [Stay], at time: Int) {
         for stay in stays where stay.since <= time && numbers[stay.beacon] == nil && trails.count < Self.limit {
             numbers[stay.beacon] = trails.count
@@ -250,21 +252,21 @@ public struct SightingCollector: Sendable {
     public var stays: [Stay] {
         trails.filter(\.isPresent).map { trail in
             Stay(
-                beacon: trail.name, room: trail.toldRoom.map { plan.rooms[$0].name }, since: trail.since ?? 0,
+                beacon: trail.name, room: trail.reportedRoom.map { plan.rooms[$0].name }, since: trail.since ?? 0,
                 isKnown: trail.isKnown)
         }
     }
 
     // MARK: Time
 
-    /// Judges every second that is over by `time`.
+    /// Ends every second that is over by `time`.
     ///
-    /// - Parameter goesOn: Is called often while a second is judged, which may take long at a large site. When it returns
-    ///   false, the rest is left out, so that a process that was asked to end can end.
-    /// - Returns: what has changed.
+    /// - Parameter goesOn: Called often, because a second may take long at a large site. If it returns false, the rest is
+    ///   left out, so that a process can end when it is asked to.
+    /// - Returns: the changes.
     public mutating func advance(to time: Int, goesOn: () -> Bool = { true }) -> [Event] {
         guard var start else {
-            // Collectors that get the same lines end their seconds at the same moments, and give events the same ids.
+            // With whole seconds, collectors that get the same lines give events the same ids.
             self.start = time - time % 1000
             return []
         }
@@ -274,24 +276,24 @@ public struct SightingCollector: Sendable {
             start += 1000
             events += endSecond(start, goesOn)
             passed += 1
-            // Everybody is dead by now.
+            // All receivers are dead by now.
             if passed == Self.quiet { start += (time - start) / 1000 * 1000 }
         }
         self.start = start
         return events
     }
 
-    /// Nothing more comes: the second that goes on ends.
+    /// Ends the current second, because no more lines come.
     public mutating func finish(goesOn: () -> Bool = { true }) -> [Event] {
         guard let start else { return [] }
         return advance(to: start + 1000, goesOn: goesOn)
     }
 
-    /// Follows a clock that was set back: nothing would be judged before it is where it was. Who is there stays, and all else
-    /// begins anew.
+    /// Starts again if the clock was set back, because otherwise no second would end until it has caught up. Beacons
+    /// that are present stay present.
     ///
     /// - Parameter time: Now, in milliseconds since 1970.
-    /// - Returns: whether it was set back.
+    /// - Returns: whether the clock was set back.
     public mutating func follow(clock time: Int) -> Bool {
         guard let start, start - time > Self.deadAfter else { return false }
         let stays = stays.map { stay in
@@ -323,11 +325,11 @@ public struct SightingCollector: Sendable {
         let isAlive = receivers.map(\.isAlive)
         let isPlaced = receivers.indices.map { isAlive[$0] && plan.levels.rows[$0] != nil }
         let hasSpoken = receivers.indices.map { isPlaced[$0] && receivers[$0].hasSpoken }
-        let now = BeaconTrail.Surroundings(
+        let now = BeaconTrail.ReceiverStates(
             plan: plan, isAlive: isAlive, hasSpoken: hasSpoken, spoken: hasSpoken.indices.filter { hasSpoken[$0] },
             isRecent: receivers.indices.map {
                 isPlaced[$0] && receivers[$0].lastLine ?? 0 >= end - BeaconTrail.quietStep
-            }, lastLines: receivers.map(\.lastLine), hasBlindCells: blindCells.areSome,
+            }, lastLines: receivers.map(\.lastLine), hasBlindCells: blindCells.exist,
             hasDead: isAlive.contains(false), end: end)
         for number in trails.indices {
             guard number % Self.beaconsBetween > 0 || goesOn() else { break }
@@ -364,7 +366,7 @@ public struct SightingCollector: Sendable {
     }
 
     private func id(_ kind: Event.Kind, _ name: String, at time: Int) -> String {
-        // Of one moment in the order in which they are told.
+        // Ids of one moment sort in the order of the events.
         let order = Event.Kind.allCases.firstIndex(of: kind) ?? 0
         return "\(file.name)-\(time)-\(order)\(String(StableHash.of("\(kind.rawValue) \(name)"), radix: 16))"
     }

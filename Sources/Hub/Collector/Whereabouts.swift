@@ -3,14 +3,14 @@ public import Configuration
 public import Messaging
 internal import Sightings
 
-/// What the collector knows, for other programs: where every beacon is, and who listens.
+/// The collector's state as JSON: where each beacon is, and which receivers work.
 extension SightingCollector {
     /// The version of the state file.
     public static let stateVersion = 1
 
-    /// One object: the state file, from which `pharos where` reads.
+    /// The state file, which `pharos where` reads.
     ///
-    /// - Parameter written: When, by the wall clock of this machine.
+    /// - Parameter written: Now, by the wall clock of this machine.
     public func state(written: RFC3339Time) -> JSONValue {
         .record([
             ("version", .integer(Self.stateVersion)), ("collector", .string(file.name)),
@@ -34,16 +34,16 @@ extension SightingCollector {
         ])
     }
 
-    /// When the last second ended; `nil` before the first line.
+    /// The time of the newest line, in milliseconds since 1970; `nil` before the first line.
     public var time: Int? { receivers.compactMap(\.lastLine).max() }
 
-    /// A moment as the JSON of this library has it: RFC 3339 with milliseconds.
+    /// A time as in the JSON of this library: RFC 3339 with milliseconds.
     public static func time(_ unixMilliseconds: Int) -> String { ReceiverLine.text(unixMilliseconds) }
 
-    /// Those that were heard so far, by name.
+    /// The beacons that were received so far, by name.
     public var beaconsJSON: [JSONValue] { trails.sorted { $0.name < $1.name }.map(json) }
 
-    /// The state of each beacon that was received so far, by name, as it is published to a broker.
+    /// The state for a broker of each beacon that was received so far, by name.
     public var states: [(name: String, state: BeaconState)] {
         trails.sorted { $0.name < $1.name }.map { trail in
             let state = BeaconState(
@@ -54,7 +54,7 @@ extension SightingCollector {
         }
     }
 
-    /// To the receiver that hears it loudest.
+    /// The distance from the receiver with the highest level.
     private func distance(of trail: BeaconTrail) -> DistanceEstimate? {
         trail.loudest?.level.flatMap {
             DistanceEstimate(level: $0, deviation: 0, count: 1, powerAtOneMeter: trail.powerAtOneMeter, .init())
@@ -72,7 +72,7 @@ extension SightingCollector {
         ])
     }
 
-    /// One beacon: where it is and how surely; what is not known is null.
+    /// One beacon. Unknown values are null.
     private func json(_ trail: BeaconTrail) -> JSONValue {
         let room = trail.room.map { plan.rooms[$0] }
         let place = trail.isPresent ? trail.filter.flatMap(plan.place) : nil
@@ -105,7 +105,7 @@ extension SightingCollector {
 }
 
 extension SightingCollector.Event {
-    /// One line.
+    /// The event as a JSON object.
     public var json: JSONValue {
         var members: [(String, JSONValue)] = [
             ("event", .string(kind.rawValue)), ("id", .string(id)),
@@ -130,9 +130,9 @@ extension SightingCollector.Event {
         return .record(members)
     }
 
-    /// When, for people.
+    /// The time in RFC 3339.
     public var time: String { ReceiverLine.text(unixMilliseconds) }
 
-    /// The place that it belongs to: where the beacon is, or was.
+    /// The room of the event: where the beacon is, or was.
     public var place: String { room ?? from ?? "" }
 }

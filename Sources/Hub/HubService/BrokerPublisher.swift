@@ -8,8 +8,8 @@ internal import Zones
 
 /// Publishes to a broker what a listener receives: events at once, states and sightings once a second.
 ///
-/// Events stay in the ledger, and sightings in the outbox, until the broker has acknowledged them. Of each state only the
-/// newest is kept. No call waits for the broker, except ``finish()`` and ``leave()``.
+/// Events stay in the ledger, and sightings in the outbox, until the broker has acknowledged them. Of each state only
+/// the newest is kept. No call waits for the broker, except ``finish()`` and ``leave()``.
 final class BrokerPublisher {
     /// The connection and the backlog, for the status file and the metrics.
     struct Report {
@@ -61,8 +61,8 @@ final class BrokerPublisher {
     private var unkeptEvents = PublicationQueue(limit: BrokerPublisher.memoryLimit)
     private var batch = Batch()
     private var onTheWay: [BrokerTicket: Origin] = [:]
-    /// The number of events in the ledger that the broker does not have. The ledger counts them once, because they may be
-    /// the events of a month.
+    /// The number of events in the ledger that the broker does not have. The ledger counts them once, because they may
+    /// be the events of a month.
     private lazy var eventCount = ledger.waitingCount(for: EventLedger.broker)
     /// The number of the newest event that was sent.
     private var lastEvent: Int64 = 0
@@ -113,7 +113,8 @@ final class BrokerPublisher {
         outbox.open()
     }
 
-    /// Continues for the publisher of a former file, and removes from Home Assistant the beacons that only that file named.
+    /// Continues for the publisher of a former file, and removes from Home Assistant the beacons that only that file
+    /// named.
     func replace(_ former: BrokerPublisher) {
         begin()
         former.leave()
@@ -282,7 +283,8 @@ final class BrokerPublisher {
         }
     }
 
-    /// Puts a message back that may not have arrived. Receivers recognize a message that comes twice by its id or number.
+    /// Puts a message back that may not have arrived. Receivers recognize a message that comes twice by its id or
+    /// number.
     private func sendAgain(_ ticket: BrokerTicket) {
         switch onTheWay.removeValue(forKey: ticket) {
         case .state(let topic): board.publishAgain(topic)

@@ -224,8 +224,8 @@ extension KnownBeacons {
         try self.init(listener, at: path) { file throws(ListenerServiceError) in try Self.things(file) }
     }
 
-    /// The items of an inventory as beacons, each named by the item's id. They have the inventory's name and their place
-    /// as tags, so that zones can be built around all items, or around those of one place.
+    /// The items of an inventory as beacons, each named by the item's id. They have the inventory's name and their
+    /// place as tags, so that zones can be built around all items, or around those of one place.
     private static func things(_ path: String) throws(ListenerServiceError) -> [Thing] {
         let octets: [UInt8]
         do throws(BeaconServiceError) {

@@ -4,8 +4,8 @@ public import BluetoothTypes
 internal import LinuxHost
 public import Listener
 
-/// The service of a listener file: receives, stores the events of zones, starts hooks, publishes to a broker, and writes
-/// its status and its metrics.
+/// The service of a listener file: receives, stores the events of zones, starts hooks, publishes to a broker, and
+/// writes its status and its metrics.
 public enum ListenService {
     /// How the service runs.
     public struct Options {

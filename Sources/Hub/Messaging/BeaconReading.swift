@@ -39,7 +39,7 @@ public struct BeaconReading: Hashable, Sendable {
         self.intervalMilliseconds = intervalMilliseconds
     }
 
-    /// Twelve hexadecimal digits, most significant octet first.
+    /// Twelve hexadecimal digits, most significant byte first.
     func addressDigits(isUppercase: Bool) -> String? {
         let digits = address.map { $0.description.filter { $0 != ":" } }
         return isUppercase ? digits?.uppercased() : digits?.lowercased()

@@ -81,14 +81,14 @@ public struct ZoneState: Hashable, Sendable {
     }
 }
 
-/// How a receiver hears.
+/// The state of a receiver.
 public struct ReceiverState: Hashable, Sendable {
     /// `listening`, `deaf`, `recovering` or `off`.
     public var state: String
-    /// RFC 3339; `nil` while it hears.
+    /// The time since which it does not work, as RFC 3339; `nil` while it works.
     public var deafSince: String?
     public var reportsPerSecond: Int
-    /// Reports that were lost since it began.
+    /// The number of reports that were lost since the start.
     public var lost: Int
 
     /// Creates a state.
@@ -99,7 +99,7 @@ public struct ReceiverState: Hashable, Sendable {
         self.lost = lost
     }
 
-    /// What stands under `…/receivers/NAME/state`.
+    /// The payload of `…/receivers/NAME/state`.
     public var json: JSONValue {
         .record([
             ("state", .string(state)), ("deafSince", .optional(deafSince, JSONValue.string)),
@@ -108,33 +108,33 @@ public struct ReceiverState: Hashable, Sendable {
     }
 }
 
-/// Numbers as they are published.
+/// Rounds numbers for payloads.
 enum Rounded {
-    /// To centimetres.
+    /// A number rounded to centimetres.
     static func meters(_ value: Double?) -> JSONValue { value.map { number($0, 10) } ?? .null }
 
-    /// To so many thousandths.
+    /// A number rounded to `step` thousandths.
     static func number(_ value: Double, _ step: Int) -> JSONValue {
         .number(JSONNumber(thousandths: Int(min(1e12, max(-1e12, (value * 1000 / Double(step)).rounded()))) * step))
     }
 }
 
-/// Levels and distances change with every advertisement. They are told at once where the beacon has moved by half a metre,
-/// otherwise every five seconds.
+/// Limits how often levels and distances are published, which change with every advertisement: at once if the distance
+/// has changed by half a metre, otherwise every 5 s.
 public struct PublishingPace: Hashable, Sendable {
-    /// 5 s, in microseconds.
+    /// The pause between two publications, in microseconds.
     public static let restMicroseconds = 5_000_000
-    /// In metres.
+    /// The change of the distance that is published at once, in metres.
     public static let step = 0.5
 
     private var last: (at: HeardInstant, meters: Double?)?
 
-    /// Nothing was told.
+    /// The first publication is due at once.
     public init() {}
 
-    /// Whether it is time to tell of a beacon that is now so far away, and notes that it was told.
+    /// Returns whether a publication is due, and if so notes that it is made.
     ///
-    /// - Parameter meters: `nil` where nobody knows.
+    /// - Parameter meters: The distance of the beacon; `nil` if it is not known.
     public mutating func isDue(_ meters: Double?, at now: HeardInstant) -> Bool {
         if let last, now.microseconds(since: last.at) < Self.restMicroseconds {
             guard let meters, let before = last.meters, abs(meters - before) >= Self.step else { return false }

@@ -1,7 +1,7 @@
 /// One level of a topic, made from a name: letters of any alphabet, digits, `.`, `_` and `-`.
 ///
-/// Every other character becomes `_`, and four digits made from the whole name are added, so that two names never share a
-/// topic. Only names from files become levels, never received data.
+/// Every other character becomes `_`, and four digits made from the whole name are added, so that two names never share
+/// a topic. Only names from files become levels, never received data.
 public struct TopicLevel: Hashable, Sendable, CustomStringConvertible {
     public let description: String
 

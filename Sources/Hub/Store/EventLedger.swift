@@ -2,8 +2,8 @@ internal import LinuxHost
 
 /// Keeps events and sightings in an ``EventStore``, and in memory while its file cannot be written.
 ///
-/// What waits in memory is written in its order as soon as the file can be written again. So the file shows who was inside
-/// at some moment, at any time.
+/// What waits in memory is written in its order as soon as the file can be written again. So the file shows who was
+/// inside at some moment, at any time.
 public final class EventLedger {
     /// The largest number of events that wait in memory. If there are more, the oldest are dropped.
     public static let eventLimit = 10_000

@@ -1,7 +1,8 @@
-/// The database of a listener or a collector: what happened, who is inside, and the events that a channel does not have yet.
+/// The database of a listener or a collector: what happened, who is inside, and the events that a channel does not have
+/// yet.
 ///
-/// An event, its effect on who is inside, and its places in the outbox are written in one transaction. So no event is lost
-/// or gets a second id, no matter when the process ends.
+/// An event, its effect on who is inside, and its places in the outbox are written in one transaction. So no event is
+/// lost or gets a second id, no matter when the process ends.
 public final class EventStore {
     /// An event of a zone or of a site.
     public struct Event: Hashable, Sendable {
@@ -257,8 +258,8 @@ public final class EventStore {
         + "WHERE beacon > tag.name) FROM tag WHERE tag.name NOT NULL) SELECT name FROM place WHERE name NOT NULL "
         + "UNION SELECT name FROM tag WHERE name NOT NULL ORDER BY name"
 
-    /// The events of a beacon, a zone or a room, the oldest first. Those of a room include beacons that left it for another
-    /// room.
+    /// The events of a beacon, a zone or a room, the oldest first. Those of a room include beacons that left it for
+    /// another room.
     ///
     /// - Parameter range: In microseconds since 1970, both ends included.
     public func history(

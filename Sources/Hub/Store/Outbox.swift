@@ -1,8 +1,8 @@
 /// Messages that wait until their receiver has them, oldest first.
 ///
-/// They wait in an SQLite file of their own, and so survive a restart. While the file cannot be written, they wait in memory.
-/// After a power failure the messages of the last few seconds may be missing. The owner removes a message when the receiver
-/// has it; until then ``first(_:)`` returns it again.
+/// They wait in an SQLite file of their own, and so survive a restart. While the file cannot be written, they wait in
+/// memory. After a power failure the messages of the last few seconds may be missing. The owner removes a message when
+/// the receiver has it; until then ``first(_:)`` returns it again.
 public final class Outbox {
     /// A message for the receiver.
     public struct Message: Hashable, Sendable {

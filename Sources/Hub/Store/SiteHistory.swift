@@ -1,7 +1,7 @@
 /// The events and sightings of several sites in a PostgreSQL database, for one thread. Every call waits for the server.
 ///
-/// Rows are copied into a temporary table, and from there into their own table if their key is new. So a batch that comes
-/// twice changes nothing.
+/// Rows are copied into a temporary table, and from there into their own table if their key is new. So a batch that
+/// comes twice changes nothing.
 public final class SiteHistory {
     /// The version of the tables.
     public static let version = 1
@@ -171,8 +171,8 @@ public final class SiteHistory {
 
     // MARK: History
 
-    /// The events of a beacon at all sites, or of a room of one site, the oldest first. Those of a room include beacons that
-    /// left it for another room.
+    /// The events of a beacon at all sites, or of a room of one site, the oldest first. Those of a room include beacons
+    /// that left it for another room.
     ///
     /// - Parameters:
     ///   - site: The site of the room, because other sites may have a room of the same name.

@@ -2,8 +2,8 @@ public import LinuxHost
 
 /// Writes a collector's events and sightings to PostgreSQL, and takes the site's lock there.
 ///
-/// Events and sightings wait in an ``Outbox`` until the database has them. A thread of its own uses the database, so only
-/// ``finish(isHurried:)`` waits for it. The owner calls ``poll()`` at least once a second.
+/// Events and sightings wait in an ``Outbox`` until the database has them. A thread of its own uses the database, so
+/// only ``finish(isHurried:)`` waits for it. The owner calls ``poll()`` at least once a second.
 public final class SiteUploader {
     /// Which collector of the site works.
     public enum SiteLock: Hashable, Sendable {

@@ -1,46 +1,10 @@
 public import BeaconService
 public import BluetoothTypes
 public import Configuration
-internal import HCITransports
 internal import LinuxHost
-public import Listener
-public import Sightings
+internal import Listener
+internal import Sightings
 internal import Synchronization
-
-/// How beacons of an inventory are received.
-public struct InventoryReceiver: Sendable {
-    /// How long to receive, in microseconds; `nil` until a signal ends it.
-    public var duration: Int?
-    /// Added to each level, in dB.
-    public var levelOffset = 0
-    /// How levels become distances.
-    public var distances = DistanceEstimate.Rule()
-
-    /// A receiver that runs until a signal ends it.
-    public init() {}
-
-    /// An adapter; `nil` for the first one.
-    ///
-    /// - Parameter samples: The profiles that a second controller sends if the adapter is virtual.
-    public func live(
-        _ adapter: AdapterName?, samples: [LoadedProfile] = []
-    ) throws(ListenerServiceError) -> SightingSource {
-        var options = SightingSource.Options(adapter: adapter)
-        options.durationMicroseconds = duration
-        options.samples = samples
-        options.purpose = "pharos inventory"
-        let source = try SightingSource.live(options)
-        source.levelOffset = levelOffset
-        return source
-    }
-
-    /// A recording, or standard input for `-`.
-    public func recording(_ file: String) throws(ListenerServiceError) -> SightingSource {
-        let source = try SightingSource.recording(file)
-        source.levelOffset = levelOffset
-        return source
-    }
-}
 
 /// One person's part in a count, with one receiver or several. Each receiver writes its own log into the store.
 public final class CountRun: Sendable {
@@ -79,8 +43,8 @@ public final class CountRun: Sendable {
         var isOver = false
     }
 
-    fileprivate let inventory: Inventory
-    fileprivate let store: InventoryStore
+    private let inventory: Inventory
+    private let store: InventoryStore
     private let others: [Inventory]
     private let rule: CountRule
     private let by: String
@@ -115,7 +79,7 @@ public final class CountRun: Sendable {
     ///   log cannot be written.
     public func listen(_ adapters: [AdapterName?], samples: [LoadedProfile], count: String?) throws {
         let first = try receiver.live(adapters[0], samples: samples)
-        let consumer = try CountConsumer(
+        let consumer = try CountReceiver(
             self, first, name: adapters[0]?.description ?? "the first adapter", count: count)
         let others = Monitor(adapters.count - 1)
         for adapter in adapters.dropFirst() {
@@ -124,7 +88,7 @@ public final class CountRun: Sendable {
                 do {
                     let source = try self.receiver.live(adapter)
                     let name = adapter?.description ?? "adapter"
-                    try source.run(try CountConsumer(self, source, name: name, count: count))
+                    try source.run(try CountReceiver(self, source, name: name, count: count))
                 } catch {
                     self.output(.warning("\(error)"))
                 }
@@ -145,12 +109,12 @@ public final class CountRun: Sendable {
     public func replay(_ file: String, count: String?) throws {
         let name = file == "-" ? "standard input" : file.split(separator: "/").last.map(String.init) ?? file
         let source = try receiver.recording(file)
-        let consumer = try CountConsumer(self, source, name: name, count: count)
+        let consumer = try CountReceiver(self, source, name: name, count: count)
         try source.run(consumer)
         try consumer.check()
     }
 
-    /// The report of the count so far, with the parts of everybody; `nil` if nothing was received.
+    /// The report of the count so far, with all its parts; `nil` if nothing was received.
     public func report() throws(InventoryError) -> CountReport? {
         guard let name = shared.withLock({ $0.journal?.count }) else { return nil }
         return try store.lastReport(inventory, of: name)
@@ -158,27 +122,27 @@ public final class CountRun: Sendable {
 
     // MARK: For the receivers
 
-    fileprivate var isOver: Bool { shared.withLock { $0.isOver } || Terminal.outputIsGone }
+    var isOver: Bool { shared.withLock { $0.isOver } || Terminal.outputIsGone }
 
-    fileprivate func send(_ event: Event) { output(event) }
+    func send(_ event: Event) { output(event) }
 
-    fileprivate func sendProgress() {
+    func sendProgress() {
         output(.progress(found: shared.withLock { $0.found.count }, items: inventory.items.count))
     }
 
     /// Ends all receivers if the count `name` was finished meanwhile.
-    fileprivate func endIfFinished(_ name: String) {
+    func endIfFinished(_ name: String) {
         guard (try? store.journal(name))?.finish != nil else { return }
         output(.warning("the count \(name) is finished"))
         shared.withLock { $0.isOver = true }
     }
 
-    fileprivate func makeSession() -> CountSession {
+    func makeSession() -> CountSession {
         CountSession(inventory, others: others, rule: rule, distances: receiver.distances)
     }
 
     /// Creates the log of a receiver, and joins or starts the count.
-    fileprivate func begin(_ receiver: String, count: String?) throws -> (file: OutputFile, header: CountLog.Header) {
+    func begin(_ receiver: String, count: String?) throws -> (file: OutputFile, header: CountLog.Header) {
         let journal = try shared.withLock { shared in
             if let journal = shared.journal { return journal }
             let journal = try store.begin(inventory, by: by, name: count)
@@ -205,7 +169,7 @@ public final class CountRun: Sendable {
     }
 
     /// Reports that an item was found, unless it was found before.
-    fileprivate func found(
+    func found(
         _ finding: CountSession.Finding, by receiver: String, at time: RFC3339Time
     ) {
         let item = inventory.items[finding.beacon]
@@ -255,100 +219,5 @@ extension CountRun.FoundItem {
         let place = distance.map { "\(DecimalText.thousandths($0)) m" } ?? "distance unknown"
         return
             "found \(item.id)  \(name)  after \(CountReport.seconds(afterMilliseconds)), \(place), \(found) of \(items)"
-    }
-}
-
-/// One receiver of a count: writes what it receives into its log.
-private final class CountConsumer: SightingConsumer {
-    private let run: CountRun
-    private let source: SightingSource
-    private let name: String
-    private let count: String
-    private var session: CountSession
-    private let file: OutputFile
-    private var fault: SystemError?
-    private var pending: [UInt8] = []
-    /// When changes were last written, and whether the count is finished was last checked.
-    private var lastUpdate: UInt64 = 0
-    private static let updateInterval: UInt64 = 2_000_000_000
-
-    init(_ run: CountRun, _ source: SightingSource, name: String, count: String?) throws {
-        self.run = run
-        self.source = source
-        self.name = name
-        session = run.makeSession()
-        let (file, header) = try run.begin(name, count: count)
-        self.file = file
-        self.count = header.count
-        try file.append(Array(header.line(rule: session.rule).utf8))
-    }
-
-    /// - Throws: why the log could not be written completely.
-    func check() throws { if let fault { throw fault } }
-
-    var nextWakeUp: HeardInstant? { session.nextWakeUp }
-    var isSatisfied: Bool { run.isOver || fault != nil }
-    func begin(at now: HeardInstant) { session.begin(at: now) }
-    func advance(to now: HeardInstant) { record(session.advance(to: now)) }
-
-    func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
-        session.hear(report.sighting, octets, range)
-    }
-
-    func change(_ state: ListeningState, at now: HeardInstant) {
-        if state.isHearing { session.becomeHearing(at: now) } else if state != .starting { session.becomeDeaf(at: now) }
-    }
-
-    func rest(at now: HeardInstant) {
-        run.sendProgress()
-        let machine = MonotonicClock.nanoseconds()
-        guard machine - lastUpdate > Self.updateInterval else { return }
-        lastUpdate = machine
-        writeChanges(at: now, isEnd: false)
-        run.endIfFinished(count)
-    }
-
-    func say(_ sentence: String, isWarning: Bool) {
-        if isWarning { run.send(.warning(sentence)) }
-    }
-
-    func finish(at now: HeardInstant) {
-        record(session.finish(at: now))
-        writeChanges(at: now, isEnd: true)
-    }
-
-    private func record(_ findings: [CountSession.Finding]) {
-        guard !findings.isEmpty else { return }
-        for finding in findings {
-            pending += CountLog.line(finding, in: session, at: time(finding.instant)).utf8
-        }
-        // An item is reported only once it is on the disk.
-        flush(isDurable: true)
-        for finding in findings { run.found(finding, by: name, at: time(finding.instant)) }
-    }
-
-    private func writeChanges(at now: HeardInstant, isEnd: Bool) {
-        for (beacon, seen) in session.takeChanges() {
-            pending += CountLog.line(seen, of: beacon, in: session, time: time).utf8
-        }
-        pending += CountLog.line(of: session, lost: source.counts.lostInKernel, at: time(now), isEnd: isEnd).utf8
-        flush(isDurable: isEnd)
-    }
-
-    private func flush(isDurable: Bool) {
-        guard fault == nil, !pending.isEmpty else { return }
-        do throws(SystemError) {
-            try file.append(pending)
-            if isDurable { try file.synchronize() }
-        } catch {
-            fault = error
-        }
-        pending.removeAll(keepingCapacity: true)
-    }
-
-    /// The wall clock at a moment; for a recording without times, the wall clock now.
-    private func time(_ instant: HeardInstant) -> RFC3339Time {
-        guard let time = source.clock.unixMicroseconds(at: instant) else { return InventoryStore.now }
-        return RFC3339Time(secondsSince1970: Int((time - (time < 0 ? 999_999 : 0)) / 1_000_000))
     }
 }

@@ -137,3 +137,161 @@ public struct CountReport: Hashable, Sendable {
     /// The time in which a receiver listened.
     static func span(_ receiver: Receiver) -> String { "\(receiver.header.start) to \(receiver.listening.until)" }
 }
+
+/// The forms of a report for other programs: JSON and CSV.
+extension CountReport {
+    /// One object. Times are RFC 3339; unknown values are null.
+    public var json: JSONValue {
+        .record([
+            ("title", .string(title)), ("inventory", .string(inventory)), ("count", .string(count)),
+            ("finished", .boolean(end != nil)), ("start", .string("\(start)")), ("end", Self.time(end)),
+            ("by", .array(by.map(JSONValue.string))), ("receivers", .array(receivers.map(Self.json))),
+            ("totals", totals), ("items", .array(outcomes.map { Self.json($0.item, $0) })),
+            ("foreign", .array(foreigners.map(Self.json))), ("previous", .optional(previous, JSONValue.string)),
+            ("changes", .array(changes.map(Self.json))), ("warnings", .array(warnings.map(JSONValue.string))),
+        ])
+    }
+
+    /// The result of a count as one object, with the ids of the items that were not found.
+    public var summaryJSON: JSONValue {
+        .record([
+            ("event", "summary"), ("count", .string(count)), ("items", .integer(outcomes.count)),
+            ("found", .integer(total(.found))), ("heard", .integer(total(.heard))),
+            ("missing", .integer(total(.missing))), ("foreign", .integer(total(.foreign))),
+            ("duplicate", .integer(total(.duplicate))), ("lowBattery", .integer(total(.lowBattery))),
+            ("missingItems", .array(outcomes.filter { $0.state != .found }.map { .string($0.item.id) })),
+        ])
+    }
+
+    private static func time(_ time: RFC3339Time?) -> JSONValue { .optional(time) { .string("\($0)") } }
+
+    private var totals: JSONValue {
+        .record([
+            ("items", .integer(outcomes.count)), ("found", .integer(total(.found))),
+            ("heard", .integer(total(.heard))), ("missing", .integer(total(.missing))),
+            ("foreign", .integer(total(.foreign))), ("duplicate", .integer(total(.duplicate))),
+            ("lowBattery", .integer(total(.lowBattery))),
+        ])
+    }
+
+    private static func json(_ receiver: Receiver) -> JSONValue {
+        .record([
+            ("name", .string(receiver.header.receiver)), ("machine", .string(receiver.header.machine)),
+            ("by", .string(receiver.header.by)), ("start", .string("\(receiver.header.start)")),
+            ("end", receiver.isEnded ? .string("\(receiver.listening.until)") : .null),
+            ("listenedS", CountLog.thousandths(receiver.listening.listened)),
+            ("deafS", CountLog.thousandths(receiver.listening.deaf)),
+            ("reports", .integer(receiver.listening.reports)),
+            ("lost", .optional(receiver.listening.lost) { .integer($0) }),
+        ])
+    }
+
+    /// One item.
+    ///
+    /// - Parameter outcome: `nil` if the item was not counted.
+    static func json(_ item: Inventory.Item, _ outcome: ItemOutcome?) -> JSONValue {
+        .record([
+            ("id", .string(item.id)), ("name", .string(item.name)), ("beacon", .string("\(item.beacon)")),
+            ("place", .optional(item.place, JSONValue.string)), ("position", .optional(item.position, \.json)),
+            ("state", .optional(outcome) { .string($0.state.rawValue) }),
+            ("states", .array((outcome?.states ?? []).map { .string($0.rawValue) })),
+            ("firstHeard", time(outcome?.firstHeard)), ("lastHeard", time(outcome?.lastHeard)),
+            ("found", time(outcome?.found)), ("foundBy", .optional(outcome?.foundBy, JSONValue.string)),
+            ("afterS", CountLog.thousandths(outcome?.afterMilliseconds)),
+            ("bestRssiDbm", .optional(outcome?.bestLevel) { .integer($0) }),
+            ("nearestM", CountLog.thousandths(outcome?.nearest)),
+            ("batteryMv", .optional(outcome?.batteryMillivolts) { .integer($0) }),
+            ("intervalMs", CountLog.thousandths(outcome?.intervalMicroseconds)),
+            ("heardBy", .optional(outcome?.heardBy, JSONValue.string)),
+        ])
+    }
+
+    private static func json(_ foreigner: Foreigner) -> JSONValue {
+        .record([
+            ("inventory", .string(foreigner.foreign.inventory)), ("id", .string(foreigner.foreign.id)),
+            ("name", .string(foreigner.foreign.name)), ("beacon", .string("\(foreigner.beacon)")),
+            ("firstHeard", time(foreigner.firstHeard)), ("lastHeard", time(foreigner.lastHeard)),
+            ("bestRssiDbm", .optional(foreigner.bestLevel) { .integer($0) }), ("near", .boolean(foreigner.wasNear)),
+        ])
+    }
+
+    private static func json(_ change: ItemChange) -> JSONValue {
+        .record([
+            ("change", .string(change.kind.rawValue)), ("id", .string(change.id)), ("name", .string(change.name)),
+            ("before", .optional(change.before, JSONValue.string)),
+            ("after", .optional(change.after, JSONValue.string)),
+        ])
+    }
+
+    /// CSV (RFC 4180) with a line for each item, then for each foreign item. No cell can be taken for a formula.
+    public var csv: String {
+        func text(_ text: String?) -> String { text.map(SpreadsheetText.text) ?? "" }
+        func number(_ value: Int?) -> String { value.map { "\($0)" } ?? "" }
+        func decimal(_ value: Int?) -> String { value.map { DecimalText.thousandths($0) } ?? "" }
+        var lines = [
+            SpreadsheetText.line([
+                "id", "name", "place", "state", "states", "first_heard", "last_heard", "found", "found_by",
+                "best_rssi_dbm", "nearest_m", "battery_mv", "heard_by", "beacon", "inventory",
+            ])
+        ]
+        for outcome in outcomes {
+            lines.append(
+                SpreadsheetText.line([
+                    text(outcome.item.id), text(outcome.item.name), text(outcome.item.place), outcome.state.rawValue,
+                    outcome.states.map(\.rawValue).joined(separator: " "),
+                    outcome.firstHeard.map { "\($0)" } ?? "", outcome.lastHeard.map { "\($0)" } ?? "",
+                    outcome.found.map { "\($0)" } ?? "", text(outcome.foundBy), number(outcome.bestLevel),
+                    decimal(outcome.nearest), number(outcome.batteryMillivolts), text(outcome.heardBy),
+                    text("\(outcome.item.beacon)"), text(inventory),
+                ]))
+        }
+        for foreigner in foreigners {
+            lines.append(
+                SpreadsheetText.line([
+                    text(foreigner.foreign.id), text(foreigner.foreign.name), "", ItemState.foreign.rawValue,
+                    ItemState.foreign.rawValue, "\(foreigner.firstHeard)", "\(foreigner.lastHeard)", "", "",
+                    number(foreigner.bestLevel), "", "", "", text("\(foreigner.beacon)"),
+                    text(foreigner.foreign.inventory),
+                ]))
+        }
+        return lines.joined()
+    }
+}
+
+extension CountReport {
+    /// The result of a count for a terminal, with at most 50 items that were not found.
+    ///
+    /// - Parameter path: The inventory file, for the command that lists the other items.
+    public func summaryText(of path: String) -> String {
+        var text = "Count \(count): \(summary).\n"
+        let missing = outcomes.filter { $0.state != .found }
+        for outcome in missing.prefix(50) {
+            text +=
+                "  \(outcome.item.id)  \(TerminalText.line(TerminalText.shortened(outcome.item.name, to: 40)))"
+                + "  \(outcome.states.map(Self.words).joined(separator: ", "))\n"
+        }
+        if missing.count > 50 {
+            text += "  and \(missing.count - 50) more: `pharos inventory list \(path) --missing`\n"
+        }
+        return text
+    }
+
+    /// The report for a terminal.
+    public var text: String {
+        var text = TerminalText.line(title) + "\n"
+        var head = Table(["", ""])
+        for (name, value) in facts { head.add([name, TerminalText.line(value)]) }
+        text += head.text + "\n"
+        func table(_ columns: [String], _ rows: [[String]]) -> String {
+            var table = Table(columns)
+            for row in rows { table.add(row.map { TerminalText.line(TerminalText.shortened($0, to: 44)) }) }
+            return rows.isEmpty ? "" : table.text + "\n"
+        }
+        text += table(Self.receiverColumns, receivers.map(Self.cells))
+        text += table(Self.columns, outcomes.map { Self.cells($0, nameColumns: 28) })
+        text += table(
+            ["item of", "inventory"] + Self.columns.dropFirst(2), foreigners.map { Self.cells($0, nameColumns: 28) })
+        text += table(["item", "since \(previous ?? "the previous count")"], changes.map { [$0.id, Self.words($0)] })
+        return text
+    }
+}

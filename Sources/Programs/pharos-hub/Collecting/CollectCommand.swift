@@ -33,13 +33,14 @@ struct CollectCommand: ParsableCommand {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A recording in JSON Lines, or - for standard input, with the receiver's name where its lines tell none: NAME=FILE. May be repeated (default: the broker of the file, else -).",
+            "A recording in JSON Lines, or - for standard input. NAME=FILE names the receiver if the lines do not. May be repeated (default: the broker of the file, otherwise -).",
             valueName: "source"), completion: .file())
     var from: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Where to keep who is where (default: NAME.where.json in the runtime directory).", valueName: "file"),
+            "State file with the position of each beacon (default: NAME.where.json in the runtime directory).",
+            valueName: "file"),
         completion: .file())
     var stateFile: String?
 
@@ -50,17 +51,17 @@ struct CollectCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Directory of what \"history\" keeps (default: $STATE_DIRECTORY, or /var/lib/pharos).",
+            "Directory for databases (default: $STATE_DIRECTORY, or /var/lib/pharos).",
             valueName: "directory"), completion: .directory)
     var stateDir: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Tell where everybody is each so many seconds, too.", valueName: "seconds"),
+        help: ArgumentHelp("Also print where each beacon is, at this interval.", valueName: "seconds"),
         transform: { try OptionValue.integer($0, in: 1...86_400) })
     var everyS: Int?
 
-    @Flag(help: "Print one JSON object a line, one an event.")
+    @Flag(help: "Print JSON, one line for each event.")
     var json = false
 
     @Flag(help: "Print the JSON Schema of collector files, for editors.")
@@ -70,16 +71,16 @@ struct CollectCommand: ParsableCommand {
         if schema { return }
         guard let file else { throw ValidationError("Name a collector file.") }
         let streams = sources.filter { $0.path == "-" }.count + (file == "-" ? 1 : 0)
-        if streams > 1 { throw ValidationError("Standard input is one file or one receiver, not several.") }
+        if streams > 1 { throw ValidationError("Standard input can be read only once.") }
         if stateFile != nil && runtimeDir != nil {
-            throw ValidationError("--state-file names the file: it goes without --runtime-dir.")
+            throw ValidationError("--state-file names the file; --runtime-dir cannot be used with it.")
         }
         for source in sources where source.path.isEmpty {
             throw ValidationError("--from \(source.receiver ?? "")=: the file is missing.")
         }
     }
 
-    /// Receivers and their files; a path with a slash before its first = has no name before it.
+    /// The receivers and their files. A path with a slash before its first = has no name.
     private var sources: [CollectedSource] {
         (from.isEmpty ? ["-"] : from).map { text in
             guard let mark = text.firstIndex(of: "="), !text[..<mark].contains("/"), mark != text.startIndex else {
@@ -90,7 +91,7 @@ struct CollectCommand: ParsableCommand {
     }
 
     func run() throws {
-        if schema { return Terminal.write(CollectorSchema.text) }
+        if schema { return Terminal.write(CollectorFile.schema) }
         guard let path = file else { return }
         let (decoded, problems) = CollectorFile.decode(try InputFile.read(path))
         guard let collector = decoded else { throw Failure(problems, of: path) }
@@ -102,7 +103,7 @@ struct CollectCommand: ParsableCommand {
                 continue
             }
             let names = collector.receivers.map(\.name).prefix(20).joined(separator: ", ")
-            throw Failure(.usage, "--from \(name)=: \(path) has no receiver of this name; there are \(names)")
+            throw Failure(.usage, "--from \(name)=: \(path) has no receiver of this name; its receivers are \(names)")
         }
         let directory = InputFile.directory(of: path)
         let sites = try collector.floors.map {
@@ -131,12 +132,12 @@ struct CollectCommand: ParsableCommand {
         do throws(InstanceLockError) {
             return try InstanceLock("\(name).collector", in: directory.isEmpty ? "." : directory)
         } catch {
-            // In a directory that cannot be written the state file fails too, which is reported.
+            // If the directory cannot be written, the state file reports it.
             guard case .held(_, let process) = error else { return nil }
             throw Failure(
                 .unavailable,
                 "a collector of \(name) runs already\(process.map { " (process \($0))" } ?? ""): stop it first; with "
-                    + "\"postgresql\" in the file a second one stands by")
+                    + "\"postgresql\" in the file, a second one stands by")
         }
     }
 
@@ -158,7 +159,7 @@ struct CollectCommand: ParsableCommand {
     }
 }
 
-/// Where services keep what must survive a restart.
+/// The directory of files that survive a restart.
 enum StateDirectory {
     /// The directory of `--state-dir`, or else that of systemd's StateDirectory=, or /var/lib/pharos.
     static func path(_ option: String?) -> String {
@@ -184,14 +185,14 @@ extension SiteOptions {
     }
 }
 
-/// A receiver's lines.
+/// A source of lines.
 struct CollectedSource {
-    /// `nil` where the lines say it.
+    /// The receiver; `nil` if the lines name it.
     let receiver: String?
     let path: String
 }
 
-/// State files: what a collector leaves for `where`.
+/// The state files of collectors, which `where` reads.
 enum WhereFile {
     static let directory = "/run/pharos"
     static let ending = ".where.json"

@@ -5,7 +5,7 @@ internal import LinuxHost
 internal import Messaging
 internal import Store
 
-/// Reads the lines of receivers, hands them to a ``CollectorService``, and prints what changes.
+/// Reads the lines of receivers, passes them to a ``CollectorService``, and prints the changes.
 final class CollectRun {
     private let service: CollectorService
     private let everySeconds: Int?
@@ -21,9 +21,9 @@ final class CollectRun {
     /// Lines that do not name their receiver, and the first receiver that the file does not have.
     private var namelessLines = 0
     private var firstUnknown: String?
-    /// A source whose lines are so close to now is live, in milliseconds.
+    /// A source is live if its lines differ from now by at most this, in milliseconds.
     private static let liveMilliseconds = 60_000
-    /// How long a second may be judged on after a signal, in nanoseconds.
+    /// How long the calculation of a second may go on after a signal, in nanoseconds.
     private static let shutdownTimeout: UInt64 = 1_000_000_000
 
     init(_ service: CollectorService, everySeconds: Int?, json: Bool) throws {
@@ -37,14 +37,14 @@ final class CollectRun {
 
     // MARK: Sources
 
-    /// Reads all sources to their ends: recordings in the order of their times, then standard input as it comes.
+    /// Reads all sources to their ends: recordings in the order of their times, then standard input.
     func read(_ sources: [CollectedSource]) throws {
         var lines: [(time: Int, receiver: String?, line: ReceiverLine)] = []
         for source in sources where source.path != "-" {
             var last = 0
             for (number, octets) in try InputFile.read(source.path).split(separator: UInt8(ascii: "\n")).enumerated() {
                 guard let line = parsed(octets, source.path, number + 1) else { continue }
-                // A line without a time came right after the line before it.
+                // A line without a time has the time of the line before it.
                 last = line.unixMilliseconds ?? last
                 lines.append((last, source.receiver, line))
             }
@@ -74,8 +74,8 @@ final class CollectRun {
         let input = Descriptor.standardInput
         if Terminal.inputIsTerminal {
             Terminal.writeError(
-                "pharos: the lines of receivers are read from standard input, up to Ctrl-D; --from NAME=FILE reads a "
-                    + "recording\n")
+                "pharos: reading lines of receivers from standard input until Ctrl-D; to read a recording, use "
+                    + "--from NAME=FILE\n")
         }
         var pending: [UInt8] = []
         var number = 0
@@ -88,7 +88,7 @@ final class CollectRun {
                 if octets.isEmpty { break }
                 pending += octets
                 while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
-                    // The lines that wait may take many seconds at a large site.
+                    // Lines that wait may take many seconds at a large site.
                     if isAskedToEnd { return }
                     number += 1
                     let line = isTooLong ? nil : parsed(pending[..<end], "standard input", number)
@@ -113,7 +113,7 @@ final class CollectRun {
 
     /// Follows a broker until a signal comes. While another collector of the site works, this one stands by.
     ///
-    /// - Parameter connect: Makes a connection that is not connected yet.
+    /// - Parameter connect: Creates a connection, which is not connected yet.
     func follow(_ connect: () throws -> CollectorBroker) throws {
         while try waitForSite() {
             let broker = try connect()
@@ -132,7 +132,7 @@ final class CollectRun {
 
     /// Waits until this collector may work.
     ///
-    /// - Returns: whether it may; otherwise a signal has come.
+    /// - Returns: false if a signal has come.
     private func waitForSite() throws -> Bool {
         guard let uploader = service.uploader else { return !isAskedToEnd }
         let name = TerminalText.line(service.collector.file.name)
@@ -160,7 +160,7 @@ final class CollectRun {
         while !Terminal.outputIsGone, service.uploader?.siteLock != .heldByAnother {
             if service.follow(clock: Self.now) { printed = 0 }
             for message in broker.poll() {
-                // The messages that wait may take many seconds at a large site.
+                // Messages that wait may take many seconds at a large site.
                 if isAskedToEnd { return }
                 guard let line = ReceiverLine(topic: message.topic, payload: message.payload) else { continue }
                 goodLines += 1
@@ -182,7 +182,7 @@ final class CollectRun {
         return signals.takenAt != nil
     }
 
-    /// Whether the second that is judged may be judged to its end.
+    /// Whether the calculation of a second may go on.
     private func goesOn() -> Bool {
         _ = signals.take()
         return signals.takenAt.map { MonotonicClock.nanoseconds() < $0 + Self.shutdownTimeout } ?? true
@@ -242,12 +242,12 @@ final class CollectRun {
         service.close(isHurried: isAskedToEnd)
         write(service.takeNotices())
         writeCounts()
-        if goodLines == 0, badLines > 0 { throw Failure(.dataFormat, "\(firstBad ?? ""): this is no line of JSON") }
+        if goodLines == 0, badLines > 0 { throw Failure(.dataFormat, "\(firstBad ?? ""): this line is not JSON") }
         guard !json else { return }
         Terminal.write(WhereTable.text(service.collector.beaconsJSON))
     }
 
-    /// Reports the lines that were left out, and why.
+    /// Reports how many lines were ignored, and why.
     private func writeCounts() {
         let (counts, file) = (service.collector.counts, service.collector.file)
         func say(_ count: Int, _ one: String, _ many: String) {
@@ -255,27 +255,31 @@ final class CollectRun {
         }
         let first = firstBad ?? ""
         say(
-            badLines, "is no JSON object and was left out: \(first)",
-            "are no JSON objects and were left out, the first is \(first)")
+            badLines, "is no JSON object and was ignored: \(first)",
+            "are no JSON objects and were ignored; the first is \(first)")
         if goodLines > 0, usefulLines == 0 {
             Terminal.writeError(
-                "pharos: no line tells of a beacon, or how a receiver hears: `pharos listen --print --json` and "
+                "pharos: no line has a beacon or the state of a receiver; `pharos listen --print --json` and "
                     + "`pharos scan --json` write such lines\n")
         }
         let names = file.receivers.map(\.name).prefix(20).joined(separator: ", ")
-        let advice = "write --from NAME=FILE; there are \(names)"
+        let advice = "use --from NAME=FILE; the receivers are \(names)"
         say(
-            namelessLines, "does not say which receiver heard it: \(advice)",
-            "do not say which receiver heard them: \(advice)")
+            namelessLines, "does not name its receiver: \(advice)", "do not name their receiver: \(advice)")
         let unknown = TerminalText.quoted(firstUnknown ?? "", to: 60)
         say(
             counts.unknownReceivers - namelessLines,
-            "is of \(unknown), which \(file.name) does not name: there are \(names)",
-            "are of receivers that \(file.name) does not name, the first is \(unknown): there are \(names)")
-        say(counts.late, "came too late to count", "came too late to count")
+            "is from \(unknown), which is not in \(file.name): the receivers are \(names)",
+            "are from receivers that are not in \(file.name), the first is \(unknown): the receivers are \(names)")
+        say(counts.late, "came too late for presence", "came too late for presence")
         say(
             counts.wrongClocks, "has a clock that is more than a day ahead",
             "have a clock that is more than a day ahead")
         say(counts.duplicates, "came twice", "came twice")
+        if counts.crowded > 0 {
+            Terminal.writeError(
+                "pharos: \(counts.crowded) reports were ignored, because there are more than \(SightingCollector.limit) "
+                    + "beacons\n")
+        }
     }
 }

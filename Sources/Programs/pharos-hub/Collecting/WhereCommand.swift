@@ -11,8 +11,8 @@ struct WhereCommand: ParsableCommand {
             pharos where key-peter
             pharos where --state-file museum.where.json --json
 
-            It reads what `pharos collect` keeps. "unknown" means that a receiver which would have to hear it is dead, or \
-            that two rooms are equally likely: nobody has left.
+            Reads the state file of `pharos collect`. "unknown" means that a receiver in reach of the beacon is dead, or that \
+            two rooms are about equally likely. The beacon has not left.
             """)
 
     @Argument(help: ArgumentHelp("A beacon's name (default: all).", valueName: "name"))
@@ -30,12 +30,12 @@ struct WhereCommand: ParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    /// A collector that has not written for so many seconds has stopped.
-    private static let patience = 60
+    /// A collector that has not written for this time has stopped, in seconds.
+    private static let writeTimeout = 60
 
     func validate() throws {
         if stateFile != nil && runtimeDir != nil {
-            throw ValidationError("--state-file names the file: it goes without --runtime-dir.")
+            throw ValidationError("--state-file names the file; --runtime-dir cannot be used with it.")
         }
     }
 
@@ -65,27 +65,28 @@ struct WhereCommand: ParsableCommand {
             }
             let now = Int(WallClock.microseconds() / 1_000_000)
             if let time = state["written"]?.string.flatMap({ RFC3339Time($0) }),
-                now - time.secondsSince1970 > Self.patience
+                now - time.secondsSince1970 > Self.writeTimeout
             {
                 Terminal.writeError(
-                    "pharos: \(TerminalText.line(name)): this is from \(time): no `pharos collect` writes it now\n")
+                    "pharos: \(TerminalText.line(name)): the state is from \(time); no `pharos collect` is writing it\n"
+                )
             }
         }
     }
 
-    /// What to say to whoever asks for something that is no beacon that was heard.
+    /// The message for a name that is no received beacon.
     private static func advice(_ name: String, _ states: [JSONNode]) -> String {
         let beacons = states.flatMap { $0["beacons"]?.elements ?? [] }
         let receivers = states.flatMap { $0["receivers"]?.elements ?? [] }
         let quoted = ProblemText.quoted(name)
         if (beacons + receivers).contains(where: { $0["room"]?.string == name }) {
-            return "\(quoted) is a room, and no beacon; without a name `pharos where` tells the rooms of all"
+            return "\(quoted) is a room, not a beacon; `pharos where` without a name shows the room of each beacon"
         }
-        if receivers.contains(where: { $0["name"]?.string == name }) { return "\(quoted) is a receiver, and no beacon" }
+        if receivers.contains(where: { $0["name"]?.string == name }) { return "\(quoted) is a receiver, not a beacon" }
         let near = NearestWord.find(name, among: beacons.compactMap { $0["beacon"]?.string })
-        return "nobody has heard \(quoted) yet"
+        return "no receiver has received \(quoted) yet"
             + (near.map { "; did you mean \(ProblemText.quoted($0))?" }
-                ?? "; without a name `pharos where` lists who was heard")
+                ?? "; `pharos where` without a name lists all beacons")
     }
 
     private var files: [String] {
@@ -95,7 +96,7 @@ struct WhereCommand: ParsableCommand {
             let names = Files.names(in: directory).filter { $0.hasSuffix(WhereFile.ending) }.sorted()
             guard !names.isEmpty else {
                 throw Failure(
-                    .noInput, "\(directory): no collector has written where things are; `pharos collect` does")
+                    .noInput, "\(directory): there is no state file of a collector; start `pharos collect`")
             }
             return names.map { "\(directory)/\($0)" }
         }
@@ -106,17 +107,17 @@ struct WhereCommand: ParsableCommand {
         guard problems.isEmpty, let root, root["beacons"]?.elements != nil, root["collector"] != nil,
             root["version"]?.integer == 1
         else {
-            throw Failure(.dataFormat, "\(path): this is no state file; `pharos collect --state-file` writes one")
+            throw Failure(.dataFormat, "\(path): this is not a state file of `pharos collect`")
         }
         return root
     }
 }
 
-/// Who is where, for people.
+/// A table of where each beacon is.
 enum WhereTable {
-    /// - Parameter beacons: As the state file has them.
+    /// - Parameter beacons: The beacons of the state file.
     static func text(_ beacons: [JSONValue]) -> String {
-        guard !beacons.isEmpty else { return "Nobody was heard.\n" }
+        guard !beacons.isEmpty else { return "No beacon was received.\n" }
         var table = Table(["beacon", "room", "place", "within", "last heard"])
         for beacon in beacons {
             guard case .object(let members) = beacon else { continue }

@@ -13,48 +13,48 @@ struct History: ParsableCommand {
             pharos history key-peter --history hall.db --json
             pharos history key-peter --history museum.json --heard
 
-            Reads what `pharos listen` and `pharos collect` have kept: each event of the beacon, the zone or the room, \
-            oldest first. Without --history all files NAME.db of the state directory are read. Of a collector file it is \
-            what its "postgresql" or its "history" names.
+            Shows the events that `pharos listen` and `pharos collect` have stored for a beacon, a zone or a room, the oldest \
+            first. Without --history, all files NAME.db of the state directory are read. A collector file stands for the \
+            database in its "postgresql" or "history".
             """)
 
     @Argument(help: "The name of a beacon, a zone or a room.")
     var name: String
 
     @Option(
-        help: ArgumentHelp("Leave out what was before: 2026-11-01, or 2026-11-01T08:00:00Z.", valueName: "time"),
+        help: ArgumentHelp("Start of the time span: 2026-11-01, or 2026-11-01T08:00:00Z.", valueName: "time"),
         transform: HistoryTime.start)
     var from: Int64?
 
     @Option(
-        help: ArgumentHelp("Leave out what was later; a day counts to its end.", valueName: "time"),
+        help: ArgumentHelp("End of the time span. A day is included.", valueName: "time"),
         transform: HistoryTime.end)
     var to: Int64?
 
     @Option(
         help: ArgumentHelp(
-            "What a listener or a collector has kept, or a collector file; may be repeated.", valueName: "file"),
+            "Database of a listener or a collector, or a collector file. May be repeated.", valueName: "file"),
         completion: .file(extensions: ["db", "json"]))
     var history: [String] = []
 
     @Option(
-        help: ArgumentHelp("Directory of what is kept (default: /var/lib/pharos).", valueName: "directory"),
+        help: ArgumentHelp("Directory of databases (default: /var/lib/pharos).", valueName: "directory"),
         completion: .directory)
     var stateDir: String?
 
-    @Flag(help: "Tell minute by minute who heard the beacon, too: what receivers told collectors, however late.")
+    @Flag(help: "Also show, minute by minute, which receivers of a collector have received the beacon.")
     var heard = false
 
-    @Flag(help: "Print a table of comma separated values, for spreadsheets.")
+    @Flag(help: "Print comma-separated values, for spreadsheets.")
     var csv = false
 
-    @Flag(help: "Print one JSON object a line, one an event.")
+    @Flag(help: "Print JSON, one line for each event.")
     var json = false
 
     func validate() throws {
-        if csv && json { throw ValidationError("--csv or --json: one of them.") }
+        if csv && json { throw ValidationError("Give either --csv or --json.") }
         if !history.isEmpty, stateDir != nil, !history.contains(where: { $0.hasSuffix(".json") }) {
-            throw ValidationError("--history names files: it goes without --state-dir.")
+            throw ValidationError("--history names files; --state-dir cannot be used with it.")
         }
         if let from, let to, from > to { throw ValidationError("--from is later than --to.") }
     }
@@ -72,10 +72,10 @@ struct History: ParsableCommand {
         }
         guard !events.isEmpty || names.contains(name) else { throw unknown(names) }
         if events.isEmpty {
-            let rest = from == nil && to == nil ? "; --heard tells who has heard it" : " in that time"
+            let rest = from == nil && to == nil ? "; --heard shows which receivers have received it" : " in that time"
             Terminal.writeError("pharos: nothing happened with \(TerminalText.quoted(name, to: 60))\(rest)\n")
         }
-        // Files are in order already; those of several receivers are brought together.
+        // One file is in order already.
         if files.count > 1 || heard { events.sort { ($0.time ?? 0, $0.id) < ($1.time ?? 0, $1.id) } }
         try show(events)
     }
@@ -86,8 +86,8 @@ struct History: ParsableCommand {
         guard !files.isEmpty else {
             throw Failure(
                 .noInput,
-                "\(directory): no listener and no collector has kept anything there that this user may read; run it with sudo, or name a file "
-                    + "with --history")
+                "\(directory): there is no database here that this user may read; use sudo, or name a file with --history"
+            )
         }
         return files
     }
@@ -98,7 +98,7 @@ struct History: ParsableCommand {
         }
         return Failure(
             .noInput,
-            "nothing is kept of a beacon, a zone or a room \(TerminalText.quoted(name, to: 60))\(advice ?? "")")
+            "there are no events of a beacon, a zone or a room \(TerminalText.quoted(name, to: 60))\(advice ?? "")")
     }
 
     private func show(_ events: [EventStore.Event]) throws {
@@ -117,7 +117,7 @@ struct History: ParsableCommand {
     }
 }
 
-/// The ends of a span, in microseconds since 1970.
+/// Reads the ends of a time span, in microseconds since 1970.
 private enum HistoryTime {
     static func start(_ text: String) throws -> Int64 { try seconds(text, rest: "T00:00:00Z") * 1_000_000 }
 

@@ -3,7 +3,7 @@ internal import Collector
 internal import Configuration
 internal import Store
 
-/// An event as a row: of what was kept as JSON, which names the same things.
+/// An event as a row of a table, made from its JSON.
 struct HistoryRow {
     static let header = [
         "at", "event", "zone", "beacon", "receiver", "since", "dwell_s", "cause", "rssi_dbm", "distance_m", "id",
@@ -26,7 +26,7 @@ struct HistoryRow {
         root?["position"]?[key]?.thousandths.map(DecimalText.thousandths)
     }
 
-    /// A minute in which a receiver has heard a beacon, as an event like the others.
+    /// A minute in which a receiver has received a beacon, as an event.
     static func event(_ minute: HeardMinute, of beacon: String) -> EventStore.Event {
         let time = SightingCollector.time(Int(minute.milliseconds))
         let id = "\(minute.receiver)-\(minute.milliseconds)"
@@ -40,7 +40,7 @@ struct HistoryRow {
             id: id, time: minute.milliseconds * 1000, kind: "heard", zone: "", beacon: beacon, json: json.line)
     }
 
-    /// For people.
+    /// The cells of a table for people.
     var cells: [String] {
         func shown(_ text: String?) -> String {
             text.map { TerminalText.line(TerminalText.shortened($0, to: 40)) } ?? "-"

@@ -3,14 +3,16 @@ internal import CommandSupport
 internal import Configuration
 internal import Store
 
-/// Where something is kept: in a file of a listener or a collector, or wherever a collector file says.
+/// A database of events: an SQLite file, or PostgreSQL.
 enum HistorySource {
     case file(EventStore)
     case site(SiteHistory, name: String)
 
+    /// Opens a database.
+    ///
     /// - Parameters:
-    ///   - path: Of what is kept, or of a collector file.
-    ///   - stateDirectory: Of files that a collector file names without a directory; `nil` for the service's.
+    ///   - path: An SQLite file, or a collector file that names a database.
+    ///   - stateDirectory: The directory of databases with a relative path; `nil` for that of the service.
     init(_ path: String, stateDirectory: String?) throws {
         guard let file = try Self.collector(path) else {
             self = .file(try EventStore(path: path, isReadOnly: true))
@@ -24,11 +26,11 @@ enum HistorySource {
             self = .file(try EventStore(path: kept, isReadOnly: true))
         } else {
             throw Failure(
-                .configuration, "\(path): this collector keeps nothing: it has no \"history\" and no \"postgresql\"")
+                .configuration, "\(path): this collector stores no events: it has no \"history\" and no \"postgresql\"")
         }
     }
 
-    /// The collector file at `path`; `nil` for what is no such file.
+    /// The collector file at `path`; `nil` if it is another file.
     private static func collector(_ path: String) throws -> CollectorFile? {
         guard path.hasSuffix(".json") else { return nil }
         let octets = try InputFile.read(path)
@@ -38,7 +40,7 @@ enum HistorySource {
         return file
     }
 
-    /// What happened with a beacon or in a place, oldest first.
+    /// The events of a beacon, a zone or a room, the oldest first.
     func events(of name: String, _ range: ClosedRange<Int64>, _ each: (EventStore.Event) -> Void) throws {
         switch self {
         case .file(let store): try store.history(of: name, range, each)
@@ -46,7 +48,7 @@ enum HistorySource {
         }
     }
 
-    /// Who heard a beacon, minute by minute.
+    /// The receivers that have received a beacon, minute by minute.
     func minutes(of name: String, _ range: ClosedRange<Int64>, _ each: (HeardMinute) -> Void) throws {
         switch self {
         case .file(let store): try store.minutes(of: name, range, each)
@@ -54,7 +56,7 @@ enum HistorySource {
         }
     }
 
-    /// Of whom something is kept.
+    /// The names that have events.
     func names() throws -> [String] {
         switch self {
         case .file(let store): try store.names()

@@ -129,7 +129,7 @@ private struct InventoryReader {
         guard let node else { return nil }
         let identity = node.string.flatMap { beaconNames[$0] } ?? self.identity(node)
         if let identity, let other = carriers.updateValue(item.path, forKey: identity) {
-            decoder.error("\(other) has this beacon already: no receiver can tell them apart", at: node)
+            decoder.error("\(other) has this beacon already, and two items cannot share one", at: node)
         }
         return identity
     }
@@ -148,22 +148,22 @@ private struct InventoryReader {
 }
 
 extension BeaconIdentity {
-    /// The identity of a beacon that somebody puts on a thing.
+    /// Reads the identity of a beacon on an item.
     ///
-    /// - Parameter names: Of beacons that could be meant.
-    /// - Throws: where `text` is none, or one that does not last.
+    /// - Parameter names: The names of beacons, for suggestions.
+    /// - Throws: if `text` is no identity, or one that changes with time.
     public init(ofItem text: String, among names: [String] = []) throws(InventoryError) {
         guard let identity = BeaconIdentity(text) else {
             let advice = NearestWord.find(text, among: names).map { "did you mean \"\($0)\"?" }
             throw InventoryError(
                 .request,
-                "\(ProblemText.quoted(text)) is no beacon; "
+                "\(ProblemText.quoted(text)) is no identity of a beacon; "
                     + (advice ?? "write ibeacon:UUID-MAJOR-MINOR, altbeacon:COMPANY-ID, uid:NAMESPACE-INSTANCE, "
                         + "url:TEXT or address:AA:BB:CC:DD:EE:FF"))
         }
         if case .eddystoneEID = identity {
             throw InventoryError(
-                .request, "an ephemeral id changes with time: put a beacon on it that keeps its identity")
+                .request, "an ephemeral id changes with time: use a beacon whose identity does not change")
         }
         self = identity
     }

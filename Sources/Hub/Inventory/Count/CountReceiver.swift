@@ -1,0 +1,136 @@
+public import BeaconService
+public import BluetoothTypes
+internal import Configuration
+internal import LinuxHost
+public import Listener
+public import Sightings
+
+/// How beacons of an inventory are received.
+public struct InventoryReceiver: Sendable {
+    /// How long to receive, in microseconds; `nil` until a signal ends it.
+    public var duration: Int?
+    /// Added to each level, in dB.
+    public var levelOffset = 0
+    /// How levels become distances.
+    public var distances = DistanceEstimate.Rule()
+
+    /// A receiver that runs until a signal ends it.
+    public init() {}
+
+    /// An adapter; `nil` for the first one.
+    ///
+    /// - Parameter samples: The profiles that a second controller sends if the adapter is virtual.
+    public func live(
+        _ adapter: AdapterName?, samples: [LoadedProfile] = []
+    ) throws(ListenerServiceError) -> SightingSource {
+        var options = SightingSource.Options(adapter: adapter)
+        options.durationMicroseconds = duration
+        options.samples = samples
+        options.purpose = "pharos inventory"
+        let source = try SightingSource.live(options)
+        source.levelOffset = levelOffset
+        return source
+    }
+
+    /// A recording, or standard input for `-`.
+    public func recording(_ file: String) throws(ListenerServiceError) -> SightingSource {
+        let source = try SightingSource.recording(file)
+        source.levelOffset = levelOffset
+        return source
+    }
+}
+
+/// One receiver of a count: writes what it receives into its log.
+final class CountReceiver: SightingConsumer {
+    private let run: CountRun
+    private let source: SightingSource
+    private let name: String
+    private let count: String
+    private var session: CountSession
+    private let file: OutputFile
+    private var fault: SystemError?
+    private var pending: [UInt8] = []
+    /// When changes were last written, and whether the count is finished was last checked.
+    private var lastUpdate: UInt64 = 0
+    private static let updateInterval: UInt64 = 2_000_000_000
+
+    init(_ run: CountRun, _ source: SightingSource, name: String, count: String?) throws {
+        self.run = run
+        self.source = source
+        self.name = name
+        session = run.makeSession()
+        let (file, header) = try run.begin(name, count: count)
+        self.file = file
+        self.count = header.count
+        try file.append(Array(header.line(rule: session.rule).utf8))
+    }
+
+    /// - Throws: why the log could not be written completely.
+    func check() throws { if let fault { throw fault } }
+
+    var nextWakeUp: HeardInstant? { session.nextWakeUp }
+    var isSatisfied: Bool { run.isOver || fault != nil }
+    func begin(at now: HeardInstant) { session.begin(at: now) }
+    func advance(to now: HeardInstant) { record(session.advance(to: now)) }
+
+    func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        session.hear(report.sighting, octets, range)
+    }
+
+    func change(_ state: ListeningState, at now: HeardInstant) {
+        if state.isHearing { session.becomeHearing(at: now) } else if state != .starting { session.becomeDeaf(at: now) }
+    }
+
+    func rest(at now: HeardInstant) {
+        run.sendProgress()
+        let machine = MonotonicClock.nanoseconds()
+        guard machine - lastUpdate > Self.updateInterval else { return }
+        lastUpdate = machine
+        writeChanges(at: now, isEnd: false)
+        run.endIfFinished(count)
+    }
+
+    func say(_ sentence: String, isWarning: Bool) {
+        if isWarning { run.send(.warning(sentence)) }
+    }
+
+    func finish(at now: HeardInstant) {
+        record(session.finish(at: now))
+        writeChanges(at: now, isEnd: true)
+    }
+
+    private func record(_ findings: [CountSession.Finding]) {
+        guard !findings.isEmpty else { return }
+        for finding in findings {
+            pending += CountLog.line(finding, in: session, at: time(finding.instant)).utf8
+        }
+        // An item is reported only once it is on the disk.
+        flush(isDurable: true)
+        for finding in findings { run.found(finding, by: name, at: time(finding.instant)) }
+    }
+
+    private func writeChanges(at now: HeardInstant, isEnd: Bool) {
+        for (beacon, seen) in session.takeChanges() {
+            pending += CountLog.line(seen, of: beacon, in: session, time: time).utf8
+        }
+        pending += CountLog.line(of: session, lost: source.counts.lostInKernel, at: time(now), isEnd: isEnd).utf8
+        flush(isDurable: isEnd)
+    }
+
+    private func flush(isDurable: Bool) {
+        guard fault == nil, !pending.isEmpty else { return }
+        do throws(SystemError) {
+            try file.append(pending)
+            if isDurable { try file.synchronize() }
+        } catch {
+            fault = error
+        }
+        pending.removeAll(keepingCapacity: true)
+    }
+
+    /// The wall clock at a moment; for a recording without times, the wall clock now.
+    private func time(_ instant: HeardInstant) -> RFC3339Time {
+        guard let time = source.clock.unixMicroseconds(at: instant) else { return InventoryStore.now }
+        return RFC3339Time(secondsSince1970: Int((time - (time < 0 ? 999_999 : 0)) / 1_000_000))
+    }
+}
