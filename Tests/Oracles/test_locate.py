@@ -134,7 +134,7 @@ def test_the_truth_adds_errors(world, tmp_path):
             spot = line["position"]
             assert line["errorM"] == pytest.approx(math.hypot(spot["x"] - 2 * at, spot["y"]), abs=1e-3)
     text = pharos.checked("locate", folder / "map.json", "--from", folder / "test.jsonl", "--truth", truth).out
-    assert "off by" in text.splitlines()[-1] and "in 75 %" in text
+    assert "mean error" in text.splitlines()[-1] and "75th percentile" in text
 
 
 # ---- the same run in every form
@@ -288,7 +288,7 @@ def test_the_way_is_drawn(tape, tmp_path):
                            "--svg", tmp_path / "way.svg")
     assert len(drawn.out.splitlines()) == len(plain.splitlines()) + 1
     page = (tmp_path / "way.html").read_text()
-    assert "60 seconds: " in page and "m in the mean" in page and "script-src 'none'" in page and "<script" not in page
+    assert "60 seconds: " in page and "Mean error" in page and "script-src 'none'" in page and "<script" not in page
     assert page.count("<tr>") == 61 and 'class="wall"' in page and 'class="way"' in page and "://" not in page
     drawing = ElementTree.fromstring((tmp_path / "way.svg").read_text())
     classes = {each.get("class") for each in drawing.iter() if each.tag.endswith("path")}

@@ -101,5 +101,5 @@ def test_no_file_is_written_over_one_that_is_read(tmp_path, words):
     (tmp_path / "linked.jsonl").symlink_to("survey.jsonl")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     result = pharos.run(*words.split(), cwd=tmp_path)
-    assert result.code == 64 and "name another one" in result.err, result.err
+    assert result.code == 64 and "give another file" in result.err, result.err
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

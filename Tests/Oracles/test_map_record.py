@@ -186,7 +186,7 @@ def test_somebody_walks_and_presses_enter_at_each_place(tmp_path, corridor):
     person.press()
     assert person.end() == 0, person.text
     assert "1 beacon in " in person.text and "\a" in person.text and "working" not in person.text
-    assert "packets a second of each" in person.text
+    assert "packets per second and beacon" in person.text
     header, *rest = lines(survey)
     assert header["site"] == "hall" and header["receiver"] == {"name": socket.gethostname(), "adapter": "virtual"}
     stays = [line for line in rest if "stay" in line]
@@ -210,14 +210,14 @@ def test_a_walk_that_is_given_up_keeps_what_lies_between_marks(tmp_path, corrido
     person.stay(1.2)
     os.kill(person.process.pid, signal.SIGINT)
     assert person.end() == 0, person.text
-    assert "the walk ended before 1 place" in person.text
+    assert "the walk ended with 1 place left" in person.text
     assert all(line["position"][1] == 1 for line in lines(survey) if "stay" in line)
 
 
 def test_nobody_to_press_enter_is_said(tmp_path, corridor):
     walk = ("map", "record", tmp_path / "s.jsonl", "--walk", "a b", "--site", corridor, "--adapter", "virtual")
     result = pharos.run(*walk)
-    assert result.code == 64 and "nobody can press Enter" in result.err
+    assert result.code == 64 and "Enter cannot be pressed" in result.err
 
 
 def test_somebody_turns_at_the_bell(tmp_path):
@@ -381,7 +381,7 @@ def test_mistakes_of_updating_are_sentences(tmp_path, tape, options, code, said)
 
 
 @pytest.mark.parametrize("options, code, said", [
-    (["s.jsonl"], 64, "Say where this is"),
+    (["s.jsonl"], 64, "Give --place, --position or both"),
     (["s.jsonl", "--place", "Z"], 64, "add --position"),
     (["s.jsonl", "--place", "Z", "--position", "4"], 64, "two numbers"),
     (["s.jsonl", "--place", "Z", "--position", "nan,1"], 64, "two numbers"),
@@ -390,9 +390,9 @@ def test_mistakes_of_updating_are_sentences(tmp_path, tape, options, code, said)
     (["s.jsonl", "--position", "1,1", "--from", "nowhere"], 66, "no such file"),
     (["s.jsonl", "--position", "1,1", "--from", "empty"], 65, "empty"),
     (["s.jsonl", "--walk", "a"], 64, "at least two"),
-    (["s.jsonl", "--walk", "a@1 b@soon", "--from", "tape.btsnoop"], 64, "what follows @ in b@soon is no time"),
-    (["s.jsonl", "--walk", "a@1 b@9", "--from", "tape.btsnoop"], 64, "--walk a: neither the survey nor a site knows"),
-    (["s.jsonl", "--walk", "a@5 b@1", "--from", "tape.btsnoop"], 64, "later"),
+    (["s.jsonl", "--walk", "a@1 b@soon", "--from", "tape.btsnoop"], 64, "the text after @ in b@soon is not a time"),
+    (["s.jsonl", "--walk", "a@1 b@9", "--from", "tape.btsnoop"], 64, "--walk a: its position is neither in the survey nor in a site"),
+    (["s.jsonl", "--walk", "a@5 b@1", "--from", "tape.btsnoop"], 64, "the times must increase"),
     (["s.jsonl", "--position", "1,1", "--only-known"], 64, "--fleet"),
     (["s.jsonl", "--drop", "9"], 64, "no stay 9"),
     (["s.jsonl", "--move", "1"], 64, "--position"),

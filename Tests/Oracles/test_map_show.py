@@ -119,7 +119,7 @@ def test_the_heat_map_fits_a_terminal(made):
     field = pharos.checked("map", "show", made["folder"] / "map.json", "--beacon", "beacon-3", timeout=60).out
     assert "beacon-3 (dBm)" in field
     heard = pharos.checked("map", "show", made["folder"] / "map.json", "--layer", "heard", timeout=60).out
-    assert "Beacons heard (beacons)" in heard
+    assert "Beacons received (beacons)" in heard
 
 
 def test_the_page_asks_nothing_and_complains_of_nothing(browser, made):
@@ -135,7 +135,7 @@ def test_the_page_asks_nothing_and_complains_of_nothing(browser, made):
 def test_a_layer_has_its_levels_and_residuals(browser, made, survey):
     opened(browser, made["page"])
     layers = browser.value("[...document.getElementById('layer').options].map(option => option.textContent)")
-    assert layers[:2] == ["Expected error", "Beacons heard"] and len(layers) == 11
+    assert layers[:2] == ["Expected error", "Beacons received"] and len(layers) == 11
     choose(browser, layer=layers.index("beacon-6"))
     assert text(browser, "layerName") == "beacon-6"
     levels = [row["rssi"] for row in survey if row["place"] == "P15" and row["beacon"] == "beacon-6"]
@@ -157,7 +157,7 @@ def test_a_click_tells_what_a_place_is_taken_for(browser, made):
     browser.value("document.getElementById('place14').dispatchEvent(new MouseEvent('click', { bubbles: true }))")
     taken = made["json"]["places"][14]["takenFor"]
     sentence = text(browser, "sentence")
-    assert sentence.startswith("P15 is taken for ") and taken[0]["place"] in sentence
+    assert sentence.startswith("P15 is mistaken for ") and taken[0]["place"] in sentence
     assert browser.value("document.getElementById('floor0links').getAttribute('d')").count("M") == len(taken)
     assert browser.value("document.getElementById('place').value") == "14"
     choose(browser, place="4")
@@ -214,7 +214,7 @@ def test_a_site_alone_is_a_map(tmp_path):
     assert shown["source"] == "site" and 0.5 < shown["expectedErrorM"] < 5
     assert {place["name"] for place in shown["places"]} == {f"beacon-{number + 1}" for number in range(9)}
     pharos.checked("map", "show", again, "--html", tmp_path / "site.html")
-    assert "No survey has said otherwise" in (tmp_path / "site.html").read_text()
+    assert "No survey has confirmed it" in (tmp_path / "site.html").read_text()
 
 
 def test_a_fleets_beacons_have_their_identities(tmp_path):

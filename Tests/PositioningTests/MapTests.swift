@@ -54,7 +54,7 @@ import Testing
     func mapOfManyReadingsKeepsVectorsForThoseThatCompareWithThem(
         algorithm: PositioningAlgorithm, seconds: Int, kept: Int
     ) throws {
-        var survey = Survey(keepsPackets: false)
+        var survey = Survey()
         let numbers = try (0..<1000).map { try #require(BeaconKey("b\($0)").flatMap { survey.number(of: $0) }) }
         survey.begin(Survey.Stay(number: 1, place: "P", position: .init(x: 4, y: 0)))
         for second in 0..<seconds {

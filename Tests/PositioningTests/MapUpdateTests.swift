@@ -69,7 +69,7 @@ import Testing
         #expect(fitted.places.map(\.seconds) == [2])
     }
 
-    @Test(arguments: [("map", PositioningSchema.map), ("survey", PositioningSchema.survey)])
+    @Test(arguments: [("map", SignalMap.schema), ("survey", SurveyFormat.schema)])
     func schemaIsTheOneInTheRepository(name: String, text: String) {
         #expect(RepositoryFile("profiles/schema/\(name).schema.json").text == text)
     }

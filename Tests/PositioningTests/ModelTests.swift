@@ -195,7 +195,7 @@ import Testing
         let wall = Wall(from: .init(x: 4.5, y: -1), to: .init(x: 4.5, y: 5), attenuation: 6)
         func share(_ walls: [Wall]) throws -> Double {
             var filter = CellFilter(grid, walls: walls)
-            let start = try #require(grid.nearest(to: .init(x: 4, y: 2), floor: nil))
+            let start = try #require(grid.cells.nearest(to: .init(x: 4, y: 2), floor: nil))
             filter.hear(grid.cells.indices.map { $0 == start ? 0 : -100 })
             for _ in 0..<3 { filter.pass(seconds: 1) }
             return grid.cells.indices.filter { grid.cells[$0].position.x > 4.5 }

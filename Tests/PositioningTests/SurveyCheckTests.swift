@@ -100,6 +100,6 @@ import Testing
                 + "\"ibeacon:\(uuid)/1/2@C0:00:00:00:00:02\":[-80],\"b0\":")
         let messages = Self.check(text).findings.map(\.message)
         #expect(messages.contains { $0.hasPrefix("same is useless") })
-        #expect(messages.contains { $0.contains("is shared by several devices: 2 are told apart") })
+        #expect(messages.contains { $0.contains("is shared by several devices: 2 are distinguished") })
     }
 }

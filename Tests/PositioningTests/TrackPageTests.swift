@@ -18,7 +18,7 @@ import Testing
             track.add(
                 .init(
                     session: session, seconds: Double(second % 1000), answer: answer,
-                    truth: FloorPosition(x: Double(second % 18), y: 2)))
+                    truth: .init(position: FloorPosition(x: Double(second % 18), y: 2), floor: nil, place: nil)))
         }
         return track
     }

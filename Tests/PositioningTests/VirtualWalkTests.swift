@@ -116,7 +116,7 @@ import VirtualController
                 let file = try GrowingSurvey(path)
                 let recorder = SurveyRecorder(
                     file, at: SurveySpot(place: "P\(number)", position: spot),
-                    legs: [.init(heading: nil, seconds: 10)], SurveyHeading(site: "hall", session: session))
+                    legs: [.init(heading: nil, seconds: 10)], Survey.Recording(site: "hall"), session: session)
                 try RunFile(tape, try KnownBeacons(), reading: .init()).run(recorder)
                 recorder.finish()
                 try file.finish()
@@ -159,7 +159,7 @@ import VirtualController
         let folder = try TemporaryFolder()
         let file = try GrowingSurvey(folder.place("walk.jsonl"))
         let spots = [0.0, 10.0].map { SurveySpot(position: FloorPosition(x: $0, y: 0)) }
-        let walk = SurveyWalk(file, spots, marks: [], SurveyHeading())
+        let walk = SurveyWalk(file, spots, marks: [], Survey.Recording())
         var clock = 0.0
         walk.isPassing = { [unowned walk] in
             walk.pass(seconds: clock)

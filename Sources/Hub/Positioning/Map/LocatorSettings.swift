@@ -66,7 +66,7 @@ public enum RelativeReading: String, CaseIterable, Hashable, Sendable {
 
 /// How to locate a receiver on a map.
 public struct LocatorSettings: Hashable, Sendable {
-    /// What `relative` compares with.
+    /// The prints that `relative` compares a sample with.
     public enum Prints: String, CaseIterable, Hashable, Sendable {
         /// Each of the survey's vectors.
         case vectors
@@ -104,7 +104,7 @@ public struct LocatorSettings: Hashable, Sendable {
     /// The receiver offsets that are tried, and the standard deviation of their prior, in dB.
     public static let offsets = stride(from: -12.0, through: 12, by: 3).map { $0 }
     static let offsetDeviation = 4.0
-    /// The same for a map without a survey, where the power of the beacons is uncertain too.
+    /// The offsets and the deviation for a map without a survey, for which the power of the beacons is uncertain too.
     static let plannedOffsets = stride(from: -24.0, through: 24, by: 3).map { $0 }
     static let plannedDeviation = 8.0
     /// The temper for the position, which is better in the mean than that of the region.

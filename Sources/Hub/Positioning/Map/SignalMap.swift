@@ -4,7 +4,7 @@ public import Sites
 
 /// The places and beacons of a survey, and what was received of which beacon at which place.
 ///
-/// Everything that an algorithm needs is computed from it. The same survey gives the same map.
+/// Everything that an algorithm needs is computed from it. Equal surveys give equal maps.
 public struct SignalMap: Sendable {
     /// A beacon that was received in the survey.
     public struct Beacon: Hashable, Sendable {

@@ -1,13 +1,12 @@
 "use strict";
 
-// Another layer, another place: what the controls of a map's page redraw. Everything that is drawn comes from the page's
-// own block of data.
+// Redraws a map's page when a control changes. All data is in the page's block of JSON.
 (() => {
   const byId = id => document.getElementById(id);
   const { firstLevel, digits, layers, floors, places } = JSON.parse(byId("data").textContent);
   const form = byId("controls");
 
-  // By cell. The levels of a beacon are one character each.
+  // The value of each cell. The levels of a beacon have one character per cell.
   const valuesOf = layer => layer.values || Array.from(layer.levels, digit => firstLevel + digits.indexOf(digit));
 
   function shade({ bounds, higher }, value) {
@@ -33,7 +32,7 @@
     }
   }
 
-  // Of a place's levels the measured one and what it differs from the field; undefined where it was not heard.
+  // The measured level of a beacon at a place, and its difference from the field. Undefined if it was not received.
   function measured({ levels }, beacon) {
     for (let i = 0; i < levels.length; i += 3) if (levels[i] === beacon) return { level: levels[i + 1], residual: levels[i + 2] };
     return undefined;
@@ -57,7 +56,7 @@
     }
   }
 
-  // What a place is taken for: a line to each of the others.
+  // Draws a line to each place that the chosen place is mistaken for.
   function link(chosen) {
     const place = places[chosen], pieces = floors.map(() => []);
     for (const circle of document.querySelectorAll("circle.place")) {
@@ -81,8 +80,8 @@
       const name = places[place.taken[i]]?.name ?? "another place";
       others.push(`${name} (${percent(place.taken[i + 1])})`);
     }
-    const error = place.error === null ? "" : ` Answers are off by ${place.error.toFixed(1)} m there.`;
-    return `${place.name} is ${others.length ? `taken for ${others.join(", ")}` : "not taken for another place"}.${error}`;
+    const error = place.error === null ? "" : ` The mean error there is ${place.error.toFixed(1)} m.`;
+    return `${place.name} is ${others.length ? `mistaken for ${others.join(", ")}` : "not mistaken for another place"}.${error}`;
   }
 
   function update() {

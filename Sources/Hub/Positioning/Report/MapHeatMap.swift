@@ -1,12 +1,12 @@
 internal import Airtime
+internal import BluetoothTypes
 internal import Configuration
-internal import Planner
 
-/// A layer of a map for a terminal: a block of characters a floor, darker where it is worse, with the surveyed places.
+/// A layer of a map for a terminal: each floor as a block of characters, darker for worse values, with the surveyed
+/// places.
 public struct MapHeatMap {
     private let picture: MapPicture
     private let layer: MapLayer
-    /// Columns that it may take.
     private let width: Int
     private let isPlain: Bool
 
@@ -14,11 +14,11 @@ public struct MapHeatMap {
     private static let letters = [".", ".", ":", ":", "+", "+", "#", "#"]
     /// A character is about twice as high as it is wide.
     private static let aspect = 2.0
-    private static let most = 40
+    private static let rowLimit = 40
 
     /// - Parameters:
-    ///   - width: Columns, 20...400.
-    ///   - isPlain: Only characters that every terminal has.
+    ///   - width: The largest number of columns, 20...400.
+    ///   - isPlain: Whether only ASCII characters are used.
     public init(_ picture: MapPicture, layer: MapLayer, width: Int = 80, isPlain: Bool = false) {
         self.picture = picture
         self.layer = layer
@@ -28,25 +28,23 @@ public struct MapHeatMap {
 
     private var shades: [String] { isPlain ? Self.letters : Self.blocks }
 
-    /// All floors, each with its name, and what the characters mean.
+    /// All floors, each with its name, and the meaning of the characters.
     public var text: String {
-        var floors: [String?] = []
-        for cell in picture.cells where !floors.contains(cell.floor) { floors.append(cell.floor) }
         var text = "\(TerminalText.line(TerminalText.shortened(layer.name, to: 60))) (\(layer.unit))\n"
-        for floor in floors {
+        for floor in picture.floors {
             if let floor { text += TerminalText.line(TerminalText.shortened(floor, to: 40)) + "\n" }
             text += block(floor)
         }
         let pairs = stride(from: 0, to: MapShades.count, by: 2).map { index in
             let ends = [layer.shades.bounds[index], layer.shades.bounds[index + 2]].sorted()
-                .map { NumberText.significant($0, 2) }
+                .map { NumberFormat.significant($0, 2) }
             return "\(shades[index]) \(ends[0])…\(ends[1])"
         }
         let range = isPlain ? pairs.map { $0.replacing("…", with: "...") } : pairs
         return text + range.joined(separator: "   ") + " \(layer.unit)   o place   ^ beacon\n"
     }
 
-    /// One floor, north above.
+    /// One floor, with north at the top.
     private func block(_ floor: String?) -> String {
         let cells = picture.cells.indices.filter { picture.cells[$0].floor == floor }
         let xs = cells.map { picture.cells[$0].position.x }
@@ -55,8 +53,8 @@ public struct MapHeatMap {
             let north = ys.max()
         else { return "" }
         let (wide, high) = (east - west + step, north - south + step)
-        // No finer than the cells are.
-        let column = max(wide / Double(width), step / Self.aspect, high / Self.aspect / Double(Self.most))
+        // A character is not smaller than a cell.
+        let column = max(wide / Double(width), step / Self.aspect, high / Self.aspect / Double(Self.rowLimit))
         let columns = max(1, Int((wide / column - 1e-9).rounded(.up)))
         let rows = max(1, Int((high / column / Self.aspect - 1e-9).rounded(.up)))
         func spot(_ position: FloorPosition) -> (column: Int, row: Int)? {

@@ -1,29 +1,28 @@
 internal import Airtime
-internal import Planner
+internal import BluetoothTypes
 
-/// One way to colour a floor: a value for each cell of a picture.
+/// The values of the cells of a picture that the colours of a floor show.
 public struct MapLayer: Sendable {
-    /// What is drawn.
+    /// The kind of the values.
     public enum Subject: Hashable, Sendable {
-        /// How far off answers are to be expected.
+        /// The expected error.
         case expectedError
-        /// How many beacons are heard.
+        /// The number of beacons received.
         case heard
         /// The field of the beacon with this number.
         case beacon(Int)
     }
 
-    /// What it shows.
     public let subject: Subject
-    /// For a heading.
+    /// The name for a heading.
     public let name: String
     let unit: String
     let caption: String
     let shades: MapShades
-    /// By cell.
+    /// The value of each cell.
     let values: [Double]
 
-    /// - Returns: `nil` for a picture without a floor, and for a beacon that it does not have.
+    /// `nil` for a picture without a floor, and for a beacon that the map does not have.
     public init?(_ subject: Subject, of picture: MapPicture) {
         guard picture.step != nil else { return nil }
         self.subject = subject
@@ -33,16 +32,16 @@ public struct MapLayer: Sendable {
             unit = "m"
             caption =
                 picture.map.evaluation?.mean == nil
-                ? "How far off answers are to be expected, by the map's own field."
-                : "How far off answers are to be expected: by the map's field, scaled to what leaving visits out has shown."
+                ? "The expected error, computed from the field of the map."
+                : "The expected error, computed from the field of the map and scaled to the errors by leaving visits out."
             values = picture.expectedErrors
             shades = MapShades(of: values, isHigherBetter: false)
         case .heard:
-            name = "Beacons heard"
+            name = "Beacons received"
             unit = "beacons"
             caption =
-                "How many beacons are heard as a rule. With fewer than \(MapAdvice.fewestBeacons) a place is not told "
-                + "reliably: these are the coverage gaps."
+                "The number of beacons that are usually received. With fewer than \(MapAdvice.fewestBeacons), positions are "
+                + "unreliable: these areas are the coverage gaps."
             values = picture.heard.map(Double.init)
             shades = MapShades(of: values, isHigherBetter: true, target: Double(MapAdvice.fewestBeacons))
         case .beacon(let number):
@@ -51,33 +50,33 @@ public struct MapLayer: Sendable {
             unit = "dBm"
             caption =
                 picture.map.modelSite == nil
-                ? "The mean level that the field expects, beside what was measured at the places."
-                : "The mean level that the planner expects by path loss and walls."
+                ? "The mean level of the field, with the levels measured at the places."
+                : "The mean level, computed by the planner from path loss and walls."
             values = picture.cells.indices.map { picture.level(beacon: number, cell: $0) }
             shades = .levels
         }
     }
 
-    /// What stands beside a place: the value there.
+    /// The value at a place, as text.
     func text(place: Int, of picture: MapPicture) -> String {
         switch subject {
-        case .expectedError: picture.placeErrors[place].map { NumberText.fixed($0, 1) } ?? ""
+        case .expectedError: picture.placeErrors[place].map { NumberFormat.fixed($0, 1) } ?? ""
         case .heard: picture.heard(at: place).map { "\($0)" } ?? ""
         case .beacon(let number):
-            picture.map.statistics[place].first { $0.beacon == number }.map { NumberText.fixed($0.mean, 0) } ?? ""
+            picture.map.statistics[place].first { $0.beacon == number }.map { NumberFormat.fixed($0.mean, 0) } ?? ""
         }
     }
 }
 
-/// Which of eight colours a value has: green for what is good, red for what is bad.
+/// The eight colours of values: green for good ones, red for bad ones.
 struct MapShades: Sendable {
     static let count = 8
 
-    /// Where one shade ends and the next begins, from the best value to the worst; one more than there are shades.
+    /// The bounds between the shades, from the best value to the worst: one more than the number of shades.
     let bounds: [Double]
     let isHigherBetter: Bool
 
-    /// Levels that receivers tell apart, in dBm.
+    /// The shades of levels, in dBm.
     static let levels = MapShades(
         bounds: [-40, -55, -62, -69, -76, -82, -87, -92, -100], isHigherBetter: true)
 
@@ -86,7 +85,8 @@ struct MapShades: Sendable {
         self.isHigherBetter = isHigherBetter
     }
 
-    /// - Parameter target: What is good enough: half of the shades are on either side of it. Without one they lie evenly.
+    /// - Parameter target: A value that is good enough. Half of the shades are on each side of it. If `nil`, the shades
+    ///   divide the range of the values evenly.
     init(of values: [Double], isHigherBetter: Bool, target: Double? = nil) {
         let found = values.filter(\.isFinite)
         let (low, high) = (found.min() ?? 0, max(found.max() ?? 1, (found.min() ?? 0) + 1e-6))
@@ -103,16 +103,16 @@ struct MapShades: Sendable {
             + (0...half).map { middle + (worst - middle) * Double($0) / Double(half) }
     }
 
-    /// 0 for the best, `count - 1` for the worst.
+    /// The shade of a value: 0 for the best one, `count - 1` for the worst one.
     func shade(_ value: Double) -> Int {
         let worse = bounds.dropFirst().dropLast().prefix { isHigherBetter ? value < $0 : value > $0 }
         return worse.count
     }
 
-    /// What each shade stands for.
+    /// The range of values of each shade.
     func names(unit: String) -> [String] {
         (0..<Self.count).map { index in
-            let ends = [bounds[index], bounds[index + 1]].sorted().map { NumberText.significant($0) }
+            let ends = [bounds[index], bounds[index + 1]].sorted().map { NumberFormat.significant($0) }
             return "\(ends[0]) to \(ends[1]) \(unit)"
         }
     }

@@ -1,22 +1,22 @@
 internal import Planner
 public import Sites
 
-/// One self-contained page of a map: the floor plan with a layer for each beacon, the error that is to be expected, the
-/// places that are taken for each other, coverage gaps, and where one more beacon or stay would help most.
+/// One self-contained page of a map: the floor plan with a layer for each beacon, the expected errors, the places that are
+/// mistaken for each other, coverage gaps, and where another beacon or stay would help most.
 ///
-/// It is under 500 KB and asks nothing of any network. Of very large maps the beacons that are heard most have layers,
-/// and not all places stand in the tables; that is said.
+/// It is smaller than 500 KB and needs no network. The page of a very large map has layers for the beacons that are
+/// received most, and tables of the first places; it says so.
 public struct MapPage {
     private let picture: MapPicture
     private let command: String
     private let site: Site?
 
-    /// Octets that no page may reach.
+    /// The largest size of a page, in bytes.
     private static let limit = 500_000
 
     /// - Parameters:
-    ///   - command: The command line that made it.
-    ///   - site: Whose walls and outline are drawn; without one those of the map's own site, where it was made from one.
+    ///   - command: The command line that made the page.
+    ///   - site: The site whose walls and outline are drawn. `nil` for the site from which the map was made, if any.
     public init(_ picture: MapPicture, command: String, site: Site? = nil) {
         self.picture = picture
         self.command = command
@@ -35,48 +35,40 @@ public struct MapPage {
 
     private func text(_ divisor: Int) -> String {
         let summary = MapSummary(picture)
-        let title = HTMLEscaping.text(HTMLEscaping.shortened(summary.title, to: 160))
         let floors = MapFloor.all(picture, site: site)
         let data = MapPageData(picture, floors, divisor: divisor)
         let first = data.layers.first
-        let plan = first.map { explorer(floors, $0, data) } ?? ""
-        let script = first == nil ? "" : data.element + "<script>\(MapScript.text)</script>\n"
-        return "<!doctype html>\n<html lang=\"en\">\n"
-            + PageShell.head(
-                title: title,
-                styles: [(PageStyle.text, PageStyle.source), (MapStyle.text, MapStyle.source)],
-                script: MapScript.source)
-            + "<body>\n<header>\(PageShell.brand("Pharos, the map"))\n<h1>\(title)</h1>\n"
-            + "<p class=\"answer\">\(HTMLEscaping.text(summary.answer))</p>\n"
-            + "<div class=\"command\"><code>\(HTMLEscaping.text(HTMLEscaping.shortened(command, to: 2000)))</code></div>"
-            + "</header>\n<main>\n" + plan + help(summary) + tables(summary, divisor) + "</main>\n"
-            + PageShell.footer(notes: summary.notes + data.notes) + script + "</body>\n</html>\n"
+        let floor = first.map { explorer(floors, $0, data) } ?? ""
+        return MapPageText.page(
+            title: summary.title, brand: "Pharos, the map", answer: summary.answer, command: command,
+            script: MapScript.source, main: floor + help(summary) + tables(summary, divisor),
+            notes: summary.notes + data.notes,
+            end: first == nil ? "" : data.element + "<script>\(MapScript.text)</script>\n")
     }
 
-    /// The floors with what to choose.
+    /// The drawings of the floors, with the controls.
     private func explorer(_ floors: [MapFloor], _ layer: MapLayer, _ data: MapPageData) -> String {
         let layers = data.layers.enumerated().map { index, layer in (value: "\(index)", name: layer.name) }
         let places = data.placeNumbers.map { (value: "\($0)", name: picture.map.places[$0].name) }
+        let hasWalls = floors.contains { !($0.site?.walls.isEmpty ?? true) }
         let legend = HTML.legend(
             layer.shades.names(unit: layer.unit).enumerated().map { .init("f\($0)", $1, id: "shade\($0)") } + [
-                .init("beacon", "beacon"), .init("place", "place of the survey"),
-            ]
-                + (floors.contains { !($0.site?.walls.isEmpty ?? true) }
-                    ? [.init("wall", "wall: the wider, the more it takes")] : []))
+                .init("beacon", "beacon"), .init("place", "surveyed place"),
+            ] + (hasWalls ? [.init("wall", "wall: the wider, the more loss")] : []))
         let drawings = floors.map { floor in
             let name = floor.floor.map { "<h3>\(HTMLEscaping.text(HTMLEscaping.shortened($0, to: 60)))</h3>" } ?? ""
             return name + floor.drawing(layer).element(label: floor.label(layer), id: "floor\(floor.number)")
         }
         return "<section class=\"explorer\" aria-labelledby=\"explorerTitle\"><h2 id=\"explorerTitle\">The floor</h2>\n"
-            + "<p class=\"hint\">Choose what the colours show. Click a place, or choose it, to see what it is taken for."
-            + "</p>\n<form id=\"controls\" class=\"card controls\" autocomplete=\"off\">"
+            + "<p class=\"hint\">Choose what the colours show. Click a place, or choose it, to see which places it is "
+            + "mistaken for.</p>\n<form id=\"controls\" class=\"card controls\" autocomplete=\"off\">"
             + select("layer", "The colours show", layers)
             + select(
-                "beside", "Beside the places",
-                [("value", "the measured value"), ("residual", "measured less field (dB)"), ("name", "the names")])
-            + select("place", "What is this place taken for?", [("", "none")] + places) + "</form>\n"
-            + "<noscript><p class=\"hint\">The choices need scripts. The tables below hold the same.</p></noscript>\n"
-            + "<p id=\"sentence\" role=\"status\" aria-live=\"polite\"></p>\n"
+                "beside", "Next to the places",
+                [("value", "the measured value"), ("residual", "measured minus field (dB)"), ("name", "the names")])
+            + select("place", "Show the mistakes of this place", [("", "none")] + places) + "</form>\n"
+            + "<noscript><p class=\"hint\">The controls need scripts. The tables below have the same numbers.</p>"
+            + "</noscript>\n<p id=\"sentence\" role=\"status\" aria-live=\"polite\"></p>\n"
             + "<figure id=\"map\" class=\"card\"><figcaption><h2 id=\"layerName\">"
             + "\(HTMLEscaping.text(layer.name))</h2><p id=\"layerCaption\">\(HTMLEscaping.text(layer.caption))</p>"
             + "</figcaption>\(legend)\(drawings.joined())</figure></section>\n"
@@ -91,48 +83,164 @@ public struct MapPage {
             + "<select id=\"\(id)\">\(items.joined())</select></div>"
     }
 
-    /// Where one more beacon or stay helps most, and where too few beacons are heard.
     private func help(_ summary: MapSummary) -> String {
+        guard !summary.advice.isEmpty else { return "" }
         let items = summary.advice.map { "<li>\(HTMLEscaping.text($0))</li>" }
-        let list =
-            items.isEmpty
-            ? ""
-            : "<section class=\"card\" aria-labelledby=\"helpTitle\"><h2 id=\"helpTitle\">What would help most</h2>"
-                + "<ul>\(items.joined())</ul></section>\n"
-        return list
+        return "<section class=\"card\" aria-labelledby=\"helpTitle\"><h2 id=\"helpTitle\">What would help most</h2>"
+            + "<ul>\(items.joined())</ul></section>\n"
     }
 
     private func tables(_ summary: MapSummary, _ divisor: Int) -> String {
-        let rows = max(20, 1000 / divisor)
-        var tables = [
-            HTML.table(
-                caption: "The numbers", header: ["what", "value"], rows: summary.figures.map { [$0.name, $0.value] }),
-            table("Places", summary.placeHeader, summary.placeRows, rows),
-            table("Beacons", summary.beaconHeader, summary.beaconRows, rows),
-        ]
-        if !summary.gapRows.isEmpty { tables.append(table("Coverage gaps", summary.gapHeader, summary.gapRows, rows)) }
-        return tables.map { "<section class=\"card\">\($0)</section>\n" }.joined()
-    }
-
-    private func table(_ caption: String, _ header: [String], _ rows: [[String]], _ limit: Int) -> String {
-        let caption = rows.count > limit ? "\(caption): the first \(limit) of \(rows.count)" : caption
-        return HTML.table(caption: caption, header: header, rows: Array(rows.prefix(limit)))
+        let limit = max(20, 1000 / divisor)
+        return summary.tables.map { table in
+            let count = table.rows.count
+            let caption = count > limit ? "\(table.caption): the first \(limit) of \(count)" : table.caption
+            let html = HTML.table(caption: caption, header: table.header, rows: Array(table.rows.prefix(limit)))
+            return "<section class=\"card\">\(html)</section>\n"
+        }.joined()
     }
 }
 
-/// The script of a map's page: it redraws the plan when another layer or place is chosen. It asks nothing of a network,
-/// keeps nothing, and changes only what has an `id`. Its file stands in `Page`.
+/// The frame of the pages of maps and runs.
+enum MapPageText {
+    /// A whole page. Only `main` and `end` are markup; all other texts are escaped.
+    ///
+    /// - Parameter script: The source of the page's script for its Content-Security-Policy.
+    static func page(
+        title: String, brand: String, answer: String, command: String, script: String, main: String, notes: [String],
+        end: String = ""
+    ) -> String {
+        let title = HTMLEscaping.text(HTMLEscaping.shortened(title, to: 160))
+        let styles: [(text: String, source: String)] = [
+            (PageStyle.text, PageStyle.source), (MapStyle.text, MapStyle.source),
+        ]
+        return "<!doctype html>\n<html lang=\"en\">\n"
+            + PageShell.head(title: title, styles: styles, script: script)
+            + "<body>\n<header>\(PageShell.brand(brand))\n<h1>\(title)</h1>\n"
+            + "<p class=\"answer\">\(HTMLEscaping.text(answer))</p>\n"
+            + "<div class=\"command\"><code>\(HTMLEscaping.text(HTMLEscaping.shortened(command, to: 2000)))</code></div>"
+            + "</header>\n<main>\n" + main + "</main>\n" + PageShell.footer(notes: notes) + end
+            + "</body>\n</html>\n"
+    }
+}
+
+/// The data from which the page's script draws: layers, cells and places.
+struct MapPageData {
+    /// The layers that can be chosen, the expected error first.
+    let layers: [MapLayer]
+    /// The numbers of the places that can be chosen.
+    let placeNumbers: [Int]
+    /// Sentences about what was left out.
+    private(set) var notes: [String] = []
+
+    private let picture: MapPicture
+    private let floors: [MapFloor]
+
+    /// The largest number of values of layers and of places on a page.
+    private static let layerValues = 150_000
+    private static let placeValues = 30_000
+    /// A level is one character per cell: the first digit is ``firstLevel``, in whole dBm.
+    private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+    private static let firstLevel = -101
+
+    /// - Parameter divisor: 1 for all data; 2, 4, 8 … for less of everything.
+    init(_ picture: MapPicture, _ floors: [MapFloor], divisor: Int) {
+        self.picture = picture
+        self.floors = floors
+        let map = picture.map
+        let room = max(1, Self.layerValues / divisor / max(1, picture.cells.count))
+        let mostReceived = map.beacons.indices.sorted {
+            (map.beacons[$0].seconds, $1) > (map.beacons[$1].seconds, $0)
+        }
+        let shown = mostReceived.prefix(room).sorted()
+        let subjects = [MapLayer.Subject.expectedError, .heard] + shown.map { .beacon($0) }
+        layers = subjects.compactMap { MapLayer($0, of: picture) }
+        let perPlace = max(1, map.statistics.reduce(0) { $0 + $1.count } / max(1, map.places.count))
+        placeNumbers = Array(floors.flatMap(\.places).sorted().prefix(max(20, Self.placeValues / divisor / perPlace)))
+        if shown.count < map.beacons.count, !layers.isEmpty {
+            notes.append(
+                "The \(shown.count) of \(map.beacons.count) beacons that were received most have a layer. `pharos map show "
+                    + "--beacon KEY` shows any other beacon.")
+        }
+    }
+
+    /// The data as an element of the page.
+    var element: String {
+        let json = PageData.object([
+            ("firstLevel", .number(Double(Self.firstLevel))), ("digits", .text(String(Self.digits))),
+            ("layers", .list(layers.map(layer))), ("floors", .list(floors.map(floor))),
+            ("places", .object(placeNumbers.map { ("\($0)", place($0)) })),
+        ]).json
+        return "<script type=\"application/json\" id=\"data\">\(json)</script>\n"
+    }
+
+    private func layer(_ layer: MapLayer) -> PageData {
+        var members: [(String, PageData)] = [
+            ("name", .text(HTMLEscaping.shortened(layer.name, to: 160))), ("unit", .text(layer.unit)),
+            ("caption", .text(layer.caption)), ("higher", .flag(layer.shades.isHigherBetter)),
+            ("bounds", .list(layer.shades.bounds.map(Self.short))),
+            ("shades", .list(layer.shades.names(unit: layer.unit).map(PageData.text))),
+        ]
+        if case .beacon(let number) = layer.subject {
+            members.append(("beacon", .number(Double(number))))
+            members.append(("levels", .text(String(layer.values.map(Self.digit)))))
+        } else {
+            members.append(("values", .list(layer.values.map(Self.short))))
+        }
+        return .object(members)
+    }
+
+    private static func digit(_ level: Double) -> Character {
+        digits[max(0, min(digits.count - 1, Int(level.rounded()) - firstLevel))]
+    }
+
+    private func floor(_ floor: MapFloor) -> PageData {
+        let corners = floor.cells.map { floor.corner($0) }.flatMap { [$0.x, $0.y] }
+        return .object([
+            ("cells", .list(floor.cells.map { .number(Double($0)) })), ("corners", .list(corners.map(Self.short))),
+            ("side", Self.short(floor.side)), ("places", .list(floor.places.map { .number(Double($0)) })),
+        ])
+    }
+
+    /// `levels` has beacon, measured level and residual of each beacon, one after the other.
+    private func place(_ number: Int) -> PageData {
+        let place = picture.map.places[number]
+        let spot = floors.first { $0.floor == place.floor }?.spot(number)
+        let levels = picture.map.statistics[number].flatMap { found -> [PageData] in
+            let residual = picture.residual(beacon: found.beacon, place: number)
+            return [.number(Double(found.beacon)), Self.short(found.mean), Self.short(residual)]
+        }
+        let taken: [PageData] = picture.confusion[number].flatMap {
+            [.number(Double($0.place)), Self.short($0.probability, scale: 1000)]
+        }
+        return .object([
+            ("name", .text(HTMLEscaping.shortened(place.name, to: 80))), ("x", Self.short(spot?.x)),
+            ("y", Self.short(spot?.y)), ("error", Self.short(picture.placeErrors[number])),
+            ("heard", .number(picture.heard(at: number).map(Double.init))), ("taken", .list(taken)),
+            ("levels", .list(levels)),
+        ])
+    }
+
+    private static func short(_ value: Double?) -> PageData { short(value, scale: 100) }
+
+    private static func short(_ value: Double?, scale: Double) -> PageData {
+        .number(value.map { ($0 * scale).rounded() / scale })
+    }
+}
+
+/// The script of a map's page. It redraws the floor when another layer or place is chosen. It uses no network and stores
+/// nothing.
 enum MapScript {
     static let text = String(decoding: PackageResources.map_js, as: UTF8.self)
 
-    /// What a Content-Security-Policy calls it: the SHA-256 of the text, which a test computes again.
-    static let source = "'sha256-1sIsSHL4NebC4HapFIBwGzggVDW/GjYitzfIXIgAd8M='"
+    /// The source for a Content-Security-Policy: the SHA-256 of the text. A test compares it with the text.
+    static let source = "'sha256-o60Vw/g8KSRTct1uHjSi87aYbtqqidkqKcDdGBb4PMs='"
 }
 
-/// What a map's page has beside the planner's style. Its file stands in `Page`.
+/// The style of the pages of maps and runs, in addition to the planner's.
 enum MapStyle {
     static let text = String(decoding: PackageResources.map_css, as: UTF8.self)
 
-    /// What a Content-Security-Policy calls it: the SHA-256 of the text, which a test computes again.
+    /// The source for a Content-Security-Policy: the SHA-256 of the text. A test compares it with the text.
     static let source = "'sha256-1MkIOk9Emt8Hcj9RPQgUQJuen/1YvQ26TBMWjs7fB2k='"
 }

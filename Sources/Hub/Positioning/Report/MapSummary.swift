@@ -1,37 +1,36 @@
 internal import Airtime
+internal import BluetoothTypes
 public import Configuration
 internal import Planner
 
-/// A map in numbers and sentences: what the page says beside the plan, and what programs read.
+/// A map in numbers and sentences, for its page and for programs.
 public struct MapSummary {
     private let picture: MapPicture
     private var map: SignalMap { picture.map }
 
-    /// Of a picture of a map.
+    /// The summary of a map.
     public init(_ picture: MapPicture) {
         self.picture = picture
     }
 
     var title: String { map.site.map { "Map of \($0)" } ?? "A map of signals" }
 
-    /// What the map is made of and how good it is.
+    /// The places and beacons of the map, and its errors.
     public var answer: String {
         let parts =
             "\(map.places.count) places and \(map.beacons.count) beacons, located by \(map.settings.algorithm.rawValue)"
         if map.modelSite != nil {
-            return
-                "\(map.beacons.count) beacons of a site file and no survey: off by about \(metres(meanError)) in the "
-                + "mean, by the planner's path loss and walls. A survey tells more."
+            return "\(map.beacons.count) beacons of a site file, without a survey: the expected mean error is "
+                + "\(metres(meanError)), computed from path loss and walls. A survey measures it."
         }
         guard let evaluation = map.evaluation, let mean = evaluation.mean else {
-            guard let mean = meanError else {
-                return "\(parts). Without positions nobody knows how far off answers are."
-            }
-            return "\(parts): off by about \(metres(mean)) in the mean by the map's own field; nothing was left out to "
-                + "learn how good it is."
+            guard let mean = meanError else { return "\(parts). Without positions the error is unknown." }
+            return
+                "\(parts): the expected mean error is \(metres(mean)), computed from the map itself. It was not measured "
+                + "by leaving visits out."
         }
-        return "\(parts): off by \(metres(mean)) in the mean and by \(metres(evaluation.percentile95)) in 95 % of the "
-            + "seconds, as leaving each visit out has shown."
+        return "\(parts): mean error \(metres(mean)), 95th percentile \(metres(evaluation.percentile95)), measured by "
+            + "leaving visits out."
     }
 
     private var meanError: Double? {
@@ -39,22 +38,24 @@ public struct MapSummary {
         return errors.isEmpty ? nil : errors.reduce(0, +) / Double(errors.count)
     }
 
-    private func metres(_ value: Double?) -> String { value.map { NumberText.fixed($0, 1) + " m" } ?? NumberText.none }
+    private func metres(_ value: Double?) -> String {
+        value.map { NumberFormat.fixed($0, 1) + " m" } ?? NumberFormat.none
+    }
 
-    /// Where one more beacon or stay would help most.
+    /// Where another beacon or stay would help most, one sentence each.
     public var advice: [String] {
         var sentences: [String] = []
+        let errors = picture.expectedErrors
         if let gap = picture.gaps.first {
             let floor = gap.floor.map { " on \($0)" } ?? ""
             sentences.append(
-                "One more beacon near \(spot(gap.position))\(floor): over \(NumberText.significant(gap.area, 2)) m² fewer "
-                    + "than \(MapAdvice.fewestBeacons) beacons are heard, and \(gap.heard) at the worst place.")
-        } else if let worst = picture.expectedErrors.indices.max(by: {
-            picture.expectedErrors[$0] < picture.expectedErrors[$1]
-        }) {
+                "One more beacon near \(spot(gap.position))\(floor): fewer than \(MapAdvice.fewestBeacons) beacons are "
+                    + "received on \(NumberFormat.significant(gap.area, 2)) m², and only \(gap.heard) at the worst place."
+            )
+        } else if let worst = errors.indices.max(by: { errors[$0] < errors[$1] }) {
             sentences.append(
-                "One more beacon near \(spot(picture.cells[worst].position)): the error to be expected is largest there, "
-                    + "\(metres(picture.expectedErrors[worst])).")
+                "One more beacon near \(spot(picture.cells[worst].position)): the expected error is largest there, "
+                    + "\(metres(errors[worst])).")
         }
         guard map.modelSite == nil else { return sentences }
         return sentences
@@ -64,105 +65,107 @@ public struct MapSummary {
     }
 
     private func spot(_ position: FloorPosition) -> String {
-        "(\(NumberText.fixed(position.x, 1)), \(NumberText.fixed(position.y, 1)))"
+        "(\(NumberFormat.fixed(position.x, 1)), \(NumberFormat.fixed(position.y, 1)))"
     }
 
     // MARK: Tables
 
-    var figures: [(name: String, value: String)] {
-        var figures: [(name: String, value: String)] = [
-            ("places", "\(map.places.count)"), ("beacons", "\(map.beacons.count)"),
-            ("seconds surveyed", "\(map.places.reduce(0) { $0 + $1.seconds })"),
-            ("algorithm", map.settings.algorithm.rawValue),
+    /// A table of the page.
+    struct PageTable {
+        let caption: String
+        let header: [String]
+        let rows: [[String]]
+    }
+
+    var tables: [PageTable] { [figures, places, beacons] + (picture.gaps.isEmpty ? [] : [gaps]) }
+
+    private var figures: PageTable {
+        var rows = [
+            ["places", "\(map.places.count)"], ["beacons", "\(map.beacons.count)"],
+            ["seconds surveyed", "\(map.places.reduce(0) { $0 + $1.seconds })"],
+            ["algorithm", map.settings.algorithm.rawValue],
         ]
         if let evaluation = map.evaluation {
-            figures += [
-                ("mean error by leaving visits out", metres(evaluation.mean)),
-                ("error in 75 % of the seconds", metres(evaluation.percentile75)),
-                ("error in 95 % of the seconds", metres(evaluation.percentile95)),
-                ("right place", NumberText.percent(evaluation.exact)),
-                ("truth within the 95 % region", NumberText.percent(evaluation.coverage95)),
+            rows += [
+                ["mean error, by leaving visits out", metres(evaluation.mean)],
+                ["75th percentile of the error", metres(evaluation.percentile75)],
+                ["95th percentile of the error", metres(evaluation.percentile95)],
+                ["right place", NumberFormat.percent(evaluation.exact)],
+                ["true position within the 95 % region", NumberFormat.percent(evaluation.coverage95)],
             ]
         }
         if let step = picture.step {
-            figures.append(("cells", "\(picture.cells.count) of \(NumberText.significant(step, 3)) m"))
+            rows.append(["cells", "\(picture.cells.count) of \(NumberFormat.significant(step, 3)) m"])
         }
-        return figures
+        return PageTable(caption: "The numbers", header: ["quantity", "value"], rows: rows)
     }
 
-    var placeHeader: [String] {
-        ["place", "floor", "x (m)", "y (m)", "seconds", "beacons heard", "error (m)", "taken for"]
-    }
-
-    var placeRows: [[String]] {
-        map.places.enumerated().map { index, place in
+    private var places: PageTable {
+        let rows = map.places.enumerated().map { index, place in
             [
-                place.name, place.floor ?? NumberText.none, NumberText.fixed(place.position?.x, 1),
-                NumberText.fixed(place.position?.y, 1), "\(place.seconds)",
-                picture.heard(at: index).map { "\($0)" } ?? NumberText.none,
-                NumberText.fixed(picture.placeErrors[index], 1),
+                place.name, place.floor ?? NumberFormat.none, NumberFormat.fixed(place.position?.x, 1),
+                NumberFormat.fixed(place.position?.y, 1), "\(place.seconds)",
+                picture.heard(at: index).map { "\($0)" } ?? NumberFormat.none,
+                NumberFormat.fixed(picture.placeErrors[index], 1),
                 picture.confusion[index].prefix(3).map {
-                    "\(HTMLEscaping.shortened(map.places[$0.place].name, to: 40)) \(NumberText.percent($0.probability))"
+                    "\(HTMLEscaping.shortened(map.places[$0.place].name, to: 40)) \(NumberFormat.percent($0.probability))"
                 }.joined(separator: ", "),
             ]
         }
+        return PageTable(
+            caption: "Places",
+            header: ["place", "floor", "x (m)", "y (m)", "seconds", "beacons received", "error (m)", "mistaken for"],
+            rows: rows)
     }
 
-    var beaconHeader: [String] {
-        ["beacon", "x (m)", "y (m)", "seconds heard", "places", "strongest (dBm)", "residuals (dB rms)"]
-    }
-
-    var beaconRows: [[String]] {
-        map.beacons.enumerated().map { index, beacon in
-            let told = tell(index)
+    private var beacons: PageTable {
+        let rows = map.beacons.enumerated().map { index, beacon in
+            let found = reception(of: index)
             return [
-                beacon.key.text, NumberText.fixed(beacon.position?.x, 1), NumberText.fixed(beacon.position?.y, 1),
-                "\(beacon.seconds)", "\(told.places)", NumberText.fixed(told.strongest, 0),
-                NumberText.fixed(told.residual, 1),
+                beacon.key.text, NumberFormat.fixed(beacon.position?.x, 1), NumberFormat.fixed(beacon.position?.y, 1),
+                "\(beacon.seconds)", "\(found.places)", NumberFormat.fixed(found.strongest, 0),
+                NumberFormat.fixed(found.residual, 1),
             ]
         }
+        return PageTable(
+            caption: "Beacons",
+            header: [
+                "beacon", "x (m)", "y (m)", "seconds received", "places", "strongest (dBm)", "residuals (dB rms)",
+            ], rows: rows)
     }
 
-    /// Where a beacon was heard, how strong at most, and how far its field is from what was measured.
-    private func tell(_ beacon: Int) -> (places: Int, strongest: Double?, residual: Double?) {
-        var (places, squares, counted) = (0, 0.0, 0)
-        var strongest: Double?
-        for place in map.places.indices {
-            guard let found = map.statistics[place].first(where: { $0.beacon == beacon }) else { continue }
-            places += 1
-            strongest = max(strongest ?? -.infinity, found.mean)
-            if let residual = picture.residual(beacon: beacon, place: place), picture.step != nil {
-                squares += residual * residual
-                counted += 1
-            }
+    private var gaps: PageTable {
+        let rows = picture.gaps.prefix(20).map { gap in
+            [spot(gap.position), gap.floor ?? NumberFormat.none, NumberFormat.significant(gap.area, 3), "\(gap.heard)"]
         }
-        return (places, strongest, counted > 0 ? (squares / Double(counted)).squareRoot() : nil)
+        return PageTable(
+            caption: "Coverage gaps", header: ["near (m)", "floor", "area (m²)", "fewest beacons"], rows: rows)
     }
 
-    var gapHeader: [String] { ["near (m)", "floor", "area (m²)", "fewest beacons"] }
-
-    var gapRows: [[String]] {
-        picture.gaps.prefix(20).map { gap in
-            [
-                spot(gap.position), gap.floor ?? NumberText.none, NumberText.significant(gap.area, 3), "\(gap.heard)",
-            ]
+    /// The number of places that received a beacon, its highest mean level in dBm, and the root of the mean square of its
+    /// residuals in dB.
+    private func reception(of beacon: Int) -> (places: Int, strongest: Double?, residual: Double?) {
+        let found = map.places.indices.compactMap { place in
+            map.statistics[place].first { $0.beacon == beacon }.map { (place: place, mean: $0.mean) }
         }
+        let residuals =
+            picture.step == nil ? [] : found.compactMap { picture.residual(beacon: beacon, place: $0.place) }
+        return (found.count, found.map(\.mean).max(), Percentiles(residuals).rootMeanSquare)
     }
 
-    /// What the numbers rest on.
+    /// Sentences about the origin of the numbers.
     var notes: [String] {
         var notes = [
-            "The field of a beacon is a trend over the logarithm of the distance and a Gaussian process over what the "
-                + "surveyed places differ from it. It is smooth: what stands between two places is a guess.",
-            "The error to be expected is that of somebody who stands still for \(map.settings.effectiveWindow ?? 1) s with "
-                + "a receiver that nobody has compared with the surveyor's.",
+            map.modelSite == nil
+                ? "The field of a beacon is a trend over the logarithm of the distance, plus a Gaussian process over the "
+                    + "differences of the surveyed places from the trend. It is smooth; levels between places are estimates."
+                : "The field of a beacon is computed by the planner: its power minus the path loss and the walls. No survey "
+                    + "has confirmed it.",
+            "The expected error is that of a person who stands still for \(map.settings.effectiveWindow ?? 1) s with a "
+                + "receiver that was not compared with the surveyor's receiver.",
         ]
-        if map.modelSite != nil {
-            notes[0] =
-                "The field of a beacon is what the planner expects: its power less the path loss and the walls in between. "
-                + "No survey has said otherwise."
-        } else if Set(map.places.flatMap(\.headings)).count == 1 {
-            notes.append("All stays have one heading: the surveyor's body was always on the same side.")
+        if map.modelSite == nil, Set(map.places.flatMap(\.headings)).count == 1 {
+            notes.append("All stays have one heading, so the surveyor's body was always on the same side.")
         }
         return notes
     }
@@ -172,28 +175,24 @@ public struct MapSummary {
     /// The numbers of ``MapPage`` as one object.
     public var json: JSONValue {
         let places = map.places.enumerated().map { index, place in
-            JSONValue.record([
+            let taken = picture.confusion[index].map {
+                JSONValue.record([
+                    ("place", .string(map.places[$0.place].name)), ("share", .rounded($0.probability, 4)),
+                ])
+            }
+            return JSONValue.record([
                 ("name", .string(place.name)), ("floor", .text(place.floor)),
                 ("position", .roundedPosition(place.position)), ("seconds", .integer(place.seconds)),
                 ("heard", .optional(picture.heard(at: index)) { .integer($0) }),
-                ("errorM", .rounded(picture.placeErrors[index])),
-                (
-                    "takenFor",
-                    .array(
-                        picture.confusion[index].map {
-                            .record([
-                                ("place", .string(map.places[$0.place].name)), ("share", .rounded($0.probability, 4)),
-                            ])
-                        })
-                ),
+                ("errorM", .rounded(picture.placeErrors[index])), ("takenFor", .array(taken)),
             ])
         }
         let beacons = map.beacons.enumerated().map { index, beacon in
-            let told = tell(index)
+            let found = reception(of: index)
             return JSONValue.record([
                 ("key", .string(beacon.key.text)), ("position", .roundedPosition(beacon.position)),
-                ("seconds", .integer(beacon.seconds)), ("places", .integer(told.places)),
-                ("strongestDbm", .rounded(told.strongest)), ("residualRmsDb", .rounded(told.residual)),
+                ("seconds", .integer(beacon.seconds)), ("places", .integer(found.places)),
+                ("strongestDbm", .rounded(found.strongest)), ("residualRmsDb", .rounded(found.residual)),
             ])
         }
         let gaps = picture.gaps.map { gap in

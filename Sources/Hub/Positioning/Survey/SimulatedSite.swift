@@ -6,7 +6,7 @@ public import Sites
 /// Simulates surveys of a site file and walks through it. Levels are computed from path loss and walls; shadowing is
 /// constant over time, fading is random, and one packet in ten is lost.
 ///
-/// The same seed gives the same floor, survey and walk.
+/// Equal seeds give equal floors, surveys and walks.
 public struct SimulatedSite: Sendable {
     private let site: Site
     private let model: SiteModel

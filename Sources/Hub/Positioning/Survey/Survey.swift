@@ -79,7 +79,9 @@ public struct Survey: Sendable {
     public private(set) var recordings: [Recording] = []
     /// The stays in the order of the file, including dropped ones.
     public private(set) var stays: [Stay] = []
-    private var table: VectorTable
+    private var vectors: [SignalVector] = []
+    /// By vector, then by reading: the level of every packet.
+    private var packets: [[[Double]]] = []
     private var numbers: [BeaconKey: Int] = [:]
 
     /// The largest number of beacons. Further beacons are left out.
@@ -88,25 +90,20 @@ public struct Survey: Sendable {
     public static let extent = 100_000.0
 
     /// An empty survey.
-    ///
-    /// - Parameter keepsPackets: Whether the level of every packet is kept. A map needs only the mean of each second,
-    ///   which takes less memory.
-    public init(keepsPackets: Bool = true) {
-        table = VectorTable(keepsPackets: keepsPackets)
-    }
+    public init() {}
 
     /// The number of vectors, including those of dropped stays.
-    public var vectorCount: Int { table.count }
+    public var vectorCount: Int { vectors.count }
 
     /// The vector with an index in 0..<``vectorCount``. Traps outside this range.
-    public func vector(_ index: Int) -> SignalVector { table.vector(index) }
+    public func vector(_ index: Int) -> SignalVector { vectors[index] }
 
-    /// The levels of the packets of each reading of a vector, in dBm, in the order of the readings. If packets are not
-    /// kept, the mean of each reading. Traps outside 0..<``vectorCount``.
-    public func packets(_ index: Int) -> [[Double]] { table.packets(index) }
+    /// The levels of the packets of each reading of a vector, in dBm, in the order of the readings. Traps outside
+    /// 0..<``vectorCount``.
+    public func packets(_ index: Int) -> [[Double]] { packets[index] }
 
     /// Whether nothing was received in any second of a stay.
-    func isSilent(_ stay: Stay) -> Bool { stay.vectors.allSatisfy { table.isEmpty($0) } }
+    func isSilent(_ stay: Stay) -> Bool { stay.vectors.allSatisfy { vectors[$0].readings.isEmpty } }
 
     /// The number of a beacon, which is added to the survey if it is new. `nil` if the survey already has
     /// ``beaconLimit`` beacons.
@@ -136,7 +133,7 @@ public struct Survey: Sendable {
     public mutating func begin(_ stay: Stay) {
         var stay = stay
         stay.recording = recordings.isEmpty ? nil : recordings.count - 1
-        stay.vectors = table.count..<table.count
+        stay.vectors = vectors.count..<vectors.count
         stays.append(stay)
     }
 
@@ -148,8 +145,12 @@ public struct Survey: Sendable {
     /// Appends the packets of one second to the last stay, sorted by beacon number. Does nothing if there is no stay.
     mutating func append(seconds: Double, _ found: [BeaconPackets]) {
         guard !stays.isEmpty else { return }
-        table.append(seconds: seconds, found)
-        stays[stays.count - 1].vectors = stays[stays.count - 1].vectors.lowerBound..<table.count
+        let readings = found.map { beacon, levels in
+            SignalVector.Reading(beacon: beacon, level: levels.reduce(0, +) / Double(levels.count))
+        }
+        vectors.append(SignalVector(seconds: seconds, sorted: readings))
+        packets.append(found.map(\.levels))
+        stays[stays.count - 1].vectors = stays[stays.count - 1].vectors.lowerBound..<vectors.count
     }
 
     /// Appends another survey. Its beacons get their numbers in this survey; its stays keep their numbers.

@@ -192,7 +192,7 @@ public struct SurveyCheck: Sendable {
         let several = Set(map.beacons.compactMap(\.key.identityOfSeveral)).sorted()
         for identity in several {
             let count = map.beacons.count { $0.key.identityOfSeveral == identity }
-            add(false, nil, "\(identity) is shared by several devices: \(count) are told apart by address")
+            add(false, nil, "\(identity) is shared by several devices: \(count) are distinguished by address")
         }
         for (number, beacon) in map.beacons.enumerated() {
             let found = map.statistics.indices.compactMap { place in

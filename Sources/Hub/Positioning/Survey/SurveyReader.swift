@@ -7,7 +7,7 @@ public import Configuration
 /// example by a loss of power, it is dropped with a warning.
 public struct SurveyReader: Sendable {
     /// The survey as far as it has been read.
-    public private(set) var survey: Survey
+    public private(set) var survey = Survey()
     /// Errors and warnings in the order of the file. Columns count bytes.
     public private(set) var problems: [FileProblem] = []
     /// How many readings had a value that is no level, by the value in whole dBm.
@@ -30,7 +30,6 @@ public struct SurveyReader: Sendable {
 
     /// The longest line, in bytes.
     public static let longestLine = 8_000_000
-    static let version = 1
     private static let cut = "the line was cut off, as by a loss of power: it is dropped, everything before it is kept"
 
     /// A reader of one survey.
@@ -39,11 +38,7 @@ public struct SurveyReader: Sendable {
     ///   - file: The file's name in the problems.
     ///   - acceptsZero: Whether 0 dBm is a level. Many sources use 0 for "unknown".
     ///   - acceptsRuns: Whether readings may appear outside of a stay, as in a run that is to be located.
-    ///   - keepsPackets: Whether the level of every packet is kept. A map needs only the mean of each second.
-    public init(
-        file: String? = nil, acceptsZero: Bool = false, acceptsRuns: Bool = false, keepsPackets: Bool = true
-    ) {
-        survey = Survey(keepsPackets: keepsPackets)
+    public init(file: String? = nil, acceptsZero: Bool = false, acceptsRuns: Bool = false) {
         self.file = file
         self.acceptsRuns = acceptsRuns
         self.acceptsZero = acceptsZero
@@ -118,97 +113,96 @@ public struct SurveyReader: Sendable {
             vector(root)
         } else if root["end"] != nil {
             isInStay = false
-        } else if let node = root["drop"] {
-            guard let number = node.integer, survey.drop(stay: number) else {
-                report("drop: there is no stay with this number", at: node.position.column)
-                return
-            }
-        } else if let node = root["move"] {
-            move(node.integer, root)
+        } else if root["drop"] != nil {
+            let number = read(root) { $0.read(DropKeys.number, in: $1) }
+            guard let number, !survey.drop(stay: number) else { return }
+            report("drop: there is no stay with this number", at: root["drop"]?.position.column)
+        } else if root["move"] != nil {
+            move(root)
         } else {
             warn("unknown line: expected survey, stay, t, end, drop or move; it is left out", at: root.position.column)
         }
     }
 
+    /// Reads the values of a line. `nil` if one of them has a problem, which is reported.
+    private mutating func read<Value>(
+        _ root: JSONNode, _ values: (inout ConfigurationDecoder, JSONNode) -> Value?
+    ) -> Value? {
+        var decoder = ConfigurationDecoder()
+        let value = values(&decoder, root)
+        for problem in decoder.problems {
+            add(
+                FileProblem(
+                    problem.message, at: JSONPosition(line: line, column: problem.column), path: problem.path,
+                    kind: .malformed, in: file))
+        }
+        return decoder.problems.isEmpty ? value : nil
+    }
+
     private mutating func header(_ root: JSONNode) {
-        guard root["survey"]?.integer == Self.version else {
-            report("unknown version: surveys have version \(Self.version)", at: root["survey"]?.position.column)
-            return
+        let recording = read(root) { decoder, root -> Survey.Recording? in
+            _ = decoder.read(RecordingKeys.version, in: root)
+            var recording = Survey.Recording(site: decoder.read(RecordingKeys.site, in: root))
+            if let receiver = root["receiver"] {
+                recording.receiver = decoder.read(RecordingKeys.receiverName, in: receiver)
+                recording.adapter = decoder.read(RecordingKeys.adapter, in: receiver)
+                recording.address = decoder.read(RecordingKeys.address, in: receiver)
+            }
+            recording.started = decoder.read(RecordingKeys.started, in: root).flatMap { RFC3339Time($0) }
+            return recording
+        }
+        guard let recording else { return }
+        if root["started"] != nil, recording.started == nil {
+            warn("started is not a time such as 2026-05-01T09:00:00Z", at: root["started"]?.position.column)
         }
         hasHeader = true
         isInStay = false
-        let started = root["started"]?.string.flatMap { RFC3339Time($0) }
-        if root["started"] != nil, started == nil {
-            warn("started is not a time such as 2026-05-01T09:00:00Z", at: root["started"]?.position.column)
-        }
-        let receiver = root["receiver"]
-        survey.begin(
-            Survey.Recording(
-                site: root["site"]?.string, receiver: receiver?["name"]?.string, adapter: receiver?["adapter"]?.string,
-                address: receiver?["address"]?.string, started: started))
+        survey.begin(recording)
     }
 
     private mutating func stay(_ root: JSONNode) {
         isInStay = false
-        guard let number = root["stay"]?.integer else {
-            report("stay must be a whole number", at: root["stay"]?.position.column)
-            return
-        }
-        if !hasHeader, !acceptsRuns { warn("a stay before the first line {\"survey\":1,…}", at: nil) }
-        if survey.stays.contains(where: { $0.number == number }) {
-            warn("stay \(number) appears twice: drop and move refer to the later one", at: nil)
-        }
-        var position: FloorPosition?
-        if let node = root["position"] {
-            position = self.position(node)
-            guard position != nil else { return }
-        }
-        var heading: Double?
-        if let node = root["heading"], node.string != "unknown", node.kind != "null" {
-            guard let value = real(node), value.isFinite else {
-                report("heading must be a number of degrees or \"unknown\"", at: node.position.column)
-                return
+        let stay = read(root) { decoder, root in
+            decoder.read(StayKeys.number, in: root).map { number in
+                Survey.Stay(
+                    number: number, place: decoder.read(StayKeys.place, in: root),
+                    position: decoder.read(StayKeys.position, in: root),
+                    floor: decoder.read(StayKeys.floor, in: root),
+                    heading: decoder.read(StayKeys.heading, in: root),
+                    session: decoder.read(StayKeys.session, in: root))
             }
-            heading = value - (value / 360).rounded(.down) * 360
         }
-        let place = root["place"]?.string
-        if place == nil, position == nil, !acceptsRuns {
-            warn("stay \(number) has neither a place nor a position: it is ignored", at: nil)
+        guard var stay else { return }
+        if !hasHeader, !acceptsRuns { warn("a stay before the first line {\"survey\":1,…}", at: nil) }
+        if survey.stays.contains(where: { $0.number == stay.number }) {
+            warn("stay \(stay.number) appears twice: drop and move refer to the later one", at: nil)
         }
-        var stay = Survey.Stay(
-            number: number, place: place, position: position, floor: root["floor"]?.string, heading: heading,
-            session: root["session"]?.string)
+        if stay.place == nil, stay.position == nil, !acceptsRuns {
+            warn("stay \(stay.number) has neither a place nor a position: it is ignored", at: nil)
+        }
         stay.line = line
+        begin(stay)
+    }
+
+    private mutating func begin(_ stay: Survey.Stay) {
         survey.begin(stay)
         isInStay = true
         lastSeconds = -.infinity
     }
 
-    private mutating func move(_ stay: Int?, _ root: JSONNode) {
-        guard let node = root["position"] else {
+    private mutating func move(_ root: JSONNode) {
+        guard root["position"] != nil else {
             report("move needs a position, such as \"position\":[4,6]", at: nil)
             return
         }
-        guard let position = position(node) else { return }
-        guard let stay, survey.move(stay: stay, to: position, place: root["place"]?.string) else {
-            report("move: there is no stay with this number", at: root["move"]?.position.column)
-            return
+        let found = read(root) { decoder, root -> (stay: Int, position: FloorPosition, place: String?)? in
+            guard let stay = decoder.read(MoveKeys.number, in: root),
+                let position = decoder.read(MoveKeys.position, in: root)
+            else { return nil }
+            return (stay, position, decoder.read(MoveKeys.place, in: root))
         }
-    }
-
-    private mutating func position(_ node: JSONNode) -> FloorPosition? {
-        if let parts = node.elements, parts.count == 2, let x = real(parts[0]), let y = real(parts[1]),
-            abs(x) <= Survey.extent, abs(y) <= Survey.extent
-        {
-            return FloorPosition(x: x, y: y)
-        }
-        report("a position is two numbers, metres east and north, such as [4, 6]", at: node.position.column)
-        return nil
-    }
-
-    private func real(_ node: JSONNode) -> Double? {
-        guard case .number(let number) = node.value else { return nil }
-        return Double(number.text)
+        guard let found, !survey.move(stay: found.stay, to: found.position, place: found.place) else { return }
+        report("move: there is no stay with this number", at: root["move"]?.position.column)
     }
 
     // MARK: Vectors
@@ -218,9 +212,7 @@ public struct SurveyReader: Sendable {
         if !isInStay, acceptsRuns {
             var run = Survey.Stay(number: survey.stays.count + 1)
             run.line = line
-            survey.begin(run)
-            isInStay = true
-            lastSeconds = -.infinity
+            begin(run)
         }
         guard isInStay else {
             report("readings outside of a stay: a line {\"stay\":…} must come first", at: nil)
@@ -238,7 +230,7 @@ public struct SurveyReader: Sendable {
     }
 
     private mutating func vector(_ root: JSONNode) {
-        guard let node = root["t"], let seconds = real(node), let readings = root["rssi"]?.members else {
+        guard let node = root["t"], let seconds = node.real, let readings = root["rssi"]?.members else {
             report("a second is {\"t\":SECONDS,\"rssi\":{BEACON:[DBM,…],…}}", at: root.position.column)
             return
         }
@@ -246,7 +238,7 @@ public struct SurveyReader: Sendable {
         var found: [Int: [Double]] = [:]
         for member in readings {
             let values = member.value.elements ?? [member.value]
-            let levels = values.compactMap { real($0) }
+            let levels = values.compactMap(\.real)
             guard levels.count == values.count else {
                 report("the levels of a beacon must be numbers in dBm", at: member.value.position.column)
                 continue

@@ -7,12 +7,18 @@ public import Configuration
 /// Rows of a stay with the same time form one vector.
 public struct SurveyTableReader {
     private let table: CSVTable
+    private let columns: TableColumns
     private let absent: Double?
     private let acceptsZero: Bool
     private let acceptsRuns: Bool
     private var problems: [FileProblem]
     private var refused: [Int: Int] = [:]
     private var unlisted = 0
+    private var stays: [TableStay] = []
+    private var byKey: [StayKey: Int] = [:]
+    private var numberOfName: [String: Int] = [:]
+    /// The columns of beacons in the wide form, with the beacons' numbers.
+    private var wide: [(offset: Int, beacon: Int)] = []
 
     /// Reads a table.
     ///
@@ -38,6 +44,7 @@ public struct SurveyTableReader {
         table: CSVTable, absent: Double?, acceptsZero: Bool, acceptsRuns: Bool, problems: [FileProblem]
     ) {
         self.table = table
+        columns = TableColumns(table)
         self.absent = absent
         self.acceptsZero = acceptsZero
         self.acceptsRuns = acceptsRuns
@@ -73,8 +80,8 @@ public struct SurveyTableReader {
     private struct StayKey: Hashable {
         var session: String?
         var place: String?
-        var position: FloorPosition?
         var floor: String?
+        var position: FloorPosition?
         var heading: Double?
     }
 
@@ -86,7 +93,7 @@ public struct SurveyTableReader {
         var byTime: [Double: Int] = [:]
         var vectors: [[Int: [Double]]] = []
 
-        /// The same stay with its vectors in the order of time.
+        /// A copy with the vectors in the order of time.
         var inOrder: TableStay {
             let order = times.indices.sorted { (times[$0], $0) < (times[$1], $1) }
             var copy = self
@@ -97,27 +104,23 @@ public struct SurveyTableReader {
     }
 
     private mutating func read() -> Survey? {
-        let columns = Dictionary(
-            table.header.enumerated().map { ($0.element, $0.offset) }
-        ) { first, _ in first }
         let known = Set(SurveyTable.columns)
-        let isLong = columns["beacon"] != nil && columns["rssi"] != nil
+        let isLong = columns.has("beacon") && columns.has("rssi")
         let beaconColumns = table.header.enumerated().filter { !known.contains($0.element) && !$0.element.isEmpty }
+        let start = JSONPosition(line: 1, column: 1)
         guard isLong || !beaconColumns.isEmpty else {
-            report(
-                "the table needs the columns beacon and rssi, or one column per beacon", at: .init(line: 1, column: 1))
+            report("the table needs the columns beacon and rssi, or one column per beacon", at: start)
             return nil
         }
-        guard acceptsRuns || columns["place"] != nil || columns["x"] != nil && columns["y"] != nil else {
-            report("the table needs the column place, or the columns x and y", at: .init(line: 1, column: 1))
+        guard acceptsRuns || columns.has("place") || columns.has("x") && columns.has("y") else {
+            report("the table needs the column place, or the columns x and y", at: start)
             return nil
         }
         var survey = Survey()
         survey.begin(Survey.Recording())
-        let numbers = isLong ? [] : beaconColumns.map { BeaconKey($0.element).flatMap { survey.number(of: $0) } }
-        var stays: [TableStay] = []
-        var byKey: [StayKey: Int] = [:]
-        var numberOfName: [String: Int] = [:]
+        for (offset, name) in isLong ? [] : beaconColumns {
+            if let beacon = BeaconKey(name).flatMap({ survey.number(of: $0) }) { wide.append((offset, beacon)) }
+        }
         var rows = table.rows
         var row = CSVRow()
         while rows.next(&row) {
@@ -126,52 +129,59 @@ public struct SurveyTableReader {
                 report(fault.message, at: position)
                 continue
             }
-            guard let key = stayKey(row, columns, at: position) else { continue }
-            guard let time = real("time", row, columns, at: position) else { continue }
-            let stay = byKey[key] ?? stays.count
-            if stay == stays.count {
-                byKey[key] = stay
-                stays.append(TableStay(key: key, line: row.line))
-            }
-            let seconds = time ?? Double(stays[stay].times.count)
-            let vector = stays[stay].byTime[seconds] ?? stays[stay].vectors.count
-            if vector == stays[stay].vectors.count {
-                stays[stay].byTime[seconds] = vector
-                stays[stay].times.append(seconds)
-                stays[stay].vectors.append([:])
-            }
-            if isLong {
-                let name = text("beacon", row, columns)
-                guard let value = level(text("rssi", row, columns), at: position), let name else { continue }
-                guard let beacon = numberOfName[name] ?? BeaconKey(name).flatMap({ survey.number(of: $0) }) else {
-                    report("\(ProblemText.quoted(name)) is not the key of a beacon", at: position)
-                    continue
-                }
-                numberOfName[name] = beacon
-                stays[stay].vectors[vector][beacon, default: []].append(value)
-            } else {
-                for (index, column) in beaconColumns.enumerated() {
-                    guard let beacon = numbers[index], column.offset < row.cells.count else { continue }
-                    let text = row.cells[column.offset].string(in: table.octets)
-                    guard !text.isEmpty, let value = level(text, at: position) else { continue }
-                    stays[stay].vectors[vector][beacon, default: []].append(value)
-                }
+            do throws(FileProblem) {
+                try read(row, isLong: isLong, into: &survey)
+            } catch {
+                report(error.message, at: position)
             }
         }
         if acceptsRuns { stays = Self.runs(stays) }
         for (index, stay) in stays.enumerated() { add(stay, number: index + 1, to: &survey) }
         for (value, count) in refused.sorted(by: { $0.key < $1.key }) {
-            warn(
-                ReceivedLevel.leftOut(count, of: value, advice: "--absent \(value) if it means \"not received\""),
-                at: .init(line: 1, column: 1))
+            warn(ReceivedLevel.leftOut(count, of: value, advice: "--absent \(value) if it means \"not received\""))
         }
         if unlisted > 0 {
             problems.append(
-                FileProblem(
-                    "\(unlisted) more problems are not listed", at: .init(line: 1, column: 1), severity: .warning,
-                    in: table.file))
+                FileProblem("\(unlisted) more problems are not listed", at: start, severity: .warning, in: table.file))
         }
         return survey
+    }
+
+    /// Reads one row.
+    private mutating func read(_ row: CSVRow, isLong: Bool, into survey: inout Survey) throws(FileProblem) {
+        let key = try stayKey(row)
+        let time = try columns.real("time", row)
+        let stay = byKey[key] ?? stays.count
+        if stay == stays.count {
+            byKey[key] = stay
+            stays.append(TableStay(key: key, line: row.line))
+        }
+        let seconds = time ?? Double(stays[stay].times.count)
+        let vector = stays[stay].byTime[seconds] ?? stays[stay].vectors.count
+        if vector == stays[stay].vectors.count {
+            stays[stay].byTime[seconds] = vector
+            stays[stay].times.append(seconds)
+            stays[stay].vectors.append([:])
+        }
+        guard isLong else {
+            for (offset, beacon) in wide where offset < row.cells.count {
+                do throws(FileProblem) {
+                    guard let level = try level(row.cells[offset].string(in: table.octets)) else { continue }
+                    stays[stay].vectors[vector][beacon, default: []].append(level)
+                } catch {
+                    report(error.message, at: JSONPosition(line: row.line, column: 1))
+                }
+            }
+            return
+        }
+        guard let level = try level(columns.text("rssi", row) ?? ""), let name = columns.text("beacon", row) else {
+            return
+        }
+        guard let beacon = numberOfName[name] ?? BeaconKey(name).flatMap({ survey.number(of: $0) }) else {
+            throw columns.problem("\(ProblemText.quoted(name)) is not the key of a beacon", row)
+        }
+        numberOfName[name] = beacon
+        stays[stay].vectors[vector][beacon, default: []].append(level)
     }
 
     /// Joins the stays of one session into one run, unless two of their vectors have the same time.
@@ -210,60 +220,32 @@ public struct SurveyTableReader {
 
     // MARK: Cells
 
-    /// `nil` for a cell that is empty or missing.
-    private func text(_ column: String, _ row: CSVRow, _ columns: [String: Int]) -> String? {
-        guard let index = columns[column], index < row.cells.count else { return nil }
-        let text = row.cells[index].string(in: table.octets)
-        return text.isEmpty ? nil : text
-    }
-
-    /// `.some(nil)` for an empty cell. `nil` for a cell that is not a number, which is reported.
-    private mutating func real(
-        _ column: String, _ row: CSVRow, _ columns: [String: Int], at position: JSONPosition
-    ) -> Double?? {
-        guard let text = text(column, row, columns) else { return .some(nil) }
-        guard let value = Double(text), value.isFinite else {
-            report("\(column) is not a number: \(ProblemText.quoted(text))", at: position)
-            return nil
-        }
-        return .some(value)
-    }
-
-    private mutating func stayKey(
-        _ row: CSVRow, _ columns: [String: Int], at position: JSONPosition
-    ) -> StayKey? {
-        guard let x = real("x", row, columns, at: position), let y = real("y", row, columns, at: position),
-            let heading = real("heading", row, columns, at: position)
-        else { return nil }
-        var place: FloorPosition?
-        if let x, let y {
+    private func stayKey(_ row: CSVRow) throws(FileProblem) -> StayKey {
+        var key = StayKey(
+            session: columns.text("session", row), place: columns.text("place", row), floor: columns.text("floor", row))
+        if let x = try columns.real("x", row), let y = try columns.real("y", row) {
             guard abs(x) <= Survey.extent, abs(y) <= Survey.extent else {
-                report("the position is farther than \(Int(Survey.extent)) m from the origin", at: position)
-                return nil
+                throw columns.problem("the position is farther than \(Int(Survey.extent)) m from the origin", row)
             }
-            place = FloorPosition(x: x, y: y)
+            key.position = FloorPosition(x: x, y: y)
         }
-        let turned = heading.map { $0 - ($0 / 360).rounded(.down) * 360 }
-        return StayKey(
-            session: text("session", row, columns), place: text("place", row, columns), position: place,
-            floor: text("floor", row, columns), heading: turned)
+        key.heading = try columns.real("heading", row).map { $0 - ($0 / 360).rounded(.down) * 360 }
+        return key
     }
 
-    /// `nil` for "not received", and for a number that is not a level, which is counted or reported.
-    private mutating func level(_ text: String?, at position: JSONPosition) -> Double? {
-        guard let text, !text.isEmpty else { return nil }
-        guard let value = Double(text) else {
-            report("\(ProblemText.quoted(text)) is not a level in dBm", at: position)
-            return nil
-        }
+    /// `nil` for "not received", and for a number that is not a level, which is counted.
+    private mutating func level(_ text: String) throws(FileProblem) -> Double? {
+        guard !text.isEmpty else { return nil }
+        guard let value = Double(text) else { throw notALevel(text) }
         if let absent, value == absent || value.isNaN && absent.isNaN { return nil }
         if let level = ReceivedLevel.level(value, acceptsZero: acceptsZero) { return level }
-        if value.isFinite, abs(value) < 1e6 {
-            refused[Int(value.rounded()), default: 0] += 1
-        } else {
-            report("\(ProblemText.quoted(text)) is not a level in dBm", at: position)
-        }
+        guard value.isFinite, abs(value) < 1e6 else { throw notALevel(text) }
+        refused[Int(value.rounded()), default: 0] += 1
         return nil
+    }
+
+    private func notALevel(_ text: String) -> FileProblem {
+        FileProblem("\(ProblemText.quoted(text)) is not a level in dBm", at: JSONPosition(line: 1, column: 1))
     }
 
     // MARK: Problems
@@ -272,8 +254,8 @@ public struct SurveyTableReader {
         add(FileProblem(message, at: position, kind: .malformed, in: table.file))
     }
 
-    private mutating func warn(_ message: String, at position: JSONPosition) {
-        add(FileProblem(message, at: position, severity: .warning, in: table.file))
+    private mutating func warn(_ message: String) {
+        add(FileProblem(message, at: JSONPosition(line: 1, column: 1), severity: .warning, in: table.file))
     }
 
     private mutating func add(_ problem: FileProblem) {
@@ -282,5 +264,41 @@ public struct SurveyTableReader {
             return
         }
         problems.append(problem)
+    }
+}
+
+/// The cells of a table with a header, by the names of their columns.
+struct TableColumns {
+    private let table: CSVTable
+    private let columns: [String: Int]
+
+    init(_ table: CSVTable) {
+        self.table = table
+        columns = Dictionary(table.header.enumerated().map { ($0.element, $0.offset) }) { first, _ in first }
+    }
+
+    func has(_ column: String) -> Bool { columns[column] != nil }
+
+    /// The text of a cell. `nil` if it is empty or missing.
+    func text(_ column: String, _ row: CSVRow) -> String? {
+        guard let index = columns[column], index < row.cells.count else { return nil }
+        let text = row.cells[index].string(in: table.octets)
+        return text.isEmpty ? nil : text
+    }
+
+    /// The number in a cell. `nil` if it is empty or missing.
+    ///
+    /// - Throws: If it is not a number.
+    func real(_ column: String, _ row: CSVRow) throws(FileProblem) -> Double? {
+        guard let text = text(column, row) else { return nil }
+        guard let value = Double(text), value.isFinite else {
+            throw problem("\(column) is not a number: \(ProblemText.quoted(text))", row)
+        }
+        return value
+    }
+
+    /// An error in a row.
+    func problem(_ message: String, _ row: CSVRow) -> FileProblem {
+        FileProblem(message, at: JSONPosition(line: row.line, column: 1), kind: .malformed, in: table.file)
     }
 }

@@ -5,7 +5,7 @@ internal import Configuration
 public enum SurveyWriter {
     /// The first line of a recording.
     public static func line(_ recording: Survey.Recording) -> String {
-        var members: [(String, JSONValue)] = [("survey", .integer(SurveyReader.version))]
+        var members: [(String, JSONValue)] = [("survey", 1)]
         if let site = recording.site { members.append(("site", .string(site))) }
         let receiver = [("name", recording.receiver), ("adapter", recording.adapter), ("address", recording.address)]
             .compactMap { key, value in value.map { (key, JSONValue.string($0)) } }
@@ -79,7 +79,7 @@ extension JSONValue {
         return JSONNumber("\(value)").map(JSONValue.number) ?? .null
     }
 
-    /// A number with at most so many decimals; null for `nil` and for numbers that are not finite.
+    /// A number with at most `digits` decimals; null for `nil` and for numbers that are not finite.
     static func rounded(_ value: Double?, _ digits: Int = 3) -> JSONValue {
         guard let value else { return .null }
         let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }

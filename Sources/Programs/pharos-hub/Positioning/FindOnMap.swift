@@ -7,7 +7,7 @@ internal import Listener
 internal import Positioning
 internal import Sightings
 
-/// `pharos find` with `--map`, which the static program hands over.
+/// `pharos find` with `--map`, which the program pharos passes to this one.
 struct FindOnMap: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "find", abstract: "Guide you to one beacon.",
@@ -15,8 +15,8 @@ struct FindOnMap: ParsableCommand {
             pharos find lobby-north --known museum.json --map map.json
             pharos find ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206/1/2 --map map.json --json
 
-            Besides warmer and colder, it prints the distance and direction to the beacon on the map, and whether it is on \
-            another floor. A beacon that is not on the map is assumed where it was received with the highest level so far.
+            Besides warmer and colder, it prints the distance and direction to the beacon on the map, or that the beacon is \
+            on another floor. If the map does not have the beacon, its position is assumed where its level was highest so far.
             """, shouldDisplay: false)
 
     @Argument(help: ArgumentHelp("The name of a known beacon, or an identity.", valueName: "beacon"))
@@ -61,13 +61,13 @@ struct FindOnMap: ParsableCommand {
         let guide = BeaconDirections(map, to: keys + same.compactMap(\.identity).map { BeaconKey($0) })
         let gatherer = SecondGatherer(known, feed.clock, shared: map.sharedIdentities)
         let walk = GuidedWalk(listener, gatherer, try RunLocator(map, settings: map.settings), guide)
-        gatherer.tell(walk.steps, feed.clock, of: feed)
+        gatherer.passSeconds(to: walk.steps, feed.clock, of: feed)
         try feed.run(walk)
         if !listener.hasHeard { throw Failure(.temporaryFailure, "\(name): it was not received") }
     }
 }
 
-/// Locates the receiver second by second for the directions.
+/// Locates the receiver second by second, for the directions to the beacon.
 private final class GuidedSteps: RunConsumer {
     var guide: BeaconDirections
     private var locator: RunLocator

@@ -17,8 +17,8 @@ struct Locate: ParsableCommand {
             pharos scan --json | pharos locate map.json --from - --json
             pharos locate map.json --from walk.jsonl --algorithm nn --scores --json
 
-            fix is a place with a region that holds the truth in 95 % of cases; poor is one that is worth little; none \
-            says why there is no place. A recording gives the same lines at any speed.
+            Each second has a state. fix: a position with a region that contains the true position in 95 % of cases. poor: \
+            an uncertain position. none: no position, with the reason.
             """)
 
     @Argument(help: "A map, or - for standard input.", completion: .file())
@@ -27,13 +27,13 @@ struct Locate: ParsableCommand {
     @OptionGroup var source: RunSourceOptions
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop listening after so many seconds.", valueName: "seconds"),
+        parsing: .unconditional, help: ArgumentHelp("Stop after this time.", valueName: "seconds"),
         transform: OptionValue.duration)
     var durationS: Int?
 
     @Option(
         help: ArgumentHelp(
-            "How the place is found (default: the map's): \(MapFit.Choice.names.dropFirst().joined(separator: ", ")).",
+            "The algorithm (default: that of the map): \(MapFit.Choice.names.dropFirst().joined(separator: ", ")).",
             valueName: "name"),
         completion: .list(Array(MapFit.Choice.names.dropFirst())), transform: MapValue.named)
     var algorithm: PositioningAlgorithm?
@@ -41,46 +41,50 @@ struct Locate: ParsableCommand {
     @OptionGroup var parameters: AlgorithmOptions
 
     @Option(
-        help: ArgumentHelp("Tell it each so many seconds (default: each second).", valueName: "s"),
+        help: ArgumentHelp("The time between two lines (default: 1 s).", valueName: "s"),
         transform: OptionValue.round)
     var everyS: Int?
 
     @Option(
-        help: ArgumentHelp("A site: its walls, through which nobody walks (hmm), and its outline.", valueName: "file"),
+        help: ArgumentHelp(
+            "A site file. hmm does not walk through its walls; pages show its walls and outline.", valueName: "file"),
         completion: .file())
     var site: String?
 
     @Option(
-        help: ArgumentHelp("A table of where the receiver really is: session, time, x, y.", valueName: "file"),
+        help: ArgumentHelp(
+            "A table of the true positions of the receiver, with the columns session, time, x, y.", valueName: "file"),
         completion: .file())
     var truth: String?
 
     @Option(
-        help: ArgumentHelp("Write the way over the plan as one page to this file.", valueName: "file"),
+        help: ArgumentHelp("Write a page with the run on the floor plan to this file.", valueName: "file"),
         completion: .file())
     var html: String?
 
     @Option(
-        help: ArgumentHelp("Write the way over the plan for print to this file.", valueName: "file"),
+        help: ArgumentHelp("Write a drawing of the run for print to this file.", valueName: "file"),
         completion: .file())
     var svg: String?
 
-    @Flag(help: "Add every place's score to each line; implies --json.")
+    @Flag(help: "Print the score of every place too. Implies --json.")
     var scores = false
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     func validate() throws {
         if source.from != nil, durationS != nil {
-            throw ValidationError("--from reads a file: it goes without --duration-s.")
+            throw ValidationError("Give --from or --duration-s, not both: a file ends by itself.")
         }
         if html == "-" || svg == "-", json || scores || html == svg {
             throw ValidationError("Only one of --html, --svg and --json can go to standard output.")
         }
         try OutputFiles.refuseOverwriting(
             [("--html", html), ("--svg", svg)], read: [map, source.from, source.fleet, site, truth])
-        if map == "-", source.from == "-" { throw ValidationError("Standard input is either the map or the run.") }
+        if map == "-", source.from == "-" {
+            throw ValidationError("Only one of the map and the run can come from standard input.")
+        }
     }
 
     func run() throws {
@@ -110,11 +114,11 @@ struct Locate: ParsableCommand {
         if html == "-" || svg == "-" { return .nothing }
         if scores { return .scores }
         if json { return .json }
-        return Terminal.outputIsTerminal && source.from == nil ? .plan : .lines
+        return Terminal.outputIsTerminal && source.from == nil ? .floor : .lines
     }
 }
 
-/// Where the seconds of a run come from.
+/// The options for the source of a run.
 struct RunSourceOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -126,28 +130,28 @@ struct RunSourceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Read btsnoop, pcap, pcapng, what pharos scan --json prints, JSON Lines or CSV, told by what is in it; - for \
-            standard input.
+            Read a file instead of an adapter: btsnoop, pcap, pcapng, the output of pharos scan --json, JSON Lines or \
+            CSV. The format is recognized by its content. - reads standard input.
             """, valueName: "file"), completion: .file())
     var from: String?
 
     @Option(
         help: ArgumentHelp(
-            "A fleet, a profile or a listener file: names in place of identities, and keys of ephemeral ids.",
+            "A fleet, profile or listener file, which gives beacons their names and the keys of ephemeral ids.",
             valueName: "file"), completion: .file())
     var fleet: String?
 
     @OptionGroup var levels: SurveyReadingOptions
 
     func validate() throws {
-        if from != nil, adapter != nil { throw ValidationError("--from reads a file: it goes without --adapter.") }
+        if from != nil, adapter != nil { throw ValidationError("Give --from or --adapter, not both.") }
     }
 
-    /// Tells `consumer` everything, to the end.
+    /// Passes all seconds to a consumer.
     ///
     /// - Parameters:
-    ///   - shared: Identities that are known to come from several devices.
-    ///   - duration: How long an adapter is listened to, in microseconds; `nil` until somebody ends it.
+    ///   - shared: Identities that several devices send.
+    ///   - duration: The time after which listening on an adapter ends, in microseconds. `nil` for no limit.
     func run(
         _ consumer: any RunConsumer, shared: Set<BeaconKey>, isOnlyKnown: Bool = false, duration: Int? = nil,
         purpose: String
@@ -166,28 +170,28 @@ struct RunSourceOptions: ParsableArguments {
         let source = try SightingSource.live(options)
         let gatherer = SecondGatherer(
             known, source.clock, isOnlyKnown: isOnlyKnown, shared: shared, acceptsZero: levels.acceptZero)
-        gatherer.tell(consumer, source.clock, of: source)
+        gatherer.passSeconds(to: consumer, source.clock, of: source)
         try source.run(gatherer)
     }
 }
 
-/// Prints where a run is, second by second.
+/// Prints the position of a receiver, second by second.
 final class LocatePrinter: RunConsumer {
     enum Form {
         case json
         case scores
         case lines
-        /// Something else goes to standard output.
+        /// A page or a drawing goes to standard output.
         case nothing
-        /// The plan of the floor, drawn anew each time.
-        case plan
+        /// The floor, which is drawn again each second.
+        case floor
     }
 
     private var locator: RunLocator
     private let everyMicroseconds: Int?
     private let truth: RunTruth?
     private let form: Form
-    /// What a page shows afterwards; `nil` where none is wanted.
+    /// The points for a page or a drawing. `nil` if neither is wanted.
     var track: LocatedTrack?
     private var session: String?
     private var nextMicroseconds: Int?
@@ -218,20 +222,19 @@ final class LocatePrinter: RunConsumer {
             if let next = nextMicroseconds, now < next { return }
             nextMicroseconds = now + everyMicroseconds
         }
-        track?.add(
-            .init(session: session, seconds: seconds, answer: instant.answer, truth: instant.truth?.position))
+        track?.add(instant)
         switch form {
         case .nothing: break
         case .json, .scores:
             Terminal.write(instant.json(on: locator.map, hasScores: form == .scores).line + "\n")
         case .lines: Terminal.write(instant.text(on: locator.map) + "\n")
-        case .plan: draw(instant)
+        case .floor: draw(instant)
         }
     }
 
     private func draw(_ instant: LocatedInstant) {
-        let plan = TerminalFloor.text(instant, on: locator.map, columns: min(100, Terminal.columns), rows: 24)
-        let text = plan + instant.text(on: locator.map) + "\n"
+        let floor = TerminalFloor.text(instant, on: locator.map, columns: min(100, Terminal.columns), rows: 24)
+        let text = floor + instant.text(on: locator.map) + "\n"
         let back = drawn > 0 ? "\u{1B}[\(drawn)A\u{1B}[J" : ""
         drawn = text.count { $0 == "\n" }
         Terminal.write(back + text)
@@ -243,13 +246,13 @@ final class LocatePrinter: RunConsumer {
         Terminal.writeError("pharos: \(sentence)\n")
     }
 
-    /// Says how far off the run was.
+    /// Prints the errors of the run, if true positions are known.
     func finish() {
         let percentiles = Percentiles(errors)
-        guard form == .lines || form == .plan, let mean = percentiles.mean else { return }
+        guard form == .lines || form == .floor, let mean = percentiles.mean else { return }
         Terminal.write(
-            "\(MapText.count(errors.count, "second")) off by \(MapText.metres(mean)) m in the mean, "
-                + "\(MapText.metres(percentiles.value(at: 75))) m in 75 %, "
-                + "\(MapText.metres(percentiles.value(at: 95))) m in 95 %\n")
+            "\(MapText.count(errors.count, "second")): mean error \(MapText.metres(mean)) m, 75th percentile "
+                + "\(MapText.metres(percentiles.value(at: 75))) m, 95th percentile "
+                + "\(MapText.metres(percentiles.value(at: 95))) m\n")
     }
 }

@@ -6,52 +6,55 @@ internal import Positioning
 
 struct MapEvaluate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "evaluate", abstract: "Say how good a map, or a survey, is.",
+        commandName: "evaluate", abstract: "Measure the errors of a map or a survey.",
         discussion: """
             pharos map evaluate map.json --test another-day.jsonl
             pharos map evaluate survey.jsonl --leave visit --all-algorithms
             pharos map evaluate map.json --protocol experiment --test static.jsonl
 
-            Fingerprints of one stay are twins: leaving single ones out flatters, leaving visits out does not. The \
-            protocol of the experiment is that of the thesis of 2014: its algorithms, one second each, shares in per cent.
+            Without --test, parts of the survey are left out and located with the rest. Seconds of one stay are nearly \
+            identical: leaving out single seconds gives errors that are too small, leaving out visits does not. --protocol \
+            experiment is the static test of the thesis of 2014: its four algorithms, on one second each, as a table of \
+            percentages.
             """)
 
-    @Argument(help: "A map with --test, or surveys to leave parts out of.", completion: .file())
+    @Argument(help: "A map with --test, or surveys without it.", completion: .file())
     var files: [String] = []
 
     @Option(
-        help: ArgumentHelp("Hold the map against this survey, JSON Lines or CSV.", valueName: "survey"),
+        help: ArgumentHelp("Compare the map with this survey, JSON Lines or CSV.", valueName: "survey"),
         completion: .file())
     var test: String?
 
     @Option(
         help: ArgumentHelp(
-            "What is left out: visit, place, session, heading or fingerprint (default: visit).", valueName: "part"),
+            "The part to leave out: visit, place, session, heading or fingerprint (default: visit).", valueName: "part"),
         completion: .list(["visit", "place", "session", "heading", "fingerprint"]), transform: Self.part)
     var leave: Evaluation.LeftOut?
 
     @Option(
-        help: ArgumentHelp("How places are found (default: the map's, or field).", valueName: "name"),
+        help: ArgumentHelp("The algorithm (default: that of the map, or field).", valueName: "name"),
         completion: .list(Array(MapFit.Choice.names.dropFirst())), transform: MapValue.named)
     var algorithm: PositioningAlgorithm?
 
-    @Flag(help: "Print a table of all algorithms, and of the baselines where the map knows the beacons' places.")
+    @Flag(help: "Print a table of all algorithms, and of the baselines if the map has the positions of the beacons.")
     var allAlgorithms = false
 
     @Option(
-        help: ArgumentHelp("experiment: the thesis' four algorithms and its table.", valueName: "name"),
+        help: ArgumentHelp("experiment: the four algorithms and the table of the thesis of 2014.", valueName: "name"),
         completion: .list(["experiment"]), transform: MapValue.named)
     var `protocol`: EvaluationRun.Preset?
 
     @Option(
-        help: ArgumentHelp("What a wrong floor adds to an error, 0...1000 (default: 15).", valueName: "m"),
+        help: ArgumentHelp(
+            "The penalty that a wrong floor adds to the error, 0...1000 m (default: 15).", valueName: "m"),
         transform: { try MapValue.number($0, in: 0...1000) })
     var floorPenaltyM: Double = Evaluation.floorPenalty
 
     @OptionGroup var parameters: AlgorithmOptions
     @OptionGroup var levels: SurveyReadingOptions
 
-    @Flag(help: "Print one JSON object, or with --all-algorithms one a line.")
+    @Flag(help: "Print one JSON object per algorithm.")
     var json = false
 
     private static func part(_ text: String) throws -> Evaluation.LeftOut {
@@ -63,12 +66,12 @@ struct MapEvaluate: ParsableCommand {
     }
 
     func validate() throws {
-        if files.isEmpty { throw ValidationError("Name a map and --test, or a survey.") }
+        if files.isEmpty { throw ValidationError("Give a map and --test, or a survey.") }
         if test != nil, leave != nil { throw ValidationError("Give --test or --leave, not both.") }
-        if test != nil, files.count > 1 { throw ValidationError("--test is held against one map.") }
+        if test != nil, files.count > 1 { throw ValidationError("--test takes one map.") }
         if allAlgorithms, algorithm != nil { throw ValidationError("Give --algorithm or --all-algorithms, not both.") }
         if `protocol` != nil, algorithm != nil || allAlgorithms {
-            throw ValidationError("--protocol names the algorithms: leave --algorithm and --all-algorithms out.")
+            throw ValidationError("--protocol has its own algorithms: leave out --algorithm and --all-algorithms.")
         }
     }
 

@@ -6,18 +6,18 @@ internal import Positioning
 
 struct MapFit: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fit", abstract: "Make a map of surveys.",
+        commandName: "fit", abstract: "Make a map from surveys.",
         discussion: """
             pharos map fit survey.jsonl --output map.json
             pharos map fit may.jsonl june.csv --absent 100 --output map.json --beacon-positions museum-site.json
             pharos map fit survey.jsonl --algorithm gauss --output map.json
             pharos map fit --from-site museum-site.json --output map.json
 
-            auto tries the algorithms by leaving visits out, takes the one with the smallest mean error, and says by how \
-            much it is better. The same surveys give the same file.
+            auto leaves out each visit in turn, locates it with every algorithm, and takes the algorithm with the smallest \
+            mean error. It prints how much better that algorithm is. Equal surveys give equal files.
 
-            A map of a site file alone holds what the planner expects: the beacons' places and powers, the path loss and \
-            the walls. Its beacons have the keys that their names in the site are, those of a fleet their identities.
+            --from-site computes the levels from a site file: from the positions and powers of the beacons, the path loss \
+            and the walls. The names of its beacons must be their keys; beacons of a fleet have their identities.
             """)
 
     /// An algorithm, or all of them.
@@ -44,30 +44,30 @@ struct MapFit: ParsableCommand {
     var survey: [String] = []
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("Where the map goes, or - for standard output.", valueName: "map"),
+        name: .shortAndLong, help: ArgumentHelp("The file of the map, or - for standard output.", valueName: "map"),
         completion: .file())
     var output: String
 
     @Option(
         help: ArgumentHelp(
-            "How places are found on it (default: auto): \(Choice.names.joined(separator: ", ")).", valueName: "name"),
+            "The algorithm (default: auto): \(Choice.names.joined(separator: ", ")).", valueName: "name"),
         completion: .list(Choice.names), transform: Choice.init)
     var algorithm: Choice = .auto
 
     @Option(
         help: ArgumentHelp(
-            "The distance between the cells of field and hmm, 0.05...1000 m (default: 0.5, of large sites 1).",
+            "The side of a cell of field and hmm, 0.05...1000 m (default: 0.5, or 1 on large sites).",
             valueName: "m"),
         transform: { try MapValue.number($0, in: 0.05...1000) })
     var gridM: Double?
 
     @Option(
-        help: ArgumentHelp("A site or a fleet that says where the beacons hang.", valueName: "file"),
+        help: ArgumentHelp("A site or fleet file with the positions of the beacons.", valueName: "file"),
         completion: .file())
     var beaconPositions: String?
 
     @Option(
-        help: ArgumentHelp("Make a map of this site without any survey.", valueName: "site"), completion: .file())
+        help: ArgumentHelp("Make a map from this site file, without a survey.", valueName: "site"), completion: .file())
     var fromSite: String?
 
     @OptionGroup var levels: SurveyReadingOptions
@@ -77,11 +77,12 @@ struct MapFit: ParsableCommand {
     var json = false
 
     func validate() throws {
-        if survey.isEmpty, fromSite == nil { throw ValidationError("Name at least one survey, or a --from-site.") }
+        if survey.isEmpty, fromSite == nil { throw ValidationError("Give at least one survey, or --from-site.") }
         if fromSite != nil, !survey.isEmpty || beaconPositions != nil {
-            throw ValidationError("--from-site takes no survey and no --beacon-positions: the site says all.")
+            throw ValidationError(
+                "--from-site takes no survey and no --beacon-positions: the site file has all positions.")
         }
-        if output == "-", json { throw ValidationError("--output - and --json both want standard output.") }
+        if output == "-", json { throw ValidationError("Only one of --output - and --json can go to standard output.") }
         try OutputFiles.refuseOverwriting([("--output", output)], read: survey + [fromSite, beaconPositions])
     }
 
@@ -104,7 +105,7 @@ struct MapFit: ParsableCommand {
         map.sources = files.sources
         if !positions.isEmpty, !map.beacons.contains(where: { $0.position != nil }) {
             Terminal.writeError(
-                "pharos: \(beaconPositions ?? ""): it names none of the beacons that the surveys heard\n")
+                "pharos: \(beaconPositions ?? ""): it has none of the beacons of the surveys\n")
         }
         for notice in map.notices { Terminal.writeError("pharos: \(notice)\n") }
         try MapFile.write(map, to: output)
@@ -113,7 +114,7 @@ struct MapFit: ParsableCommand {
         Terminal.write(json ? report.json.line + "\n" : report.text + "wrote \(output)\n")
     }
 
-    /// A map without any survey.
+    /// Makes a map without a survey.
     private func fit(site path: String) throws {
         var settings = LocatorSettings()
         if case .one(let algorithm) = algorithm { settings.algorithm = algorithm }
@@ -122,7 +123,7 @@ struct MapFit: ParsableCommand {
         let map = try MapFile.map(ofSite: path, settings: settings)
         for notice in map.notices { Terminal.writeError("pharos: \(notice)\n") }
         try MapFile.write(map, to: output)
-        let report = SiteFitReport(map, output: output)
+        let report = FitReport(siteMap: map, output: output)
         if output == "-" { return Terminal.writeError(report.text) }
         Terminal.write(json ? report.json.line + "\n" : report.text + "wrote \(output)\n")
     }

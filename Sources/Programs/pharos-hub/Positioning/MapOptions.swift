@@ -1,70 +1,78 @@
 internal import Airtime
 internal import ArgumentParser
 internal import CommandSupport
+internal import Configuration
 internal import LinuxHost
 internal import Positioning
 
-/// How levels in surveys are read.
+/// The options for reading levels.
 struct SurveyReadingOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("This number in a table stands for \"not heard\", such as 100.", valueName: "value"),
+        help: ArgumentHelp("The number that means \"not received\" in a table, such as 100.", valueName: "value"),
         transform: MapValue.absent)
     var absent: Double?
 
-    @Flag(help: "Take 0 dBm for a level. Many sources mean \"unknown\" by it.")
+    @Flag(help: "Use 0 dBm as a level. Many sources use 0 for \"unknown\".")
     var acceptZero = false
 
     var reading: SurveyFiles.Reading { .init(absent: absent, acceptsZero: acceptZero) }
 
-    /// Reads surveys, and says what is strange about them.
-    ///
-    /// - Parameter keepsPackets: Whether single packets are wanted: a map needs the mean of each second only.
-    func read(_ paths: [String], keepsPackets: Bool = false) throws -> SurveyFiles {
-        if paths.filter({ $0 == "-" }).count > 1 { throw ValidationError("Standard input is one survey, not several.") }
-        let files = try SurveyFiles(paths, reading: reading, keepsPackets: keepsPackets)
+    /// Reads surveys, and prints their problems to standard error.
+    func read(_ paths: [String]) throws -> SurveyFiles {
+        if paths.filter({ $0 == "-" }).count > 1 {
+            throw ValidationError("Only one survey can come from standard input.")
+        }
+        let files = try SurveyFiles(paths, reading: reading)
         try files.refuseEmpty()
         for sentence in files.sentences { Terminal.writeError("pharos: \(sentence)\n") }
         return files
     }
 }
 
-/// The parameters of the algorithms; each belongs to some of them.
+/// The parameters of the algorithms. Each algorithm uses some of them.
 struct AlgorithmOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("What relative is relative in: db, amplitude or power (default: db).", valueName: "reading"),
+        help: ArgumentHelp(
+            "The unit of relative levels (relative): db, amplitude or power (default: db).", valueName: "reading"),
         completion: .list(RelativeReading.allCases.map(\.rawValue)), transform: MapValue.named)
     var reading: RelativeReading?
 
     @Option(
         help: ArgumentHelp(
-            "What relative adds for a beacon that only one side has (default: 0.5, 0.25 or 0.5).", valueName: "number"),
+            "The penalty for a beacon that only one side received (relative), 0...1000 (default: 0.5, with amplitude 0.25).",
+            valueName: "number"),
         transform: { try MapValue.number($0, in: 0...1000) })
     var penalty: Double?
 
     @Option(
-        help: ArgumentHelp("What relative compares with: vectors or slices (default: slices).", valueName: "prints"),
+        help: ArgumentHelp(
+            "The parts of a stay that a second is compared with (relative): vectors or slices (default: slices).",
+            valueName: "prints"),
         completion: .list(LocatorSettings.Prints.allCases.map(\.rawValue)), transform: MapValue.named)
     var prints: LocatorSettings.Prints?
 
     @Option(
-        help: ArgumentHelp("How many vectors wknn takes (default: as fitted).", valueName: "k"),
+        help: ArgumentHelp("The number of nearest vectors (wknn), from 1 (default: fitted).", valueName: "k"),
         transform: { try OptionValue.integer($0, in: 1...100_000) })
     var neighbors: Int?
 
     @Option(
-        help: ArgumentHelp("How many seconds count (default: the algorithm's own).", valueName: "s"),
+        help: ArgumentHelp(
+            "The number of the last seconds that are located together (default: depends on the algorithm).",
+            valueName: "s"),
         transform: { try OptionValue.integer($0, in: 1...100_000) })
     var windowS: Int?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "How much stronger the receiver is than the surveyor's: auto, or so many dB.", valueName: "auto|dB"),
+            "The levels of this receiver minus those of the surveyor's receiver: auto, or -40...40 dB (default: auto).",
+            valueName: "auto|dB"),
         transform: MapValue.offset)
     var receiverOffset: LocatorSettings.ReceiverOffset?
 
-    /// Puts what was given into `settings`.
+    /// Applies the options to settings.
     func apply(to settings: inout LocatorSettings) {
         if let reading { settings.reading = reading }
         if let penalty { settings.penalty = penalty }
@@ -109,11 +117,11 @@ enum MapValue {
             Double($0.trimmingPrefix(" "))
         }
         guard parts.count == 2, let x = parts[0], let y = parts[1], abs(x) <= Survey.extent, abs(y) <= Survey.extent
-        else { throw Mistake("a position is two numbers, metres east and north, such as 4,6") }
+        else { throw Mistake("use two numbers, metres east and north, such as 4,6") }
         return FloorPosition(x: x, y: y)
     }
 
-    /// Where a front points; no degrees where nobody knows.
+    /// A heading in degrees clockwise from north. `nil` for unknown.
     struct Heading {
         let degrees: Double?
     }
@@ -124,7 +132,7 @@ enum MapValue {
         return Heading(degrees: degrees < 0 ? degrees + 360 : degrees == 360 ? 0 : degrees)
     }
 
-    /// A place on a way, and when it was passed.
+    /// A place of a walk, and the time at which it was passed in seconds.
     struct Mark {
         let place: String
         let seconds: Double?
@@ -135,7 +143,8 @@ enum MapValue {
             guard let at = word.lastIndex(of: "@") else { return Mark(place: String(word), seconds: nil) }
             let text = word[word.index(after: at)...]
             guard let seconds = Double(text), (0...1_000_000).contains(seconds) else {
-                throw Mistake("what follows @ in \(word) is no time in seconds, such as \(word[..<at])@12")
+                throw Mistake(
+                    "the text after @ in \(word) is not a time in seconds; use, for example, \(word[..<at])@12")
             }
             return Mark(place: String(word[..<at]), seconds: seconds)
         }
@@ -143,5 +152,34 @@ enum MapValue {
 
     static func offset(_ text: String) throws -> LocatorSettings.ReceiverOffset {
         text == "auto" ? .unknown : .known(try number(text, in: -40...40))
+    }
+}
+
+/// Checks the files that a command writes: they must differ from each other and from the files that it reads.
+enum OutputFiles {
+    /// - Parameters:
+    ///   - written: The files that the command writes, with their options. `nil` and `-` are ignored.
+    ///   - read: The files that the command reads.
+    /// - Throws: If two of the files are the same.
+    static func refuseOverwriting(_ written: [(option: String, path: String?)], read: [String?]) throws {
+        var known: [(whole: String, what: String)] = read.compactMap { path in
+            path.flatMap(whole).map { ($0, "the command reads this file") }
+        }
+        for (option, path) in written {
+            guard let path, let whole = whole(path) else { continue }
+            if let same = known.first(where: { $0.whole == whole }) {
+                throw ValidationError("\(option) \(TerminalText.line(path)): \(same.what): give another file.")
+            }
+            known.append((whole, "\(option) names this file too"))
+        }
+    }
+
+    /// The resolved path. `nil` for standard input and output, and for devices.
+    private static func whole(_ path: String) -> String? {
+        guard path != "-" else { return nil }
+        if let resolved = Files.resolved(path) { return resolved.hasPrefix("/dev/") ? nil : resolved }
+        let cut = path.lastIndex(of: "/")
+        let name = cut.map { String(path[path.index(after: $0)...]) } ?? path
+        return (Files.resolved(cut.map { String(path[...$0]) } ?? ".") ?? "") + "/" + name
     }
 }

@@ -10,7 +10,7 @@ internal import Sites
 
 struct MapRecord: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "record", abstract: "Record what is heard at a place onto the end of a survey.",
+        commandName: "record", abstract: "Record the levels at a place, and append them to a survey.",
         discussion: """
             pharos map record survey.jsonl --place A3 --position 4,6 --turn
             pharos map record survey.jsonl --place A3 --heading 90 --session june
@@ -18,67 +18,71 @@ struct MapRecord: ParsableCommand {
             pharos map record survey.jsonl --place A3 --position 4,6 --from a3.btsnoop
             pharos map record survey.jsonl --drop 3
 
-            A place whose position the survey has, or a beacon of the site, needs its name only. Nothing in the survey is \
-            written again: taking a stay back and moving it are lines of their own.
+            A place needs only its name if the survey has its position, or if it is a beacon of the site. The survey only \
+            grows: --drop and --move append a line.
             """)
 
-    @Argument(help: "The survey, which is made where it is not there, or - for standard output.", completion: .file())
+    @Argument(help: "The survey, which is created if it does not exist, or - for standard output.", completion: .file())
     var survey: String
 
-    @Option(help: ArgumentHelp("Where this is: the place's name.", valueName: "name"))
+    @Option(help: ArgumentHelp("The name of the place.", valueName: "name"))
     var place: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Where this is: metres east and north, such as 4,6.", valueName: "x,y"),
+        help: ArgumentHelp("The position of the place in metres east and north, such as 4,6.", valueName: "x,y"),
         transform: MapValue.position)
     var position: FloorPosition?
 
-    @Option(help: ArgumentHelp("The floor's name, on sites with several.", valueName: "name"))
+    @Option(help: ArgumentHelp("The name of the floor, on sites with several floors.", valueName: "name"))
     var floor: String?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Where the receiver's front points: degrees clockwise from north, or unknown (default: unknown).",
+            "The direction of the receiver in degrees clockwise from north, or unknown (default: unknown).",
             valueName: "degrees"), transform: MapValue.heading)
     var heading: MapValue.Heading?
 
     @Option(
-        help: ArgumentHelp("How long, 1...86400 s (default: 40).", valueName: "s"),
+        help: ArgumentHelp("The time to record, 1...86400 s (default: 40).", valueName: "s"),
         transform: { try OptionValue.integer($0, in: 1...86_400) })
     var seconds: Int = 40
 
-    @Flag(help: "Take four headings, a quarter of the time each, with a bell between.")
+    @Flag(help: "Record four headings, each for a quarter of the time, with a bell between them.")
     var turn = false
 
     @Option(
         help: ArgumentHelp(
             """
-            Walk straight from place to place and press Enter at each; of a recording say when, in seconds, such as \
-            "A3@0 B3@12 B7@25".
+            Walk straight from place to place, and press Enter at each place. With --from, give the time at each place \
+            in seconds, such as "A3@0 B3@12 B7@25".
             """, valueName: "places"), transform: MapValue.walk)
     var walk: [MapValue.Mark]?
 
-    @Option(help: ArgumentHelp("What is recorded together (default: the day).", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "The name of the session: everything that is recorded together (default: the day).", valueName: "name"))
     var session: String?
 
     @Option(
-        help: ArgumentHelp("The site: its name, and its beacons as places.", valueName: "file"), completion: .file())
+        help: ArgumentHelp(
+            "A site file, for the name of the site and the positions of its beacons.", valueName: "file"),
+        completion: .file())
     var site: String?
 
-    @Flag(help: "Leave beacons out that --fleet does not name.")
+    @Flag(help: "Record only the beacons of --fleet.")
     var onlyKnown = false
 
     @OptionGroup var source: RunSourceOptions
 
     @Option(
-        help: ArgumentHelp("Take a stay back: its number.", valueName: "stay"),
+        help: ArgumentHelp("Drop the stay with this number.", valueName: "stay"),
         transform: { try OptionValue.integer($0) })
     var drop: Int?
 
     @Option(
-        help: ArgumentHelp("Move a stay to --position: its number.", valueName: "stay"),
+        help: ArgumentHelp("Move the stay with this number to --position.", valueName: "stay"),
         transform: { try OptionValue.integer($0) })
     var move: Int?
 
@@ -90,34 +94,34 @@ struct MapRecord: ParsableCommand {
         if corrections.count > 1 { throw ValidationError("Give --drop or --move, not both.") }
         if !corrections.isEmpty {
             if source.from != nil || source.adapter != nil || turn || walk != nil || survey == "-" {
-                throw ValidationError("--drop and --move record nothing: leave the options of recording out.")
+                throw ValidationError("--drop and --move record nothing: leave out the options for recording.")
             }
             if move != nil, position == nil { throw ValidationError("--move needs a --position.") }
             return
         }
         if walk != nil, place != nil || position != nil || turn || heading != nil {
-            throw ValidationError("--walk goes without --place, --position, --heading and --turn.")
+            throw ValidationError("--walk cannot be used with --place, --position, --heading or --turn.")
         }
         if walk == nil, place == nil, position == nil {
-            throw ValidationError("Say where this is: --place, --position or both.")
+            throw ValidationError("Give --place, --position or both.")
         }
-        if turn, seconds < 4 { throw ValidationError("--turn takes at least 4 seconds.") }
+        if turn, seconds < 4 { throw ValidationError("--turn needs at least 4 seconds.") }
         if let walk {
-            if walk.count < 2 { throw ValidationError("--walk takes at least two places.") }
+            if walk.count < 2 { throw ValidationError("--walk needs at least two places.") }
             let times = walk.compactMap(\.seconds)
             guard times.isEmpty || times.count == walk.count else {
-                throw ValidationError("--walk has a time at every place or at none.")
+                throw ValidationError("--walk needs a time at every place or at none.")
             }
             if (source.from != nil) != !times.isEmpty {
                 throw ValidationError(
-                    "--walk has times, such as A3@0 B3@12, of a recording; live somebody presses Enter.")
+                    "--walk needs times, such as A3@0 B3@12, with --from, and no times without it: live, press Enter.")
             }
             if zip(times, times.dropFirst()).contains(where: { $0 >= $1 }) {
-                throw ValidationError("--walk: each time is later than the one before.")
+                throw ValidationError("--walk: the times must increase.")
             }
         }
         if onlyKnown, source.fleet == nil { throw ValidationError("--only-known needs a --fleet.") }
-        if survey == "-", json { throw ValidationError("The survey and --json both want standard output.") }
+        if survey == "-", json { throw ValidationError("Only one of the survey and --json can go to standard output.") }
     }
 
     func run() throws {
@@ -125,22 +129,21 @@ struct MapRecord: ParsableCommand {
         if drop != nil || move != nil { return try correct(file) }
         let site = try site.map { path in try MapFile.site(path) }
         if let known = site?.fleet?.floor, let floor, known != floor {
-            Terminal.writeError("pharos: the site is of the floor \(known), and does not know \(floor)\n")
+            Terminal.writeError("pharos: the site file is for the floor \(known), not \(floor)\n")
         }
-        let heading = SurveyHeading(
-            site: site?.name, receiver: receiver, session: session)
+        let recording = Survey.Recording(site: site?.name, receiver: receiver)
         let stays: [Int]
         if let walk {
-            stays = try record(walk, in: file, site, heading)
+            stays = try record(walk, in: file, site, recording)
         } else {
             let spot = try spot(place, position, file.survey, site)
-            stays = try record(at: spot, in: file, heading)
+            stays = try record(at: spot, in: file, recording)
         }
         try file.finish()
         guard !stays.isEmpty else {
             throw Failure(
                 source.from == nil ? .unavailable : .dataFormat,
-                "\(source.from ?? "the adapter"): there was no whole second to record")
+                "\(source.from ?? "the adapter"): it has no whole second to record")
         }
         let judgement = StayJudgement(file.survey, stays: stays)
         for warning in judgement.warnings { Terminal.writeError("pharos: \(warning)\n") }
@@ -149,21 +152,21 @@ struct MapRecord: ParsableCommand {
         Terminal.write(judgement.text)
     }
 
-    /// A recording's name, else that of this machine, which listens or is told by another program.
+    /// The name of the recording, or else of this machine.
     private var receiver: String? {
         source.from.flatMap { $0 == "-" ? nil : $0 } ?? Files.firstLine("/proc/sys/kernel/hostname")
     }
 
-    // MARK: Where
+    // MARK: Places
 
-    /// A place of the survey or of the site; one with a position needs no name.
+    /// The place with a name, from the survey or the site, or the place at a position.
     private func spot(
         _ name: String?, _ position: FloorPosition?, _ survey: Survey, _ site: Site?
     ) throws -> SurveySpot {
         var spot = SurveySpot(place: name, position: position, floor: floor)
         let known = survey.stays.filter { !$0.isDropped && (floor == nil || $0.floor == floor) }
         guard let name else {
-            // The survey has a name for it already.
+            // Use the name that the survey already has for the position.
             if let position {
                 spot.place = known.last { $0.position.map { $0.distance(to: position) <= 0.5 } ?? false }?.place
             }
@@ -174,11 +177,11 @@ struct MapRecord: ParsableCommand {
         if position == nil {
             spot.position = before?.position ?? site?.beacons.first { $0.name == name }?.position
             if spot.position == nil, before == nil {
-                let advice = walk == nil ? "add --position X,Y" : "record the place first, or name a --site that has it"
+                let advice = walk == nil ? "add --position X,Y" : "record the place first, or give a --site that has it"
                 throw Failure(
                     .usage,
-                    "\(walk == nil ? "--place" : "--walk") \(MapText.line(name)): neither the survey nor a site knows "
-                        + "where that is: \(advice)")
+                    "\(walk == nil ? "--place" : "--walk") \(MapText.line(name)): its position is neither in the survey "
+                        + "nor in a site: \(advice)")
             }
         } else if let position, let old = before?.position, old.distance(to: position) > 0.5 {
             Terminal.writeError(
@@ -198,9 +201,9 @@ struct MapRecord: ParsableCommand {
         }
     }
 
-    private func record(at spot: SurveySpot, in file: GrowingSurvey, _ heading: SurveyHeading) throws -> [Int] {
+    private func record(at spot: SurveySpot, in file: GrowingSurvey, _ recording: Survey.Recording) throws -> [Int] {
         let legs = legs
-        let recorder = SurveyRecorder(file, at: spot, legs: legs, heading)
+        let recorder = SurveyRecorder(file, at: spot, legs: legs, recording, session: session)
         recorder.onSentence = Self.warn
         let progress = ProgressLine()
         recorder.onSecond = { left, heard in progress.report { "\(left) s left, " + Self.status(heard) } }
@@ -211,7 +214,7 @@ struct MapRecord: ParsableCommand {
             progress.finish()
             let wanted = legs.reduce(0) { $0 + $1.seconds }
             if !recorder.stays.isEmpty, !recorder.isSatisfied {
-                Terminal.writeError("pharos: the recording ends before the \(wanted) s that were wanted\n")
+                Terminal.writeError("pharos: the recording is shorter than \(wanted) s\n")
             }
             return recorder.stays
         }
@@ -219,11 +222,11 @@ struct MapRecord: ParsableCommand {
         for index in legs.indices {
             if index > 0 {
                 recorder.turn()
-                Self.bell("Turn by a quarter to the right: \(Int(legs[index].heading ?? 0))°, \(legs[index].seconds) s")
+                Self.bell("Turn right by 90°: \(Int(legs[index].heading ?? 0))°, \(legs[index].seconds) s")
             }
             try source.run(
                 recorder, shared: file.survey.sharedIdentities, isOnlyKnown: onlyKnown, purpose: Self.purpose)
-            // Somebody has ended it.
+            // The user ended it.
             if !recorder.isLegComplete { break }
         }
         recorder.finish()
@@ -232,21 +235,21 @@ struct MapRecord: ParsableCommand {
     }
 
     private func record(
-        _ marks: [MapValue.Mark], in file: GrowingSurvey, _ site: Site?, _ heading: SurveyHeading
+        _ marks: [MapValue.Mark], in file: GrowingSurvey, _ site: Site?, _ recording: Survey.Recording
     ) throws -> [Int] {
         let spots = try marks.map { mark in
             let spot = try spot(mark.place, nil, file.survey, site)
             guard spot.position != nil else {
-                throw Failure(.usage, "--walk: nobody knows the position of \(MapText.line(mark.place))")
+                throw Failure(.usage, "--walk \(MapText.line(mark.place)): the position of this place is unknown")
             }
             return spot
         }
-        let walk = SurveyWalk(file, spots, marks: marks.compactMap(\.seconds), heading)
+        let walk = SurveyWalk(file, spots, marks: marks.compactMap(\.seconds), recording, session: session)
         let progress = ProgressLine()
         walk.onSentence = Self.warn
         if source.from == nil {
             let keys = EnterKeys()
-            Self.bell("Stand at \(spots[0].place ?? "") and press Enter; then again at each of the next places")
+            Self.bell("Stand at \(spots[0].place ?? "") and press Enter, then press Enter at each following place")
             try keys.wait()
             let start = MonotonicClock.nanoseconds()
             walk.onNext = { Self.bell("Next: \($0.place ?? "")") }
@@ -260,7 +263,7 @@ struct MapRecord: ParsableCommand {
         try source.run(walk, shared: file.survey.sharedIdentities, isOnlyKnown: onlyKnown, purpose: Self.purpose)
         progress.finish()
         if walk.left > 0 {
-            Terminal.writeError("pharos: the walk ended before \(MapText.count(walk.left, "place"))\n")
+            Terminal.writeError("pharos: the walk ended with \(MapText.count(walk.left, "place")) left\n")
         }
         return walk.stays
     }
@@ -271,7 +274,7 @@ struct MapRecord: ParsableCommand {
         if isWarning { Terminal.writeError("pharos: \(sentence)\n") }
     }
 
-    /// A line, and a bell where somebody is there.
+    /// Prints a line for the user, with a bell on a terminal.
     private static func bell(_ text: String) {
         Terminal.writeError(text + (Terminal.errorIsTerminal ? "\u{07}\n" : "\n"))
     }
@@ -280,7 +283,7 @@ struct MapRecord: ParsableCommand {
         let packets = heard.reduce(0) { $0 + $1.levels.count }
         let rate = heard.isEmpty ? "-" : MapText.metres(Double(packets) / Double(heard.count))
         let spans = heard.compactMap { beacon in beacon.levels.max().map { $0 - (beacon.levels.min() ?? $0) } }
-        return "\(MapText.count(heard.count, "beacon")), \(rate) packets a second of each, "
+        return "\(MapText.count(heard.count, "beacon")), \(rate) packets per second and beacon, "
             + "spread \(MapText.metres(Percentiles(spans).mean)) dB"
     }
 
@@ -300,13 +303,13 @@ struct MapRecord: ParsableCommand {
     }
 }
 
-/// Enter, pressed while something else goes on.
+/// Counts how often Enter is pressed, while something else runs.
 private final class EnterKeys {
     private let input = Descriptor.standardInput
     private var presses = 0
     private var isOver = false
 
-    /// Whether it was pressed once more.
+    /// Whether Enter was pressed once more.
     var isPressed: Bool {
         look(milliseconds: 0)
         guard presses > 0 else { return false }
@@ -314,11 +317,11 @@ private final class EnterKeys {
         return true
     }
 
-    /// Waits for one.
+    /// Waits until Enter is pressed.
     func wait() throws {
         while presses == 0 {
             look(milliseconds: 1000)
-            if isOver { throw Failure(.usage, "--walk: nobody can press Enter: standard input has ended") }
+            if isOver { throw Failure(.usage, "--walk: standard input has ended, so Enter cannot be pressed") }
         }
         presses -= 1
     }

@@ -6,23 +6,24 @@ internal import Positioning
 
 struct MapShow: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show a map: its field, its errors, and what would help.",
+        commandName: "show",
+        abstract: "Show a map: its levels, its errors, and where another beacon or stay would help.",
         discussion: """
             pharos map show map.json
             pharos map show map.json --html map.html --site museum-site.json
             pharos map show map.json --beacon ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206/1/2 --svg beacon.svg
 
-            The page shows the field of each beacon with what was measured, how many beacons are heard, the error to be \
-            expected, which places are taken for each other, and where one more beacon or stay would help most.
+            The page shows the field and the measured levels of each beacon, the number of beacons received, the expected \
+            error, the places that are mistaken for each other, and where another beacon or stay would help most.
             """)
 
-    /// What the colours show.
+    /// The values that the colours show.
     enum Layer: String, CaseIterable {
         case error
         case heard
     }
 
-    @Argument(help: "A map that `pharos map fit` wrote, or - for standard input.", completion: .file())
+    @Argument(help: "A map, or - for standard input.", completion: .file())
     var map: String
 
     @Option(help: ArgumentHelp("Write one self-contained page to this file.", valueName: "file"), completion: .file())
@@ -37,12 +38,12 @@ struct MapShow: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What the heat map and the drawing show: error, or heard for how many beacons (default: error).",
+            "The values to show: error (the expected error) or heard (the number of beacons received) (default: error).",
             valueName: "layer"),
         completion: .list(Layer.allCases.map(\.rawValue)), transform: MapValue.named)
     var layer: Layer?
 
-    @Option(help: ArgumentHelp("Show the field of this beacon instead.", valueName: "key"))
+    @Option(help: ArgumentHelp("Show the levels of this beacon instead.", valueName: "key"))
     var beacon: String?
 
     @Flag(help: "Print one JSON object.")
@@ -69,7 +70,7 @@ struct MapShow: ParsableCommand {
         if let svg {
             guard let layer else {
                 throw Failure(
-                    .dataFormat, "\(self.map): no place of this map has a position, so there is no plan to draw")
+                    .dataFormat, "\(self.map): no place of this map has a position, so there is nothing to draw")
             }
             let title = map.site.map { "Map of \($0)" } ?? "A map of signals"
             try MapFile.write(MapDrawing(picture, layer: layer, title: title, site: site).svg, to: svg)
@@ -83,7 +84,7 @@ struct MapShow: ParsableCommand {
         }
     }
 
-    /// Whether the terminal says that it has no more than ASCII.
+    /// Whether the terminal can show only ASCII.
     private var isPlain: Bool {
         let encoding =
             Terminal.environment("LC_ALL") ?? Terminal.environment("LC_CTYPE") ?? Terminal.environment("LANG")
@@ -95,7 +96,7 @@ struct MapShow: ParsableCommand {
         guard let number = BeaconKey(beacon).flatMap({ map.number(of: $0) }) else {
             throw Failure(
                 .usage,
-                "--beacon \(TerminalText.quoted(beacon)): the map has no such beacon; `pharos map show --json` names all"
+                "--beacon \(TerminalText.quoted(beacon)): the map has no such beacon; `pharos map show --json` lists all beacons"
             )
         }
         return .beacon(number)

@@ -7,29 +7,31 @@ internal import Sites
 
 struct MapSimulate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "simulate", abstract: "Make a survey of a site file, or a walk through it, without any radio.",
+        commandName: "simulate", abstract: "Simulate a survey of a site file, or a walk through it.",
         discussion: """
             pharos map simulate museum-site.json --output survey.jsonl
             pharos map simulate museum-site.json --path tour --output walk.jsonl --truth truth.csv
 
-            Levels follow the site's path loss and walls; shadows last from day to day, fading does not, and one packet in \
-            ten is lost. The same --seed gives the same floor.
+            Levels are computed from path loss and walls. Shadowing is constant over time, fading is random, and one packet \
+            in ten is lost. Equal values of --seed give equal results.
             """)
 
-    @Argument(help: "A site file with beacons, or one that names a fleet.", completion: .file())
+    @Argument(help: "A site file with beacons or a fleet.", completion: .file())
     var site: String
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Where the survey or the walk goes, or - for standard output.", valueName: "file"),
+        help: ArgumentHelp("The file of the survey or the walk, or - for standard output.", valueName: "file"),
         completion: .file())
     var output: String
 
-    @Option(help: ArgumentHelp("Walk along this path of the site instead of surveying it.", valueName: "name"))
+    @Option(help: ArgumentHelp("Simulate a walk along this path of the site instead of a survey.", valueName: "name"))
     var path: String?
 
     @Option(
-        help: ArgumentHelp("Where the walk really went, as a table for pharos locate --truth.", valueName: "file"),
+        help: ArgumentHelp(
+            "Write the true positions of the walk as a table for pharos locate --truth to this file.", valueName: "file"
+        ),
         completion: .file())
     var truth: String?
 
@@ -39,25 +41,25 @@ struct MapSimulate: ParsableCommand {
     var everyM: Double?
 
     @Option(
-        help: ArgumentHelp("How long at each place, in four headings, 4...3600 s (default: 40).", valueName: "s"),
+        help: ArgumentHelp("The time at each place, in four headings, 4...3600 s (default: 40).", valueName: "s"),
         transform: { try OptionValue.integer($0, in: 4...3600) })
     var seconds: Int?
 
     @Option(
-        help: ArgumentHelp("On how many days, 1...30 (default: 2).", valueName: "days"),
+        help: ArgumentHelp("The number of days, 1...30 (default: 2).", valueName: "days"),
         transform: { try OptionValue.integer($0, in: 1...30) })
     var days: Int?
 
     @Option(
-        help: ArgumentHelp("Another number is another floor (default: 0).", valueName: "number"),
+        help: ArgumentHelp("The seed of the random numbers (default: 0).", valueName: "number"),
         transform: { UInt64(try OptionValue.integer($0, in: 0...Int.max)) })
     var seed: UInt64 = 0
 
     func validate() throws {
-        if truth != nil, path == nil { throw ValidationError("--truth is that of a walk: give a --path.") }
+        if truth != nil, path == nil { throw ValidationError("--truth needs --path: only a walk has true positions.") }
         if path != nil, everyM != nil || seconds != nil || days != nil {
             throw ValidationError(
-                "--every-m, --seconds and --days are those of a survey: a walk goes along its --path at its speed.")
+                "--every-m, --seconds and --days are for a survey, --path is for a walk: give one or the other.")
         }
         if output == "-", truth == "-" {
             throw ValidationError("Only one of --output and --truth can go to standard output.")

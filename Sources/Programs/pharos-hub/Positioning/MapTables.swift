@@ -5,19 +5,19 @@ internal import Positioning
 
 struct MapExport: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Write surveys, or a map, as a table.",
+        commandName: "export", abstract: "Write surveys or a map as a table.",
         discussion: """
             pharos map export survey.jsonl --output survey.csv
             pharos map export survey.jsonl --format wide --output survey.csv
             pharos map export survey.jsonl --format medians --output medians.tsv
             pharos map export map.json --output statistics.csv
 
-            csv has one row a reading, wide one column a beacon; dump and medians are the signal-mapping tool's files, \
-            separated by tabs: every reading, or the median of each node in each measurement. Of a map csv has the \
-            statistics of each beacon at each place. Dropped stays are left out.
+            csv has one row per reading, wide has one column per beacon. dump and medians are the tab-separated files of \
+            the signal-mapping tool of the thesis of 2013: every reading, or the median of each beacon in each measurement. \
+            For a map, csv has the statistics of each beacon at each place. Dropped stays are left out.
             """)
 
-    /// What is written.
+    /// The format of the table.
     enum Format: String, CaseIterable {
         case csv
         case wide
@@ -36,14 +36,14 @@ struct MapExport: ParsableCommand {
     var format: Format = .csv
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("Where it goes (default: standard output).", valueName: "file"),
+        name: .shortAndLong, help: ArgumentHelp("The file of the table (default: standard output).", valueName: "file"),
         completion: .file())
     var output: String = "-"
 
     @OptionGroup var levels: SurveyReadingOptions
 
     func validate() throws {
-        if files.isEmpty { throw ValidationError("Name at least one survey, or a map.") }
+        if files.isEmpty { throw ValidationError("Give at least one survey, or a map.") }
         try OutputFiles.refuseOverwriting([("--output", output)], read: files)
     }
 
@@ -60,10 +60,10 @@ struct MapExport: ParsableCommand {
             case .medians: return SurveyTable.nodeMedians(map)
             case .wide, .dump, .jsonl:
                 throw Failure(
-                    .usage, "\(files[0]): a map has no single readings: use csv or medians, or export its survey")
+                    .usage, "\(files[0]): a map has no single readings: use csv or medians, or export the survey")
             }
         }
-        let survey = try levels.read(files, keepsPackets: true).survey
+        let survey = try levels.read(files).survey
         return switch format {
         case .csv: SurveyTable.long(survey)
         case .wide: SurveyTable.wide(survey)
@@ -76,15 +76,15 @@ struct MapExport: ParsableCommand {
 
 struct MapImport: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Put tables onto the end of a survey.",
+        commandName: "import", abstract: "Append tables to a survey.",
         discussion: """
             pharos map import readings.csv --output survey.jsonl
             pharos map import TrainingData.csv --absent 100 --output survey.jsonl
             pharos map import medians.tsv --output survey.jsonl
 
-            Read are the forms that `pharos map export` writes, told by what is in them, and other surveys. A number that \
-            stands for "not heard" counts as a level unless --absent names it. Measurements of the signal-mapping tool \
-            have no place: `pharos map record --move` puts each where it was taken.
+            It reads all formats that `pharos map export` writes, recognized by their content, and other surveys. If a \
+            number means "not received" in a table, give it with --absent. Measurements of the signal-mapping tool have no \
+            position: `pharos map record --move` adds it.
             """)
 
     @Argument(help: "Tables or surveys, or - for standard input.", completion: .file())
@@ -92,19 +92,20 @@ struct MapImport: ParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The survey, made where it is not there (default: standard output).", valueName: "survey"),
+        help: ArgumentHelp(
+            "The survey, which is created if it does not exist (default: standard output).", valueName: "survey"),
         completion: .file())
     var output: String = "-"
 
     @OptionGroup var levels: SurveyReadingOptions
 
     func validate() throws {
-        if files.isEmpty { throw ValidationError("Name at least one table.") }
+        if files.isEmpty { throw ValidationError("Give at least one table.") }
         try OutputFiles.refuseOverwriting([("--output", output)], read: files)
     }
 
     func run() throws {
-        let survey = try levels.read(files, keepsPackets: true).survey
+        let survey = try levels.read(files).survey
         let file = try GrowingSurvey(output)
         file.append(SurveyWriter.text(survey, numberingFrom: file.nextStay))
         try file.finish()

@@ -6,14 +6,14 @@ internal import Positioning
 
 struct MapUpdateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "update", abstract: "Put a new survey into a map.",
+        commandName: "update", abstract: "Add a new survey to a map.",
         discussion: """
             pharos map update map.json --survey june.jsonl
             pharos map update map.json --survey june.jsonl --output newer.json
 
-            Places that agree with the new survey keep what they have, beside the new; places that do not are replaced. \
-            What was known of a beacon that was moved or is gone is left out. The algorithm stays; errors and regions are \
-            fitted anew.
+            Places that agree with the new survey keep their old seconds in addition to the new ones; other surveyed places \
+            are replaced. Old readings of beacons that were moved or removed are left out. The algorithm stays the same; its \
+            errors and regions are measured again.
             """)
 
     @Argument(help: "The map.", completion: .file())
@@ -27,7 +27,7 @@ struct MapUpdateCommand: ParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Where the new map goes (default: in place of the old one).", valueName: "map"),
+        help: ArgumentHelp("The file of the new map (default: replace the old map).", valueName: "map"),
         completion: .file())
     var output: String?
 
@@ -37,11 +37,11 @@ struct MapUpdateCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
-        if survey.isEmpty { throw ValidationError("Name the new --survey.") }
-        if output == "-", json { throw ValidationError("--output - and --json both want standard output.") }
+        if survey.isEmpty { throw ValidationError("Give the new --survey.") }
+        if output == "-", json { throw ValidationError("Only one of --output - and --json can go to standard output.") }
         try OutputFiles.refuseOverwriting([("--output", output)], read: survey)
         if map == "-", survey.contains("-") {
-            throw ValidationError("Standard input is either the map or the survey.")
+            throw ValidationError("Only one of the map and the survey can come from standard input.")
         }
     }
 

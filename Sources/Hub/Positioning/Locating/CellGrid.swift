@@ -20,12 +20,8 @@ public struct Cell: Hashable, Sendable {
 extension Array where Element == Cell {
     /// The index of the nearest cell on a floor, or on any floor if `floor` is `nil`. `nil` if the floor has no cell.
     func nearest(to position: FloorPosition, floor: String?) -> Int? {
-        var best: (distance: Double, cell: Int)?
-        for (index, cell) in enumerated() where floor == nil || cell.floor == floor {
-            let distance = cell.position.distance(to: position)
-            if best.map({ distance < $0.distance }) ?? true { best = (distance, index) }
-        }
-        return best?.cell
+        let candidates = indices.filter { floor == nil || self[$0].floor == floor }
+        return candidates.min { self[$0].position.distance(to: position) < self[$1].position.distance(to: position) }
     }
 }
 
@@ -101,10 +97,5 @@ public struct CellGrid: Sendable {
     private static func counts(_ area: Area, _ step: Double) -> (columns: Int, rows: Int) {
         func count(_ length: Double) -> Int { Int(min(1e6, (max(0, length) / step + 1e-9).rounded(.down))) + 1 }
         return (count(area.high.x - area.low.x), count(area.high.y - area.low.y))
-    }
-
-    /// The index of the nearest cell on a floor, or on any floor if `floor` is `nil`. `nil` if the floor has no cell.
-    public func nearest(to position: FloorPosition, floor: String?) -> Int? {
-        cells.nearest(to: position, floor: floor)
     }
 }

@@ -1,20 +1,22 @@
 public import Configuration
 
-/// The result of fitting a map: the algorithms that were tried, which one was chosen and why, and its errors.
+/// The result of making a map: the algorithms that were tried, the one that was chosen and why, and its errors.
 public struct FitReport: Sendable {
-    private let choice: AlgorithmChoice
+    private let map: SignalMap
+    private let trials: [AlgorithmChoice.Trial]
     private let output: String
-    private let sessions: Int
-    private let stays: Int
-    private let vectors: Int
+    private var sessions = 0
+    private var stays = 0
+    private var vectors = 0
 
-    /// The report of a fit.
+    /// The report of a map of a survey.
     ///
     /// - Parameters:
     ///   - survey: The survey from which the map was made.
     ///   - output: The file of the map.
     public init(_ choice: AlgorithmChoice, _ survey: Survey, output: String) {
-        self.choice = choice
+        map = choice.map
+        trials = choice.trials
         self.output = output
         let counted = survey.stays.filter { !$0.isDropped && !$0.vectors.isEmpty }
         stays = counted.count
@@ -22,18 +24,30 @@ public struct FitReport: Sendable {
         sessions = Set(counted.map { survey.session(of: $0) ?? "" }).count
     }
 
-    private var map: SignalMap { choice.map }
+    /// The report of a map of a site file.
+    ///
+    /// - Parameter output: The file of the map.
+    public init(siteMap: SignalMap, output: String) {
+        map = siteMap
+        trials = []
+        self.output = output
+    }
 
     /// The report as text.
     public var text: String {
+        guard map.modelSite == nil else {
+            return "\(MapText.count(map.beacons.count, "beacon")) of a site file, no survey\n\n"
+                + "took \(map.settings.algorithm.rawValue): the levels are computed from path loss and walls; without a survey "
+                + "the error is unknown\n"
+        }
         var text =
             "\(MapText.count(map.places.count, "place")), \(MapText.count(map.beacons.count, "beacon")), "
             + "\(vectors) s of \(MapText.count(stays, "stay")) in \(MapText.count(sessions, "session"))\n\n"
-        if !choice.trials.isEmpty {
+        if !trials.isEmpty {
             var table = Table(
                 ["algorithm", "mean m", "95 % of the mean", "75 % m", "95 % m", "exact %", "answered %", "behind m"],
                 alignment: [.left, .right, .right, .right, .right, .right, .right, .right])
-            for trial in choice.trials { table.add(row(trial)) }
+            for trial in trials { table.add(row(trial)) }
             text += table.text + "\n"
         }
         for sentence in sentences { text += sentence + "\n" }
@@ -60,11 +74,11 @@ public struct FitReport: Sendable {
 
     private var taken: String {
         let name = map.settings.algorithm.rawValue
-        guard let best = choice.trials.first else {
+        guard let best = trials.first else {
             return "took \(name): nothing can be left out, so its error is unknown; record more visits"
         }
-        guard choice.trials.count > 1 else { return "took \(name), as asked" }
-        guard let next = choice.trials.dropFirst().first(where: { $0.behind != nil }), let behind = next.behind else {
+        guard trials.count > 1 else { return "took \(name), as asked" }
+        guard let next = trials.dropFirst().first(where: { $0.behind != nil }), let behind = next.behind else {
             let share = MapText.percent(best.evaluation.exact)
             return "took \(name): the place is right in \(share) % of the seconds left out"
         }
@@ -114,34 +128,16 @@ public struct FitReport: Sendable {
 
     /// The report as one object.
     public var json: JSONValue {
-        .record([
+        let advice = map.modelSite == nil ? MapAdvice(map).wants : []
+        return .record([
             ("map", .string(output)), ("places", .integer(map.places.count)),
             ("beacons", .integer(map.beacons.count)), ("vectors", .integer(vectors)), ("stays", .integer(stays)),
             ("sessions", .integer(sessions)), ("algorithm", map.settings.json),
-            ("evaluation", .optional(map.evaluation, \.json)),
-            (
-                "trials",
-                .array(
-                    choice.trials.map { trial in
-                        .record([
-                            ("algorithm", .string(trial.settings.algorithm.rawValue)),
-                            ("evaluation", trial.evaluation.json),
-                            (
-                                "behindM",
-                                .optional(trial.behind) {
-                                    .record([
-                                        ("mean", JSONValue.rounded($0.mean)), ("low", JSONValue.rounded($0.low)),
-                                        ("high", JSONValue.rounded($0.high)), ("certain", .boolean($0.isCertain)),
-                                    ])
-                                }
-                            ),
-                        ])
-                    })
-            ),
+            ("evaluation", .optional(map.evaluation, \.json)), ("trials", .array(trials.map(\.json))),
             (
                 "advice",
                 .array(
-                    MapAdvice(map).wants.map {
+                    advice.map {
                         .record([
                             ("kind", .string($0.kind.rawValue)), ("place", .string(map.places[$0.place].name)),
                             ("reason", .string($0.reason)),
@@ -153,33 +149,16 @@ public struct FitReport: Sendable {
     }
 }
 
-/// The result of making a map from a site file.
-public struct SiteFitReport: Sendable {
-    private let map: SignalMap
-    private let output: String
-
-    /// The report of a map.
-    ///
-    /// - Parameter output: The file of the map.
-    public init(_ map: SignalMap, output: String) {
-        self.map = map
-        self.output = output
-    }
-
-    /// The report as text.
-    public var text: String {
-        "\(MapText.count(map.beacons.count, "beacon")) of a site file, no survey\n\n"
-            + "took \(map.settings.algorithm.rawValue): levels are computed from path loss and walls; the error is unknown "
-            + "without a survey\n"
-    }
-
-    /// The report as one object, with the keys of ``FitReport``.
-    public var json: JSONValue {
-        .record([
-            ("map", .string(output)), ("places", .integer(map.places.count)),
-            ("beacons", .integer(map.beacons.count)), ("vectors", 0), ("stays", 0), ("sessions", 0),
-            ("algorithm", map.settings.json), ("evaluation", .null), ("trials", []), ("advice", []),
-            ("notices", .array(map.notices.map(JSONValue.string))),
+extension AlgorithmChoice.Trial {
+    fileprivate var json: JSONValue {
+        let behind = JSONValue.optional(behind) {
+            .record([
+                ("mean", .rounded($0.mean)), ("low", .rounded($0.low)), ("high", .rounded($0.high)),
+                ("certain", .boolean($0.isCertain)),
+            ])
+        }
+        return .record([
+            ("algorithm", .string(settings.algorithm.rawValue)), ("evaluation", evaluation.json), ("behindM", behind),
         ])
     }
 }
@@ -222,18 +201,12 @@ public struct UpdateReport: Sendable {
 
     /// The report as one object.
     public var json: JSONValue {
-        .record([
-            (
-                "changes",
-                .array(
-                    changes.map {
-                        .record([
-                            ("kind", .string($0.kind.rawValue)), ("subject", .string($0.subject)),
-                            ("differenceDb", JSONValue.rounded($0.difference)),
-                        ])
-                    })
-            ),
-            ("fit", fit.json),
-        ])
+        let changes = changes.map {
+            JSONValue.record([
+                ("kind", .string($0.kind.rawValue)), ("subject", .string($0.subject)),
+                ("differenceDb", .rounded($0.difference)),
+            ])
+        }
+        return .record([("changes", .array(changes)), ("fit", fit.json)])
     }
 }

@@ -3,21 +3,16 @@ internal import Airtime
 /// Records a walk from place to place. Each second becomes a stay at the position at its middle, on the straight line
 /// between two places.
 public final class SurveyWalk: RunConsumer {
-    private let file: GrowingSurvey
+    private var recorded: RecordedStays
     private let spots: [SurveySpot]
-    private var heading: SurveyHeading
     /// The times at which the places were passed, in seconds since the start of the walk, as far as they are known.
     private var marks: [Double]
     private var pending: [(seconds: Double, heard: [HeardBeacon])] = []
     private var segment = 1
-    private var started: Int64?
-    private var hasHeader = false
     private var latest = 0.0
     /// The time in seconds between the start of the walk and the first second, because an adapter takes time to open. `nil`
     /// before the end of the first second.
     private var delay: Double?
-    /// The numbers of the stays that were recorded.
-    public private(set) var stays: [Int] = []
     /// Called with a message for the user.
     public var onSentence: (_ sentence: String, _ isWarning: Bool) -> Void = { _, _ in }
     /// Returns whether the next place is passed now. Called often.
@@ -34,18 +29,25 @@ public final class SurveyWalk: RunConsumer {
     ///   - spots: At least two places, all with positions.
     ///   - marks: The times at which the places are passed, in seconds since the start. If empty, they are marked during
     ///     the walk, which begins at the first place.
-    public init(_ file: GrowingSurvey, _ spots: [SurveySpot], marks: [Double], _ heading: SurveyHeading) {
-        self.file = file
+    ///   - recording: The site and the receiver. Its adapter and start are set later.
+    ///   - session: The session of the stays. `nil` for the day.
+    public init(
+        _ file: GrowingSurvey, _ spots: [SurveySpot], marks: [Double], _ recording: Survey.Recording,
+        session: String? = nil
+    ) {
+        recorded = RecordedStays(file, recording, session: session)
         self.spots = spots
         self.marks = marks.isEmpty ? [0] : marks
-        self.heading = heading
     }
+
+    /// The numbers of the stays that were recorded.
+    public var stays: [Int] { recorded.numbers }
 
     /// The number of places that have not been passed.
     public var left: Int { spots.count - marks.count }
 
     public var isSatisfied: Bool {
-        if file.isBroken || segment >= spots.count { return true }
+        if recorded.file.isBroken || segment >= spots.count { return true }
         if marks.count < spots.count, isPassing() {
             marks.append(max(latest, marks[marks.count - 1] + 0.001))
             if left > 0 { onNext(spots[marks.count]) }
@@ -57,8 +59,8 @@ public final class SurveyWalk: RunConsumer {
     public func pass(seconds: Double) { latest = seconds }
 
     public func begin(session: String?) {}
-    public func date(_ unixMicroseconds: Int64?) { started = started ?? unixMicroseconds }
-    public func listen(on adapter: String) { heading.adapter = adapter }
+    public func date(_ unixMicroseconds: Int64?) { recorded.date(unixMicroseconds) }
+    public func listen(on adapter: String) { recorded.recording.adapter = adapter }
     public func say(_ sentence: String, isWarning: Bool) { onSentence(sentence, isWarning) }
 
     public func take(seconds: Double, _ heard: [HeardBeacon]) {
@@ -87,20 +89,14 @@ public final class SurveyWalk: RunConsumer {
 
     private func write(_ heard: [HeardBeacon], share: Double) {
         guard let from = spots[segment - 1].position, let to = spots[segment].position else { return }
-        let header = SurveyHeader(heading, started: started)
-        if !hasHeader { file.append(header.line) }
-        hasHeader = true
         func between(_ start: Double, _ end: Double) -> Double {
             ((start + share * (end - start)) * 100).rounded() / 100
         }
-        let number = file.nextStay
-        file.append(
-            SurveyWriter.line(
-                Survey.Stay(
-                    number: number, position: FloorPosition(x: between(from.x, to.x), y: between(from.y, to.y)),
-                    floor: share < 0.5 ? spots[segment - 1].floor : spots[segment].floor, session: header.session))
-                + SurveyWriter.line(seconds: 0, readings: SurveyRecorder.readings(heard))
-                + SurveyWriter.end(stay: number, seconds: 1))
-        stays.append(number)
+        let spot = SurveySpot(
+            position: FloorPosition(x: between(from.x, to.x), y: between(from.y, to.y)),
+            floor: share < 0.5 ? spots[segment - 1].floor : spots[segment].floor)
+        recorded.begin(at: spot, heading: nil)
+        recorded.append(seconds: 0, heard)
+        recorded.end(seconds: 1)
     }
 }

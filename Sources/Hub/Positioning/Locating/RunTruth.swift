@@ -35,9 +35,8 @@ public struct RunTruth: Sendable {
         guard let table = found, !problems.contains(where: \.isError) else {
             throw .service(.refused(.malformed, SurveyFiles.sentences(problems.map { $0.inFile(name) })))
         }
-        var columns: [String: Int] = [:]
-        for (index, column) in table.header.enumerated() { columns[column] = columns[column] ?? index }
-        guard columns["x"] != nil, columns["y"] != nil else {
+        let columns = TableColumns(table)
+        guard columns.has("x"), columns.has("y") else {
             throw .refused(
                 .malformed,
                 "\(name):1:1: the table needs the columns x and y, and time and session if the receiver moves")
@@ -45,22 +44,15 @@ public struct RunTruth: Sendable {
         var rows = table.rows
         var row = CSVRow()
         while rows.next(&row) {
-            func text(_ column: String) -> String? {
-                guard let index = columns[column], index < row.cells.count else { return nil }
-                let text = row.cells[index].string(in: table.octets)
-                return text.isEmpty ? nil : text
+            do throws(FileProblem) {
+                guard let x = try columns.real("x", row), let y = try columns.real("y", row) else { continue }
+                let spot = Spot(
+                    position: FloorPosition(x: x, y: y), floor: columns.text("floor", row),
+                    place: columns.text("place", row))
+                marks[columns.text("session", row), default: []].append((try columns.real("time", row), spot))
+            } catch {
+                throw .refused(.malformed, "\(error.inFile(name))")
             }
-            func number(_ column: String) throws(ListenerServiceError) -> Double? {
-                guard let text = text(column) else { return nil }
-                guard let value = Double(text), value.isFinite, abs(value) <= 1e9 else {
-                    throw .refused(
-                        .malformed, "\(name):\(row.line):1: \(column) is not a number: \(ProblemText.quoted(text))")
-                }
-                return value
-            }
-            guard let x = try number("x"), let y = try number("y") else { continue }
-            let spot = Spot(position: FloorPosition(x: x, y: y), floor: text("floor"), place: text("place"))
-            marks[text("session"), default: []].append((try number("time"), spot))
         }
         for session in marks.keys { marks[session]?.sort { ($0.time ?? -.infinity) < ($1.time ?? -.infinity) } }
     }

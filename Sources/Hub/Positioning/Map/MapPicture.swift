@@ -90,6 +90,13 @@ public struct MapPicture: Sendable {
         return found.mean - table.mean(beacon: beacon, cell: cell)
     }
 
+    /// The floors of the cells, each once, in their order.
+    var floors: [String?] {
+        var floors: [String?] = []
+        for cell in cells where !floors.contains(cell.floor) { floors.append(cell.floor) }
+        return floors
+    }
+
     /// The number of beacons that are usually received at a place. `nil` for a place without a position.
     public func heard(at place: Int) -> Int? { cellOfPlace[place].map { heard[$0] } }
 

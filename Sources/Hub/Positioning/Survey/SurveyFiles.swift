@@ -20,7 +20,7 @@ public struct SurveyFiles: Sendable {
     }
 
     /// All stays, in the order of the files.
-    public private(set) var survey: Survey
+    public private(set) var survey = Survey()
     /// The files with their SHA-256.
     public private(set) var sources: [SignalMap.Source] = []
     /// Errors and warnings about lines, in the order of the files.
@@ -33,29 +33,23 @@ public struct SurveyFiles: Sendable {
 
     /// Reads surveys. Lines that cannot be used are reported in ``problems``.
     ///
-    /// - Parameters:
-    ///   - paths: Files, or `-` for standard input.
-    ///   - keepsPackets: Whether the level of every packet is kept. A map needs only the mean of each second.
+    /// - Parameter paths: Files, or `-` for standard input.
     /// - Throws: If a file is missing or not a survey.
-    public init(
-        _ paths: [String], reading: Reading = .init(), keepsPackets: Bool = true
-    ) throws(ListenerServiceError) {
-        survey = Survey(keepsPackets: keepsPackets)
-        for path in paths { try add(path, reading, keepsPackets) }
+    public init(_ paths: [String], reading: Reading = .init()) throws(ListenerServiceError) {
+        for path in paths { try add(path, reading) }
     }
 
     /// Whether no stay has a vector.
     public var isEmpty: Bool { survey.vectorCount == 0 }
 
-    private mutating func add(_ path: String, _ reading: Reading, _ keepsPackets: Bool) throws(ListenerServiceError) {
+    private mutating func add(_ path: String, _ reading: Reading) throws(ListenerServiceError) {
         let pieces = try InputPieces(path)
         var digest = RunningDigest()
         var octets = try pieces.next()
         if let problem = try WrongFile.refusal(pieces, octets, wanted: .survey) { throw problem }
         let found: (survey: Survey, problems: [FileProblem])
         if InputForm(octets) == .lines {
-            var reader = SurveyReader(
-                file: pieces.name, acceptsZero: reading.acceptsZero, keepsPackets: keepsPackets)
+            var reader = SurveyReader(file: pieces.name, acceptsZero: reading.acceptsZero)
             while !octets.isEmpty {
                 digest.take(octets)
                 reader.take(octets)

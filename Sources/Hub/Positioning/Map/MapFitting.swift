@@ -12,14 +12,12 @@ public enum MapFitting {
         _ survey: Survey, positions: [BeaconKey: FloorPosition], candidates: [PositioningAlgorithm],
         base: LocatorSettings, keepsNeighbors: Int? = nil
     ) throws(ListenerServiceError) -> AlgorithmChoice {
-        do throws(PositioningError) {
+        try refusing { () throws(PositioningError) -> AlgorithmChoice in
             let choice = try AlgorithmChoice(
                 survey, positions: positions, candidates: candidates, base: base, neighbors: keepsNeighbors)
             // Without a trial, make sure that the map can be used before it is written.
             if choice.trials.isEmpty { _ = try Locator(choice.map) }
             return choice
-        } catch {
-            throw refusal(error)
         }
     }
 
@@ -44,6 +42,13 @@ public enum MapFitting {
         } catch {
             throw refusal(error)
         }
+    }
+
+    /// Returns the result of `make`, and gives its errors messages and exit codes.
+    static func refusing<Value>(
+        _ make: () throws(PositioningError) -> Value
+    ) throws(ListenerServiceError) -> Value {
+        do throws(PositioningError) { return try make() } catch { throw refusal(error) }
     }
 
     /// The message and exit code of an error.

@@ -1,10 +1,12 @@
 public import Airtime
 internal import BeaconService
 internal import Configuration
+internal import EddystoneSecurity
 internal import Fleet
 internal import FleetStore
 internal import LinuxHost
 public import Listener
+internal import Planner
 internal import Sightings
 public import Sites
 
@@ -107,19 +109,12 @@ public enum MapFile {
             let site = try site(octets, path)
             for beacon in site.beacons { if let key = BeaconKey(beacon.name) { found[key] = beacon.position } }
             if let fleet = site.fleet {
-                let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-                let named = try beaconPositions(fleet.path.hasPrefix("/") ? fleet.path : directory + fleet.path)
+                let named = try beaconPositions(fleetPath(fleet.path, ofSite: path))
                 found.merge(named) { site, _ in site }
             }
             return found
         }
-        let manifest: FleetManifest
-        do throws(FleetStoreError) {
-            manifest = try NamedFleet(path: path).manifest()
-        } catch {
-            throw .fleet(error)
-        }
-        for beacon in manifest.beacons {
+        for beacon in try manifest(path).beacons {
             guard case .plan(let east, let north, _)? = beacon.position, let x = Double(east.text),
                 let y = Double(north.text)
             else { continue }
@@ -130,6 +125,16 @@ public enum MapFile {
             }
         }
         return found
+    }
+
+    /// The path of a fleet that a site file names, which is relative to the site file.
+    private static func fleetPath(_ fleet: String, ofSite site: String) -> String {
+        let directory = site.lastIndex(of: "/").map { String(site[...$0]) } ?? ""
+        return fleet.hasPrefix("/") ? fleet : directory + fleet
+    }
+
+    private static func manifest(_ path: String) throws(ListenerServiceError) -> FleetManifest {
+        do throws(FleetStoreError) { return try NamedFleet(path: path).manifest() } catch { throw .fleet(error) }
     }
 
     /// Whether a file is a site, even if it has only beacons and a target.
@@ -146,5 +151,64 @@ public enum MapFile {
             throw .service(
                 BeaconServiceError(error, reading: path == "-" ? "standard input" : path, limit: limit))
         }
+    }
+
+    // MARK: Sites
+
+    /// Makes a map from a site file and the fleet that it names.
+    ///
+    /// The keys of a site's beacons are their names; the keys of a fleet's beacons are the first identities that they send.
+    ///
+    /// - Throws: If the file is missing, not a site, or without beacons.
+    public static func map(ofSite path: String, settings: LocatorSettings) throws(ListenerServiceError) -> SignalMap {
+        let (site, keys, octets) = try placed(path)
+        let name = path == "-" ? "standard input" : path
+        return try MapFitting.refusing { () throws(PositioningError) -> SignalMap in
+            var map = try SignalMap(site: site, keys: keys, floor: site.fleet?.floor)
+            var settings = settings
+            settings.temper = map.settings.temper
+            map.settings = settings
+            var digest = RunningDigest()
+            digest.take(octets)
+            map.sources = [.init(name: name, sha256: digest.text)]
+            _ = try Locator(map)
+            return map
+        }
+    }
+
+    /// A simulation of a site file.
+    ///
+    /// - Throws: As ``map(ofSite:settings:)`` does.
+    public static func simulatedSite(
+        _ path: String, seed: UInt64
+    ) throws(ListenerServiceError) -> (simulated: SimulatedSite, site: Site) {
+        let (site, keys, _) = try placed(path)
+        return try MapFitting.refusing { () throws(PositioningError) -> (simulated: SimulatedSite, site: Site) in
+            (try SimulatedSite(site, keys: keys, floor: site.fleet?.floor, seed: seed), site)
+        }
+    }
+
+    /// A site with the beacons of its fleet, the keys of these beacons by name, and the file's bytes.
+    private static func placed(
+        _ path: String
+    ) throws(ListenerServiceError) -> (site: Site, keys: [String: BeaconKey], octets: [UInt8]) {
+        let octets = try contents(path, limit: 1 << 25)
+        var site = try site(octets, path)
+        var keys: [String: BeaconKey] = [:]
+        let name = path == "-" ? "standard input" : path
+        if let reference = site.fleet {
+            var placed = SiteFleet(reference, of: site)
+            for beacon in try manifest(fleetPath(reference.path, ofSite: path)).beacons {
+                placed.add(beacon)
+                let identity = beacon.advertisements.lazy.compactMap { BeaconIdentity($0.identity) }.first
+                if let identity { keys[beacon.name] = BeaconKey(identity) }
+            }
+            do throws(FileProblem) {
+                _ = try placed.fill(&site)
+            } catch {
+                throw .refused(.invalid, error.text(file: name))
+            }
+        }
+        return (site, keys, octets)
     }
 }

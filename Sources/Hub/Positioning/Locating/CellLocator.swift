@@ -19,7 +19,7 @@ struct CellLocator: Sendable {
     private var filter: CellFilter?
     private var lastSeconds: Double?
 
-    /// Readings one second apart are not independent. In a filter, each log-likelihood is divided by this, besides the
+    /// Readings one second apart are not independent. In a filter, each log-likelihood is divided by this number and by the
     /// temper.
     private static let dependence = 5.0.squareRoot() / 2
 

@@ -21,10 +21,8 @@ public struct RunLocator: Sendable {
     ///   - walls: Walls that `hmm` does not walk through.
     /// - Throws: If the map lacks what the algorithm needs.
     public init(_ map: SignalMap, settings: LocatorSettings, walls: [Wall] = []) throws(ListenerServiceError) {
-        do throws(PositioningError) {
-            locator = try Locator(map, settings: settings, walls: walls)
-        } catch {
-            throw MapFitting.refusal(error)
+        locator = try MapFitting.refusing { () throws(PositioningError) in
+            try Locator(map, settings: settings, walls: walls)
         }
     }
 

@@ -4,7 +4,9 @@ public import Configuration
 /// Numbers and names in the output of commands.
 public enum MapText {
     /// A number with two decimals, or a dash for `nil`.
-    public static func metres(_ value: Double?) -> String { decimal(value, 100) }
+    public static func metres(_ value: Double?) -> String {
+        value?.isFinite == true ? NumberFormat.fixed(value, 2) : "-"
+    }
 
     /// A share in whole percent without the sign, or a dash for `nil`.
     public static func percent(_ share: Double?) -> String {
@@ -49,12 +51,5 @@ public enum MapText {
         if exponent > 0 { return (value * scale).rounded() / scale }
         while abs(value) / scale >= 1e12 { scale *= 10 }
         return (value / scale).rounded() * scale
-    }
-
-    private static func decimal(_ value: Double?, _ scale: Int) -> String {
-        guard let value, value.isFinite else { return "-" }
-        let number = Int(min(1e12, max(-1e12, (value * Double(scale)).rounded())))
-        let (whole, rest) = abs(number).quotientAndRemainder(dividingBy: scale)
-        return (number < 0 ? "-" : "") + "\(whole)." + "\(scale + rest)".dropFirst()
     }
 }

@@ -184,7 +184,7 @@ public final class SecondGatherer: SightingConsumer {
         else { return }
         shared.insert(source)
         addresses[source] = nil
-        onSentence("\(BeaconKey(identity)) is sent by several devices at once: they are told apart by address", true)
+        onSentence("\(BeaconKey(identity)) is sent by several devices at once: they are distinguished by address", true)
     }
 
     private func identity(of source: Source) -> BeaconIdentity? {

@@ -2,7 +2,7 @@ internal import Airtime
 
 /// `weighted-centroid` and `simple-distance`: methods that need the positions of the beacons but no survey. The other
 /// algorithms are compared with them.
-struct BaselineRule: Sendable {
+struct BaselineRule: PlaceRule {
     private let algorithm: PositioningAlgorithm
     private let positions: [FloorPosition?]
     /// The floor on which each beacon is received with the highest level.
@@ -44,13 +44,19 @@ struct BaselineRule: Sendable {
     }
 
     /// The position and the nearest place. `nil` if no beacon with a position was received.
-    func locate(_ sample: SampleWindow) -> (position: FloorPosition, place: Int?)? {
+    func locate(_ sample: SampleWindow, among places: [Place]) -> (position: FloorPosition?, place: Int?)? {
         let received = sample.means.filter { positions[$0.beacon] != nil }
         let found = algorithm == .weightedCentroid ? weightedCentroid(received) : simpleDistance(received)
         guard let position = found else { return nil }
         let loudest = received.max { ($0.level, $1.beacon) < ($1.level, $0.beacon) }
         let floor = loudest.flatMap { floors[$0.beacon] }
         return (position, places.nearest(to: position) { floor == nil || $0 == floor })
+    }
+
+    /// The distance of each place from the position, in metres.
+    func scores(_ sample: SampleWindow) -> [Double?] {
+        let position = locate(sample, among: places)?.position
+        return places.map { place in position.flatMap { place.position?.distance(to: $0) } }
     }
 
     /// The mean position of the six strongest beacons, weighted by their power, 10^(level/10).

@@ -63,7 +63,7 @@ public struct RunFile {
         case .recording:
             let source = SightingSource.recording(pieces)
             let gatherer = gatherer(source.clock)
-            gatherer.tell(consumer, source.clock)
+            gatherer.passSeconds(to: consumer, source.clock)
             try source.run(gatherer)
         case .lines where SurveyLine.isScan(start): try scan(pieces, consumer)
         case .lines: try lines(pieces, consumer)
@@ -81,7 +81,7 @@ public struct RunFile {
     private func scan(_ pieces: InputPieces, _ consumer: any RunConsumer) throws(ListenerServiceError) {
         let clock = HearingClock()
         let gatherer = gatherer(clock)
-        gatherer.tell(consumer, clock)
+        gatherer.passSeconds(to: consumer, clock)
         var lines = ScanLines(gatherer, clock, name: pieces.name)
         while !consumer.isSatisfied {
             let piece = try pieces.next()
@@ -94,15 +94,15 @@ public struct RunFile {
 
     private func lines(_ pieces: InputPieces, _ consumer: any RunConsumer) throws(ListenerServiceError) {
         var reader = SurveyReader(file: pieces.name, acceptsZero: reading.acceptsZero, acceptsRuns: true)
-        var teller = SurveyTeller()
+        var feed = StayFeed()
         while !consumer.isSatisfied {
             let piece = try pieces.next()
             if piece.isEmpty { break }
             reader.take(piece)
-            teller.tell(reader.survey, consumer)
+            feed.pass(reader.survey, to: consumer)
         }
         reader.finish()
-        teller.tell(reader.survey, consumer)
+        feed.pass(reader.survey, to: consumer)
         try end(reader.survey, reader.problems, pieces.name, consumer)
     }
 
@@ -123,8 +123,8 @@ public struct RunFile {
         guard let survey, Self.hasLevels(survey) || !faults.contains(where: \.isError) else {
             throw Self.noRun(faults, pieces.name)
         }
-        var teller = SurveyTeller()
-        teller.tell(survey, consumer)
+        var feed = StayFeed()
+        feed.pass(survey, to: consumer)
         try end(survey, faults, pieces.name, consumer)
     }
 
@@ -151,7 +151,7 @@ extension SecondGatherer {
     /// Passes all seconds to a consumer, as one run without a name.
     ///
     /// - Parameter source: The source of an adapter. `nil` for a recording.
-    public func tell(_ consumer: any RunConsumer, _ clock: HearingClock, of source: SightingSource? = nil) {
+    public func passSeconds(to consumer: any RunConsumer, _ clock: HearingClock, of source: SightingSource? = nil) {
         var hasBegun = false
         onSecond = { [unowned self] second, heard in
             if !hasBegun {
@@ -169,12 +169,12 @@ extension SecondGatherer {
 
 /// Passes on the stays of a survey that is still being read, each as a run. Stays that a later line drops are passed on
 /// too, because the result must not depend on how much of the file has already been written.
-private struct SurveyTeller {
+private struct StayFeed {
     private var stay = 0
     private var vector = 0
     private var hasBegun = false
 
-    mutating func tell(_ survey: Survey, _ consumer: any RunConsumer) {
+    mutating func pass(_ survey: Survey, to consumer: any RunConsumer) {
         while stay < survey.stays.count, !consumer.isSatisfied {
             let current = survey.stays[stay]
             if !hasBegun {

@@ -1,0 +1,138 @@
+internal import Airtime
+public import Sites
+
+/// Locates a receiver on a map, vector by vector.
+///
+/// ```swift
+/// var locator = try Locator(map)
+/// for vector in run { print(locator.locate(vector).position as Any) }
+/// ```
+///
+/// It has no clock, so a recording gives the same answers at any speed.
+public struct Locator: Sendable {
+    /// The map, with the settings in use.
+    public let map: SignalMap
+    /// Whether answers contain the score of every place.
+    public var wantsScores = false
+
+    /// The rule of the algorithm. `nil` for `gauss`, `field` and `hmm`.
+    private let rule: (any PlaceRule)?
+    /// The state of `gauss`, `field` and `hmm`. `nil` for other algorithms.
+    private(set) var cells: CellLocator?
+    private var window: SampleWindow
+
+    /// - Parameters:
+    ///   - settings: How to locate; `nil` for the map's settings.
+    ///   - walls: Walls that `hmm` does not walk through.
+    /// - Throws: If the map lacks what the algorithm needs.
+    public init(
+        _ map: SignalMap, settings: LocatorSettings? = nil, walls: [Wall] = []
+    ) throws(PositioningError) {
+        var map = map
+        if let settings { map.settings = settings }
+        let settings = map.settings
+        let algorithm = settings.algorithm
+        if map.modelSite != nil, algorithm != .field, algorithm != .hmm, !algorithm.isBaseline {
+            throw .noSurvey(algorithm)
+        }
+        if algorithm.needsPrints, map.prints.isEmpty { throw .noPrints(algorithm) }
+        self.map = map
+        window = SampleWindow(length: settings.effectiveWindow)
+        switch algorithm {
+        case .nn: rule = NearestPrintRule(map)
+        case .nnMean: rule = NearestPrintRule(map, \.mean)
+        case .nnMedian: rule = NearestPrintRule(map, \.median)
+        case .bhattacharyya: rule = BhattacharyyaRule(map)
+        case .relative: rule = RelativeRule(map, settings)
+        case .wknn: rule = WeightedNeighbors(map)
+        case .weightedCentroid, .simpleDistance: rule = try BaselineRule(map)
+        case .gauss, .field, .hmm:
+            rule = nil
+            cells = try CellLocator(map, walls: walls)
+        }
+    }
+
+    /// Forgets the run so far.
+    public mutating func begin() {
+        window = SampleWindow(length: map.settings.effectiveWindow)
+        cells?.begin()
+    }
+
+    /// Takes the next second of a run and locates the receiver.
+    ///
+    /// - Parameters:
+    ///   - vector: With the map's beacon numbers; other numbers are ignored.
+    ///   - strangers: The number of beacons received in this second that are not on the map.
+    public mutating func locate(_ vector: SignalVector, strangers: Int = 0) -> LocatorAnswer {
+        add(vector)
+        let used = window.beaconCount
+        let heard = used + strangers
+        guard used > 0 else { return .none(strangers > 0 ? .nothingInCommon : .nothingHeard, heard: strangers) }
+        if let cells {
+            var answer = cells.answer(
+                heard: heard, used: used, placeCount: map.places.count, wantsScores: wantsScores)
+            if let place = answer.place, map.places[place].position == nil { answer.position = nil }
+            return answer
+        }
+        var answer = LocatorAnswer.none(.noCandidate, heard: heard, used: used)
+        if let found = rule?.locate(window, among: map.places) {
+            answer = LocatorAnswer(used < 3 ? .poor : .fix, heard: heard, used: used)
+            (answer.position, answer.place) = found
+            answer.floor = found.place.flatMap { map.places[$0].floor }
+        }
+        if wantsScores { answer.scores = rule?.scores(window) ?? [] }
+        return answer
+    }
+
+    /// Takes the next second of a run without locating the receiver.
+    mutating func add(_ vector: SignalVector) {
+        let known = vector.readings.filter { map.beacons.indices.contains($0.beacon) }
+        let vector = SignalVector(seconds: vector.seconds, sorted: known)
+        window.append(vector)
+        cells?.add(vector)
+    }
+}
+
+/// The last vectors of a run, which are located together. Beacons have the map's numbers.
+struct SampleWindow: Sendable {
+    /// The last vectors, oldest first, including empty ones.
+    private(set) var vectors: [SignalVector] = []
+    /// If there is no limit: the last levels of each beacon of the run.
+    private var run: [Int: [Double]] = [:]
+    private let length: Int?
+
+    /// The number of a beacon's last levels that make its histogram.
+    static let historyLength = 5
+
+    /// - Parameter length: The number of vectors; `nil` to keep one vector and the history of the whole run.
+    init(length: Int?) {
+        self.length = length
+    }
+
+    mutating func append(_ vector: SignalVector) {
+        vectors.append(vector)
+        if vectors.count > length ?? 1 { vectors.removeFirst() }
+        if length == nil { Self.append(vector, to: &run) }
+    }
+
+    /// The number of beacons that were received.
+    var beaconCount: Int { Set(vectors.flatMap { $0.readings.map(\.beacon) }).count }
+
+    /// The mean of each beacon over the vectors in which it was received, sorted by beacon number.
+    var means: [SignalVector.Reading] { SignalVector(seconds: 0, readings: vectors.flatMap(\.readings)).readings }
+
+    /// The last levels of each beacon within the window, oldest first, up to ``historyLength``.
+    var history: [Int: [Double]] {
+        guard length != nil else { return run }
+        var history: [Int: [Double]] = [:]
+        for vector in vectors { Self.append(vector, to: &history) }
+        return history
+    }
+
+    private static func append(_ vector: SignalVector, to history: inout [Int: [Double]]) {
+        for reading in vector.readings {
+            let levels = history[reading.beacon, default: []] + [reading.level]
+            history[reading.beacon] = levels.suffix(historyLength)
+        }
+    }
+}

@@ -1,0 +1,161 @@
+public import Airtime
+internal import Configuration
+internal import LinuxHost
+
+/// The place at which stays are recorded.
+public struct SurveySpot: Hashable, Sendable {
+    /// The place's name. `nil` if there is only a position.
+    public var place: String?
+    /// Metres east and north. `nil` if unknown.
+    public var position: FloorPosition?
+    /// The floor's name. `nil` on sites with one floor.
+    public var floor: String?
+
+    /// A place.
+    public init(place: String? = nil, position: FloorPosition? = nil, floor: String? = nil) {
+        self.place = place
+        self.position = position
+        self.floor = floor
+    }
+}
+
+/// Appends the stays of one recording to a survey.
+struct RecordedStays {
+    let file: GrowingSurvey
+    /// The first line of the recording, which is written before the first stay.
+    var recording: Survey.Recording
+    /// The session of all stays. `nil` for the day.
+    let session: String?
+    /// The numbers of the stays that were recorded.
+    private(set) var numbers: [Int] = []
+
+    /// - Parameter session: `nil` for the day.
+    init(_ file: GrowingSurvey, _ recording: Survey.Recording, session: String?) {
+        self.file = file
+        self.recording = recording
+        self.session = session
+    }
+
+    /// Takes the time at which the recording began, in microseconds since 1970. Later times are ignored.
+    mutating func date(_ unixMicroseconds: Int64?) {
+        guard recording.started == nil, let unixMicroseconds else { return }
+        recording.started = RFC3339Time(secondsSince1970: Int(unixMicroseconds / 1_000_000))
+    }
+
+    /// Begins a stay.
+    mutating func begin(at spot: SurveySpot, heading: Double?) {
+        if numbers.isEmpty { file.append(SurveyWriter.line(recording)) }
+        let day = recording.started.map { String($0.description.prefix(10)) }
+        let stay = Survey.Stay(
+            number: file.nextStay, place: spot.place, position: spot.position, floor: spot.floor, heading: heading,
+            session: session ?? day)
+        file.append(SurveyWriter.line(stay))
+        numbers.append(stay.number)
+    }
+
+    /// Appends a second to the stay.
+    func append(seconds: Double, _ heard: [HeardBeacon]) {
+        var byKey: [BeaconKey: [Double]] = [:]
+        for beacon in heard { if let key = beacon.recordedKey { byKey[key, default: []] += beacon.levels } }
+        let readings = byKey.sorted { $0.key < $1.key }.map { (key: $0.key, levels: $0.value) }
+        file.append(SurveyWriter.line(seconds: seconds, readings: readings))
+    }
+
+    /// Ends the stay.
+    func end(seconds: Int) {
+        if let number = numbers.last { file.append(SurveyWriter.end(stay: number, seconds: seconds)) }
+    }
+}
+
+/// Appends stays at one place to a survey, second by second.
+public final class SurveyRecorder: RunConsumer {
+    /// A stay with one heading.
+    public struct Leg: Hashable, Sendable {
+        /// Degrees clockwise from north. `nil` if unknown.
+        public var heading: Double?
+        /// The number of seconds.
+        public var seconds: Int
+
+        /// A stay with a heading.
+        public init(heading: Double?, seconds: Int) {
+            self.heading = heading
+            self.seconds = seconds
+        }
+    }
+
+    private var recorded: RecordedStays
+    private let spot: SurveySpot
+    private let legs: [Leg]
+    private var leg = 0
+    private var count = 0
+    private var isOpen = false
+    private var origin: Double?
+    /// Called with a message for the user.
+    public var onSentence: (_ sentence: String, _ isWarning: Bool) -> Void = { _, _ in }
+    /// Called with each second: the number of seconds left, and the received beacons.
+    public var onSecond: (_ left: Int, _ heard: [HeardBeacon]) -> Void = { _, _ in }
+    /// Whether the recorder waits for ``turn()`` before the next leg.
+    public var waits = false
+
+    /// A recorder.
+    ///
+    /// - Parameters:
+    ///   - file: The survey.
+    ///   - legs: At least one. A file that is recorded from continues from one to the next.
+    ///   - recording: The site and the receiver. Its adapter and start are set later.
+    ///   - session: The session of the stays. `nil` for the day.
+    public init(
+        _ file: GrowingSurvey, at spot: SurveySpot, legs: [Leg], _ recording: Survey.Recording, session: String? = nil
+    ) {
+        recorded = RecordedStays(file, recording, session: session)
+        self.spot = spot
+        self.legs = legs
+    }
+
+    /// The numbers of the stays that were recorded.
+    public var stays: [Int] { recorded.numbers }
+
+    /// Whether the current leg has all its seconds.
+    public var isLegComplete: Bool { leg >= legs.count || count >= legs[leg].seconds }
+
+    public var isSatisfied: Bool {
+        recorded.file.isBroken || (waits ? isLegComplete : isLegComplete && leg + 1 >= legs.count)
+    }
+
+    public func begin(session: String?) {}
+    public func date(_ unixMicroseconds: Int64?) { recorded.date(unixMicroseconds) }
+    public func listen(on adapter: String) { recorded.recording.adapter = adapter }
+
+    public func take(seconds: Double, _ heard: [HeardBeacon]) {
+        if isLegComplete {
+            guard !waits, leg + 1 < legs.count else { return }
+            turn()
+        }
+        if count == 0 {
+            recorded.begin(at: spot, heading: legs[leg].heading)
+            isOpen = true
+        }
+        let start = origin ?? seconds
+        origin = start
+        recorded.append(seconds: seconds - start, heard)
+        count += 1
+        onSecond(legs[leg].seconds - count, heard)
+        if isLegComplete { finish() }
+    }
+
+    /// Begins the next leg.
+    public func turn() {
+        finish()
+        leg += 1
+        count = 0
+        origin = nil
+    }
+
+    public func say(_ sentence: String, isWarning: Bool) { onSentence(sentence, isWarning) }
+
+    /// Ends the stay that is being recorded.
+    public func finish() {
+        if isOpen { recorded.end(seconds: count) }
+        isOpen = false
+    }
+}
