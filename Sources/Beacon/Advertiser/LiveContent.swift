@@ -72,7 +72,7 @@ public final class LiveContent {
 
     /// When the next id changes; `nil` for never.
     var nextTurn: HCIInstant? {
-        turns.isEmpty ? nil : turns.lazy.map { clock.instant(ofMicroseconds: $0.dueMicroseconds) }.min()
+        turns.isEmpty ? nil : turns.lazy.map { self.clock.instant(ofMicroseconds: $0.dueMicroseconds) }.min()
     }
 
     /// Changes an id if its time has come.

@@ -1,3 +1,6 @@
+// rounded() needs the C library's libm, which this import links.
+internal import Glibc
+
 /// Formats numbers with a unit and a precision. The text does not depend on the locale, and is never `nan` or `inf`.
 public enum NumberFormat {
     /// The text for a missing number.
