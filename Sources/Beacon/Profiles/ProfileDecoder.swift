@@ -77,11 +77,6 @@ extension ConfigurationDecoder {
         node.flatMap { ValueType<AdapterName>.adapter.read(&self, $0) }
     }
 
-    /// An advertising interval in milliseconds, as microseconds.
-    package mutating func interval(_ node: JSONNode?) -> Int? {
-        node.flatMap { ValueType<Int>.interval.read(&self, $0) }
-    }
-
     private mutating func scanResponse(_ node: JSONNode) -> BeaconProfile.ScanResponse? {
         guard let object = open(ScanResponseKeys.section, node) else { return nil }
         let localName = read(ScanResponseKeys.localName, in: object)

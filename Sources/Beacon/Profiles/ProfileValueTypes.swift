@@ -186,7 +186,7 @@ extension ValueType<RFC3339Time> {
 
 extension ValueType<Int> {
     /// An advertising interval in milliseconds, read as microseconds.
-    package static var interval: ValueType {
+    static var interval: ValueType {
         let range = AdvertisingInterval.extendedRange
         return ValueType.thousandths(range.lowerBound.microseconds...range.upperBound.microseconds, unit: "ms")
             .defined(as: "intervalMs")
