@@ -1,4 +1,6 @@
+import Configuration
 import LinuxHost
+import TestSupport
 import Testing
 
 @testable import pharos_hub

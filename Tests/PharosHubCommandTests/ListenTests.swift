@@ -1,3 +1,5 @@
+import Configuration
+import TestSupport
 import Testing
 
 @testable import pharos_hub
