@@ -145,7 +145,7 @@ import VirtualController
             (.raspberryPi, 0x2005, "the adapter is scanning or connecting; end that first (bluetoothctl scan off)"),
             (
                 .raspberryPi, 0x2006,
-                "another program advertises on this adapter, or its controller wants another family"
+                "another program advertises on this adapter, or its controller follows the extended commands"
             ),
             (
                 .intel, 0x2036,

@@ -140,7 +140,7 @@ import VirtualController
         let bench = Bench(.intel)
         let session = try bench.session(Sample.ephemeral(exponent: 4))
         let error = failure { try session.start() }
-        #expect(error?.description == "this advertisement needs an identity key, and a rotation exponent of 0...15")
+        #expect(error?.description == "this advertisement needs an identity key and a rotation exponent of 0...15")
         #expect(!bench.isAdvertising)
     }
 

@@ -18,7 +18,7 @@ import VirtualController
 
     private static let noWay =
         "this controller has no extended advertising and no known vendor command; "
-        + "a controller with extended advertising, or a Zephyr board over serial:, can"
+        + "use a controller with extended advertising, or a Zephyr board over serial:"
 
     private static let wishes = [
         Wish(model: .intel, asked: -10, grant: .granted(Sample.power(-10)), words: "-10 dBm granted"),

@@ -94,7 +94,7 @@ import Testing
         var silent = Self.delivery(holes: [30...60])
         #expect(silent.grade == .unfit)
         silent.isSenderOff = true
-        #expect(silent.grade == nil && silent.reason.contains("another program has turned it off"))
+        #expect(silent.grade == nil && silent.reason.contains("another program turned it off"))
         var heard = Self.delivery()
         heard.isSenderOff = true
         #expect(heard.grade == .good, "what was heard was sent")
@@ -144,7 +144,7 @@ import Testing
         #expect(Self.grades(report, 0) == [.good, .usable, .unfit])
         #expect(Self.grades(report, 1) == [.usable, .good, .unfit])
         #expect(!report.isFit)
-        #expect(report.text.contains("a third one does"))
+        #expect(report.text.contains("test with a third one"))
         #expect(report.verdicts(of: Self.radios[0])[2].reasons.count == 2)
     }
 

@@ -38,7 +38,7 @@ import Testing
                 + "thermal:TYPE, hwmon:NAME:tempN, iio:NAME")
         #expect(
             "\(SensorNameError(text: "x", quantity: .voltage))"
-                == "\"x\" names no battery or supply voltage; use auto, or one of the forms "
+                == "\"x\" is not the name of a battery or supply voltage; use auto, or one of the forms "
                 + "power:NAME, hwmon:NAME:inN")
     }
 

@@ -110,11 +110,14 @@ import Testing
         let known = try KnownBeacons([path])
         #expect(known.beacons.map(\.name) == ["lobby"] && known.profiles.count == 1)
         #expect(
-            known.warnings.count == 1 && known.warnings[0].contains("tools.json: this command reads no inventories"))
+            known.warnings.count == 1
+                && known.warnings[0].contains("tools.json: this command does not read inventories"))
         // If no beacon is left, the warnings say why.
         let things = try file(#""known": [{"inventory": "tools.json"}]"#)
         let error = #expect(throws: ListenerServiceError.self) { try KnownBeacons([things]) }
-        #expect(error?.messages.count == 2 && error?.messages[0].contains("this command reads no inventories") == true)
+        #expect(
+            error?.messages.count == 2
+                && error?.messages[0].contains("this command does not read inventories") == true)
         let missing = try file(#""known": [{"profile": "attic.json"}]"#)
         #expect(throws: ListenerServiceError.self) { try KnownBeacons([missing]) }
     }

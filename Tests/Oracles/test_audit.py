@@ -291,7 +291,7 @@ def test_bad_arguments(tmp_path, boxes):
     # What listeners keep and publish has nothing of what an audit judges.
     for option in ("--history", "--mqtt"):
         result = pharos.run("audit", boxes[0], option, "x")
-        assert result.code == 64 and f"{option}: what listeners keep" in result.err and "--replay" in result.err
+        assert result.code == 64 and f"{option}: listeners do not store" in result.err and "--replay" in result.err
     for wrong in (["--replay", "-", "--replay", "-"], ["--adapter", "virtual", "--duration-s", "0"],
                   ["--adapter", "virtual", "--html", "-"]):
         assert pharos.run("audit", boxes[0], *wrong).code == 64, wrong

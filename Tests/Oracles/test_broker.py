@@ -191,6 +191,7 @@ def test_a_receiver_that_dies_or_is_deaf_makes_nobody_absent(broker, reader, lis
     all_of_it = reader(broker.port)
     peer = listen(broker.url)
     all_of_it.wait(STATE, present)
+    all_of_it.wait(EVENTS, lambda value: value["event"] == "enter")
     air.controller.process.kill()
     all_of_it.wait(STATUS, lambda value: value == "offline", 30)
     all_of_it.wait(STATE, lambda value: value["known"] is False, 30)

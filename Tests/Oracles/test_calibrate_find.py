@@ -133,7 +133,8 @@ def test_warnings(tmp_path):
     result = pharos.checked("calibrate", "--beacon", BEACON, "--replay", path, "--turn", "--radio-power-dbm", "-38")
     for part in ("the headings differ by", "a second beacon", "above the -38 dBm"):
         assert part in result.err, result.err
-    assert "one heading is not enough for a calibration" in pharos.checked("calibrate", "--beacon", BEACON, "--replay", path).err
+    assert "one heading is not enough for a calibration" in pharos.checked(
+        "calibrate", "--beacon", BEACON, "--replay", path).err
 
 
 # ---- find

@@ -263,7 +263,8 @@ def test_a_collector_file_that_cannot_serve_says_why(tmp_path):
 def test_where_says_what_is_no_beacon(tmp_path):
     path = museum(tmp_path)
     collect(path, f"--from={written(tmp_path, 'west.jsonl', rounds('west', range(30), lambda _: (2, 2)))}")
-    for name, message in {"hall": '"hall" is a room, not a beacon; `pharos where` without a name', "nobody": "lists all beacons",
+    for name, message in {"hall": '"hall" is a room, not a beacon; `pharos where` without a name',
+                          "nobody": "lists all beacons",
                           "west": '"west" is a receiver, not a beacon'}.items():
         result = pharos.run("where", name, "--state-file", tmp_path / "state.json")
         assert result.code == 64 and message in result.err, result.err
@@ -276,7 +277,8 @@ def test_a_terminal_is_told_what_is_awaited(tmp_path):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     os.close(inner)
     try:
-        assert "from standard input until Ctrl-D; to read a recording, use --from NAME=FILE" in process.stderr.readline()
+        assert ("from standard input until Ctrl-D; to read a recording, use --from NAME=FILE"
+                in process.stderr.readline())
         os.write(outer, b"\x04")
         assert process.communicate(timeout=10)[0] == "No beacon was received.\n" and process.returncode == 0
     finally:

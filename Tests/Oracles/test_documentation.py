@@ -33,7 +33,14 @@ def is_runnable(command: str) -> bool:
     return not any(word in command + "\n" for word in needs) and "workshop" not in command
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=lambda page: page.stem)
+# Its commands fit maps, which takes minutes in a debug build.
+LONG = ["Places"]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.long] if page.stem in LONG else []) for page in PAGES if commands(page)],
+    ids=lambda page: page.stem)
 def test_every_command_of_a_page_works(page, tmp_path):
     directory = tmp_path / "here"
     directory.mkdir()
@@ -43,7 +50,7 @@ def test_every_command_of_a_page_works(page, tmp_path):
         # Into a file: what a command leaves running would keep a pipe open.
         with (tmp_path / "output").open("w+") as output:
             done = subprocess.run(["bash", "-c", command], cwd=directory, env=environment, stdin=subprocess.DEVNULL,
-                                  stdout=output, stderr=output, timeout=120, check=False)
+                                  stdout=output, stderr=output, timeout=300, check=False)
             output.seek(0)
             assert done.returncode == expected, f"{command}\n{output.read()}"
 

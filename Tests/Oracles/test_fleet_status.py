@@ -92,7 +92,8 @@ def test_files_that_are_no_status_are_said(fleet):
     (fleet / "from" / "x.json").write_text("{")
     (fleet / "from" / "y.json").write_text('{"name": "y", "state": "asleep"}')
     result = pharos.checked("fleet", "status", fleet, "--from", fleet / "from")
-    assert "x.json: this is not a status file" in result.err and "y.json: the instance's state is not one of" in result.err
+    assert ("x.json: this is not a status file" in result.err
+            and "y.json: the instance's state is not one of" in result.err)
 
 
 def test_what_listeners_and_collectors_leave_beside_it_is_passed_over(fleet):

@@ -157,7 +157,7 @@ def test_keys_that_others_may_read_and_keys_that_are_none_are_refused(tmp_path, 
     path = listener(tmp_path, irks=[{"name": "ana", "file": "ana"}])
     words = ["listen", path, "--print", "--replay", tape]
     missing = pharos.run(*words)
-    assert missing.code == 66 and "the identity resolving key belongs there" in missing.err
+    assert missing.code == 66 and "write the identity resolving key there" in missing.err
     key_file(tmp_path, "ana", bytes(16), 0o640)
     readable = pharos.run(*words)
     assert readable.code == 78 and "chmod 600" in readable.err

@@ -157,10 +157,10 @@ def test_the_things_of_an_inventory_are_known(service):
     assert service.peer.interrupt(signal.SIGTERM) == 0
     # In the foreground too; a command without the hub says what it does not know.
     printed = pharos.checked("listen", service.file, "--print", "--duration-s", "0", "--json", "--adapter", "virtual")
-    assert "--print does not use zones" in printed.err and "reads no inventories" not in printed.err
+    assert "--print does not use zones" in printed.err and "does not read inventories" not in printed.err
     scan = pharos.checked("scan", "--known", service.file, "--known", boxed(service), "--duration-s", "0",
                           "--adapter", "virtual")
-    assert f"{tools}: this command reads no inventories" in scan.err
+    assert f"{tools}: this command does not read inventories" in scan.err
     # What is wrong with it is told with its place there.
     tools.write_text('{"version": 1, "name": "tools",\n "items": [{"id": "a b", "name": "Saw"}]}')
     result = pharos.run("listen", service.file, "--state-dir", service.folder, "--runtime-dir", service.folder)

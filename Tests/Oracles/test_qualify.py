@@ -308,14 +308,14 @@ def test_wrong_input(desk, tmp_path):
         result = pharos.run("qualify", *options, "--duration-s", "1")
         assert result.code == code and words in result.err and result.out == "", result
 
-    refused(64, "one radio", "--sender", "hci7", "--receiver", "hci7")
-    refused(64, "one radio", "--sender", "hci7", "--receiver", "hci7:user")
-    refused(64, "one radio", "--sender", "serial:/dev/null@9600", "--receiver", "serial:/dev/null@115200")
+    refused(64, "the same radio", "--sender", "hci7", "--receiver", "hci7")
+    refused(64, "the same radio", "--sender", "hci7", "--receiver", "hci7:user")
+    refused(64, "the same radio", "--sender", "serial:/dev/null@9600", "--receiver", "serial:/dev/null@115200")
     refused(64, "drops repeats", "--sender", "hci7:mgmt", "--receiver", "hci8")
     refused(64, "virtual for both", "--sender", "virtual", "--receiver", "hci8")
     refused(64, "--hears needs --known", "--hears", "desk")
-    refused(64, "goes with --hears", "--known", desk)
-    refused(64, "no beacon of --known", "--hears", "nobody", "--known", desk, "--receiver", "virtual")
+    refused(64, "--known needs --hears", "--known", desk)
+    refused(64, "no beacon in --known", "--hears", "nobody", "--known", desk, "--receiver", "virtual")
     refused(64, "leave out --sender", "--hears", "desk", "--known", desk, "--sender", "virtual")
     refused(69, "unix:", "--sender", f"unix:{tmp_path}/nobody", "--receiver", f"unix:{tmp_path}/nobody")
     assert pharos.run("qualify", "--sender", "virtual", "--duration-s", "0.5").code == 64

@@ -57,7 +57,7 @@ import Testing
         #expect(result.code == 0, "\(result.errors)")
         for line in [
             "left out, because they have no position: b1",
-            "have a place on the globe and none in metres on the plan: b2",
+            "left out, because their positions are geographic and not in metres on the plan: b2",
             "outside the outline: b3",
         ] {
             #expect(result.errors.contains(line), "\(result.errors)")
@@ -68,7 +68,7 @@ import Testing
     @Test(arguments: [
         (#"{"fleet":"none.json"}"#, 66, "none.json: there is no such file"),
         (#"{"fleet":"shop.json"}"#, 78, "has several sites: berlin, hamburg; choose one with \"site\""),
-        (#"{"fleet":"shop.json","site":"berlin"}"#, 78, "says where it hangs on the plan: give each a \"position\""),
+        (#"{"fleet":"shop.json","site":"berlin"}"#, 78, "has a position on the plan: give each a \"position\""),
         (#"{"fleet":"museum.json","site":"louvre"}"#, 78, "has no beacons of a site \"louvre\"; its sites: museum"),
         (#"{"fleet":"museum.json","floor":"roof"}"#, 78, "no beacons of a floor \"roof\""),
         (#"{"fleet":"museum.json","floor":"roof"}"#, 78, "its floors: ground, upper"),

@@ -37,7 +37,7 @@ import Testing
         let nowhere = box.folder.place("profile/no")
         try box.start(state: nowhere, runtime: nowhere)
         #expect(box.says("on the air:"))
-        #expect(box.says("this file is out of date until it can be written; the beacon stays on the air"))
+        #expect(box.says("the file is out of date until it can be written; the beacon stays on the air"))
         #expect(box.stop()?.code == 0)
     }
 
@@ -52,8 +52,8 @@ import Testing
     @Test func aDirectoryThatCannotBeMadeIsToldWithItsRemedy() throws {
         let box = try ServiceTestBox()
         try box.start(adapter: "unix:\(box.socket)", runtime: box.folder.place("profile/no"))
-        #expect(box.says("make the directory, or name another one with --runtime-dir"))
-        #expect(box.says("this file is out of date until it can be written"))
+        #expect(box.says("create the directory, or choose another one with --runtime-dir"))
+        #expect(box.says("the file is out of date until it can be written"))
         #expect(box.stop()?.code == 0)
         // It never was.
         #expect(box.count("stays on the air") == 0)

@@ -58,7 +58,7 @@ import Testing
         #expect(json.code == 0 && json.lines.compactMap { $0["event"]?.string } == ["enter", "room", "known"])
         let csv = try HubProgram.run("history", "hall", "--history", database, "--csv")
         #expect(csv.code == 0 && csv.output.hasPrefix("at,event,zone,beacon,"))
-        #expect(csv.output.contains(",key-ana,"))
+        #expect(csv.output.contains(",\"key-ana\","))
         let heard = try HubProgram.run("history", "key-ana", "--history", database, "--heard", "--json")
         #expect(heard.lines.contains { $0["event"]?.string == "heard" && $0["receiver"]?.string == "east" })
         let file = try HubProgram.run(

@@ -78,7 +78,7 @@ struct HubFolder {
             text: """
                 {"version": 1, "name": "desk",
                  "known": [{"name": "key-peter", "ibeacon": {"uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206",
-                   "major": 1, "minor": 7}, "measuredPowerAt1mDbm": -59}],
+                   "major": 1, "minor": 7}}],
                  "zones": [{"name": "near", "beacons": ["key-peter"], "withinM": 2}]}
                 """)
     }

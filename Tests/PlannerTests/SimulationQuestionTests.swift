@@ -51,7 +51,7 @@ import Testing
     private func question() throws -> SimulatedCollisions {
         let frame = try PlannedFrame(interval: AdvertisingInterval(rawValue: 160), payloadOctets: 31)
         return try SimulatedCollisions(
-            air: PlannedAir(beacons: 20, frames: [frame]), seed: 7, precision: 0.003)
+            air: PlannedAir(beacons: 20, frames: [frame]), seed: 7, precision: 0.002)
     }
 
     private func part(_ index: Int, of count: Int, batches: Int = 0) throws -> (name: String, octets: [UInt8]) {
@@ -141,7 +141,7 @@ import Testing
 
     @Test func anotherSceneIsRefused() throws {
         let frame = try PlannedFrame(interval: AdvertisingInterval(rawValue: 160), payloadOctets: 30)
-        let other = try SimulatedCollisions(air: PlannedAir(beacons: 20, frames: [frame]), seed: 7, precision: 0.003)
+        let other = try SimulatedCollisions(air: PlannedAir(beacons: 20, frames: [frame]), seed: 7, precision: 0.002)
         let merged = try MergedTallies(files: [part(1, of: 1)])
         #expect(throws: PlanError.self) { try merged.outcome(of: other) }
     }

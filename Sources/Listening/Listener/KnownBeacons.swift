@@ -138,8 +138,8 @@ public struct KnownBeacons {
             case .inventory(let file):
                 guard let things else {
                     warnings.append(
-                        "\(place(file)): this command does not read inventories, so their things are strangers; "
-                            + "`pharos listen` and `pharos zones` read them")
+                        "\(place(file)): this command does not read inventories, so the beacons in this one are "
+                            + "strangers; use `pharos listen` or `pharos zones`, which read it")
                     continue
                 }
                 for thing in try things(place(file)) {

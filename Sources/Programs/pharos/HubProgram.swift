@@ -81,7 +81,7 @@ struct Zones: HubCommand {
 
 struct MapCommand: HubCommand {
     static let configuration = CommandConfiguration(
-        commandName: "map", abstract: "Make a map of received levels, and measure how good it is.")
+        commandName: "map", abstract: "Make a map of received levels, and measure its errors.")
     @OptionGroup var arguments: HubArguments
 }
 

@@ -94,13 +94,13 @@ final class VirtualControllerClient {
 /// Its memory is limited. Advertising reports are dropped when the backlog is long, as a controller drops them. Answers to
 /// commands are never dropped. Instead, no commands are read from the host while the backlog is full.
 struct PacketBacklog {
-    /// The packets, each after its H4 type byte. Those before ``first`` are written completely.
-    private var packets: [[UInt8]] = []
-    private var first = 0
-    /// The number of bytes of the first packet that are written already.
+    /// The packets, each after its H4 type byte. One array, because an array for each answer of seven bytes would take
+    /// eight times the memory.
+    private var octets: [UInt8] = []
+    /// The number of bytes that are written already.
     private var written = 0
-    /// The size of the waiting packets in bytes.
-    private var size = 0
+
+    private var size: Int { octets.count - written }
 
     /// The size from which on reports are dropped, in bytes.
     static let reportLimit = 1 << 20
@@ -108,43 +108,33 @@ struct PacketBacklog {
     /// commands.
     static let limit = (2 << 20) - (1 << 16)
 
-    var isEmpty: Bool { first == packets.count }
+    var isEmpty: Bool { size == 0 }
     /// Whether no commands may be read from the host.
     var isFull: Bool { size >= Self.limit }
 
     mutating func append(_ packet: HCIPacket) {
         let isReport = packet.kind == .event && packet.octets.first == HCIEventCode.leMeta
         guard !isReport || size < Self.reportLimit else { return }
-        packets.append(packet.h4)
-        size += packets[packets.count - 1].count
+        octets += packet.h4
     }
 
-    /// Returns the rest of the first packet and, unless `isPacketOriented`, the next packets, up to about `limit` bytes; empty
-    /// if there is no packet.
+    /// Returns the first packet if `isPacketOriented`, otherwise up to `limit` bytes; empty if there is no packet.
     func head(isPacketOriented: Bool, limit: Int = 1024) -> [UInt8] {
-        guard !isEmpty else { return [] }
-        var result = Array(packets[first].dropFirst(written))
-        for packet in packets[(first + 1)...] {
-            if isPacketOriented || result.count >= limit { break }
-            result += packet
-        }
-        return result
+        let rest = octets[written...]
+        return Array(rest.prefix(isPacketOriented ? Self.lengthOfFirstPacket(rest) : limit))
     }
 
-    /// Removes the first `octets` bytes of ``head(isPacketOriented:limit:)``.
-    mutating func removeFirst(_ octets: Int) {
-        written += octets
-        while !isEmpty, written >= packets[first].count {
-            written -= packets[first].count
-            size -= packets[first].count
-            first += 1
+    /// Removes the first `count` bytes.
+    mutating func removeFirst(_ count: Int) {
+        written += count
+        if written == octets.count || written > octets.count / 2 {
+            octets.removeFirst(written)
+            written = 0
         }
-        if isEmpty {
-            packets = []
-            (first, written) = (0, 0)
-        } else if first > packets.count / 2 {
-            packets.removeFirst(first)
-            first = 0
-        }
+    }
+
+    /// The length of an event and its type byte, or of all bytes: a virtual controller sends nothing but events.
+    private static func lengthOfFirstPacket(_ octets: ArraySlice<UInt8>) -> Int {
+        octets.count > 2 ? 3 + Int(octets[octets.startIndex + 2]) : octets.count
     }
 }

@@ -73,7 +73,7 @@ struct TableTests {
     func findsQuotes(letters: Int) {
         let problems = Self.rows("a,b\n1," + String(repeating: "x", count: letters) + "\"yyyyyyyyy\n2,3\n").problems
         #expect(problems.count == 1)
-        #expect(problems.first?.hasPrefix("2:\(letters + 3): a cell with a double quote in it") == true, "\(problems)")
+        #expect(problems.first?.hasPrefix("2:\(letters + 3): this cell contains a double quote") == true, "\(problems)")
     }
 
     @Test(
@@ -81,7 +81,7 @@ struct TableTests {
         arguments: [
             ("a,b\n1,\"2\n", "2:3: this cell begins with a double quote and has no closing one"),
             ("a,b\n\"1\"x,2\n", "2:4: the closing double quote must"),
-            ("a,b\nü,2\"3\n", "2:4: put a cell that contains a double quote in double quotes"),
+            ("a,b\nü,2\"3\n", "2:4: this cell contains a double quote: put the cell in double quotes"),
             ("a,b,a\n", "1:5: a: the column \"a\" appears twice; the first is at 1:1"), ("", "1:1: the file is empty"),
             ("a,b\n\"1\n2\",3\n4,\"5", "4:3: this cell begins"),
         ])
@@ -174,7 +174,7 @@ struct TableTests {
     func findsAll() {
         let fleet = Self.fleet.replacing("\"intervalMs\": \"${interval}\"", with: "\"intervalMs\": \"${intervall}\"")
         let problems = MadeFleet.problems(fleet, tables: ["t.csv": "name,page,page\n%,x,\nb\nc,x,\n"])
-        for part in ["the variable \"intervall\" is not set", "is there twice", "unit files replace", "has 1 cells"] {
+        for part in ["the variable \"intervall\" is not set", "appears twice", "unit files replace", "has 1 cells"] {
             #expect(problems.contains { $0.contains(part) }, "\(part): \(problems)")
         }
     }

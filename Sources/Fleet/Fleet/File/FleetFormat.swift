@@ -45,10 +45,10 @@ enum FleetFormat {
     // MARK: Types of several keys
 
     /// The name of a fleet or a group.
-    static let fleetName = name { NameRule.fault($0) }
-    static let beaconName = name { NameRule.beaconFault($0) }
+    static let fleetName = nameType { NameRule.fault($0) }
+    static let beaconName = nameType { NameRule.beaconFault($0) }
 
-    private static func name(_ fault: @escaping @Sendable (String) -> String?) -> ValueType<String> {
+    private static func nameType(_ fault: @escaping @Sendable (String) -> String?) -> ValueType<String> {
         ValueType<String>(
             schema: [
                 "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*$", "maxLength": .integer(NameRule.limit),

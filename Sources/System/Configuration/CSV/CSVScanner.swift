@@ -67,7 +67,8 @@ package struct CSVFault: Hashable, Sendable {
         case .textAfterQuote:
             "the closing double quote must be followed by a separator or the end of the line; write a double quote "
                 + "within a cell twice"
-        case .quoteInside: "put a cell that contains a double quote in double quotes, and write the inner one twice"
+        case .quoteInside:
+            "this cell contains a double quote: put the cell in double quotes, and write the inner one twice"
         }
     }
 }

@@ -4,6 +4,8 @@ package protocol DeclaredKey: Sendable {
     /// What the value means: one or two sentences for the schema, the manual page and the message about a missing key.
     var meaning: String { get }
     var isRequired: Bool { get }
+    /// The range of the value with its unit; `nil` if its type has none.
+    var range: String? { get }
     /// The schema of the value, with the meaning, the range and the default in its description.
     var schema: JSONValue { get }
     /// What the schema refers to.
@@ -32,10 +34,12 @@ package struct Key<Value: Sendable>: DeclaredKey {
         self.preset = preset
     }
 
+    package var range: String? { type.range }
+
     package var schema: JSONValue {
         let preset = preset.flatMap(type.json)
         var description = meaning
-        if let range = type.range { description += " Range: \(range)." }
+        if let range { description += " Range: \(range)." }
         if case .string(let word)? = preset {
             description += " Default: \(word)."
         } else if let preset {
@@ -160,7 +164,8 @@ extension ConfigurationDecoder {
     package mutating func open(_ section: Section, _ node: JSONNode?) -> JSONNode? {
         guard let object = object(node, keys: section.keys.map(\.name), hint: section.hint) else { return nil }
         for key in section.keys where key.isRequired && object[key.name] == nil {
-            error("the key \"\(key.name)\" is missing: \(Self.clause(key.meaning))", at: object)
+            let range = key.range.map { ", \($0)" } ?? ""
+            error("the key \"\(key.name)\" is missing: \(Self.clause(key.meaning))\(range)", at: object)
         }
         for rule in section.rules { rule.check(&self, object) }
         return object
