@@ -36,8 +36,8 @@ import Testing
     @Test func truncatedAndAlteredReportsAreSurvived() {
         var generator = SplitMix64(seed: 3)
         let packets = [
-            HCIEvent.advertisingReports([EventTests.legacyReport, EventTests.scanResponse]).packet.octets,
-            HCIEvent.extendedAdvertisingReports([EventTests.extendedReport]).packet.octets,
+            HCIEvent.advertisingReports([HCIEventTests.legacyReport, HCIEventTests.scanResponse]).packet.octets,
+            HCIEvent.extendedAdvertisingReports([HCIEventTests.extendedReport]).packet.octets,
         ]
         for round in 0..<Self.rounds {
             var octets = packets[round % 2]

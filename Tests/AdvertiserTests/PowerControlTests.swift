@@ -1,0 +1,177 @@
+import Advertiser
+import BeaconFrames
+import BluetoothTypes
+import HCI
+import Testing
+import VirtualController
+
+/// What was asked for, what was granted, and what is told about it.
+@Suite struct PowerControlTests {
+    struct Wish: CustomTestStringConvertible, Sendable {
+        let model: VirtualControllerModel
+        let asked: Int?
+        let grant: RadioPowerGrant
+        let words: String
+
+        var testDescription: String { "\(model.name), \(asked.map(String.init) ?? "nothing") asked" }
+    }
+
+    private static let noWay =
+        "this controller has no extended advertising and no known vendor command; "
+        + "use a controller with extended advertising, or a Zephyr board over serial:"
+
+    private static let wishes = [
+        Wish(model: .intel, asked: -10, grant: .granted(Sample.power(-10)), words: "-10 dBm granted"),
+        Wish(model: .intel, asked: 20, grant: .granted(Sample.power(7)), words: "7 dBm granted"),
+        Wish(model: .intel, asked: nil, grant: .reported(Sample.power(7)), words: "7 dBm, the controller's own choice"),
+        Wish(model: .zephyr, asked: -10, grant: .granted(Sample.power(-12)), words: "-12 dBm granted"),
+        Wish(model: .legacyZephyr, asked: 3, grant: .granted(Sample.power(3)), words: "3 dBm granted"),
+        Wish(model: .legacyZephyr, asked: -10, grant: .granted(Sample.power(-12)), words: "-12 dBm granted"),
+        Wish(
+            model: .legacyZephyr, asked: nil, grant: .reported(Sample.power(0)),
+            words: "0 dBm, the controller's own choice"),
+        Wish(model: .raspberryPi, asked: 4, grant: .granted(Sample.power(4)), words: "4 dBm granted"),
+        Wish(
+            model: .raspberryPi, asked: 5, grant: .unverified(asked: Sample.power(5), reported: Sample.power(4)),
+            words: "5 dBm accepted, but 4 dBm read back: unverified"),
+        Wish(
+            model: .raspberryPi, asked: 20,
+            grant: .notSettable(
+                reason: "20 dBm was refused: Parameter Out Of Mandatory Range (0x30)", reported: Sample.power(12)),
+            words: "12 dBm, cannot be set: 20 dBm was refused: Parameter Out Of Mandatory Range (0x30)"),
+        Wish(
+            model: .raspberryPi, asked: nil, grant: .reported(Sample.power(12)),
+            words: "12 dBm, the controller's own choice"),
+        Wish(
+            model: .core4, asked: 4, grant: .notSettable(reason: noWay, reported: Sample.power(0)),
+            words: "0 dBm, cannot be set: \(noWay)"),
+        Wish(model: .core4, asked: nil, grant: .reported(Sample.power(0)), words: "0 dBm, the controller's own choice"),
+    ]
+
+    @Test(arguments: wishes)
+    func grantIsWhatTheControllerSays(_ wish: Wish) throws {
+        let bench = Bench(wish.model)
+        var advertisement = try Sample.iBeacon()
+        advertisement.radioPower = wish.asked.map(Sample.power)
+        let session = try bench.session(advertisement)
+        #expect(session.grant == .unknown)
+        try session.start()
+        #expect(session.grant == wish.grant)
+        #expect(session.grant.description == wish.words)
+        try bench.run(session, seconds: 0.5)
+        // What is on the air is the truth that the grant must agree with, where it names a power.
+        let sent = try #require(bench.pdus.first?.power)
+        if let told = session.grant.power { #expect(sent == told) }
+    }
+
+    @Test func broadcomThatCannotBeReadBackIsUnverified() throws {
+        let bench = Bench(.raspberryPi)
+        var advertisement = try Sample.iBeacon()
+        advertisement.radioPower = Sample.power(4)
+        let session = try bench.session(advertisement)
+        bench.controller.commandHook = { Bench.opcode($0) == 0x2007 ? .fail(.unknownCommand) : .pass }
+        try session.start()
+        #expect(session.grant == .unverified(asked: Sample.power(4), reported: nil))
+        #expect(session.grant.description == "4 dBm accepted, cannot be read back: unverified")
+        #expect(session.grant.power == nil)
+    }
+
+    @Test(arguments: [(VirtualControllerModel.raspberryPi, UInt16(0xFC26)), (.legacyZephyr, 0xFC0E)])
+    func vendorCommandThatIsNotAnsweredDoesNotStopTheBeacon(
+        _ model: VirtualControllerModel, _ opcode: UInt16
+    ) throws {
+        let bench = Bench(model)
+        var advertisement = try Sample.iBeacon()
+        advertisement.radioPower = Sample.power(4)
+        let session = try bench.session(advertisement)
+        bench.controller.commandHook = { Bench.opcode($0) == opcode ? .drop : .pass }
+        try session.start()
+        #expect(bench.isAdvertising)
+        guard case .notSettable("the controller did not answer the vendor command", _) = session.grant else {
+            Issue.record("\(session.grant)")
+            return
+        }
+    }
+
+    @Test func controllerThatKeepsItsPowerSecretIsUnknown() throws {
+        let bench = Bench(.core4)
+        let session = try bench.session(Sample.iBeacon())
+        bench.controller.commandHook = { Bench.opcode($0) == 0x2007 ? .fail(.unknownCommand) : .pass }
+        try session.start()
+        #expect(session.grant == .unknown)
+        #expect(session.grant.description == "unknown: the controller does not tell")
+    }
+
+    @Test func vendorCommandsGoOnlyToTheirMakers() throws {
+        var stranger = VirtualControllerModel.raspberryPi
+        stranger.company = .realtek
+        let bench = Bench(stranger)
+        var advertisement = try Sample.iBeacon()
+        advertisement.radioPower = Sample.power(4)
+        let capabilities = try bench.capabilities()
+        #expect(capabilities.powerControl == .none)
+        try bench.session(advertisement).start()
+        #expect(!bench.commands.contains { Bench.opcode($0) >= 0xFC00 })
+    }
+
+    @Test func powerControlFollowsMakerAndFeature() throws {
+        let expected: [(VirtualControllerModel, PowerControl, String)] = [
+            (.raspberryPi, .broadcom, "vendor command (Broadcom), unverified"), (.core4, .none, "none"),
+            (.legacyZephyr, .zephyr, "vendor command (Zephyr)"),
+            (.zephyr, .extendedAdvertising, "extended advertising"),
+            (.intel, .extendedAdvertising, "extended advertising"),
+        ]
+        for (model, control, words) in expected {
+            let found = try Bench(model).capabilities().powerControl
+            #expect(found == control)
+            #expect(found.description == words)
+        }
+    }
+
+    private func calibrated(_ points: [(Int, Int)], fallback: Int?) throws -> Advertisement {
+        var advertisement = try Sample.iBeacon()
+        advertisement.measuredPower = .calibrated(
+            PowerCalibration(
+                points: try points.map { radio, measured in
+                    .init(radioPower: Sample.power(radio), measuredPower: try MeasuredPowerAtOneMeter(dBm: measured))
+                },
+                fallback: try fallback.map { try MeasuredPowerAtOneMeter(dBm: $0) }))
+        return advertisement
+    }
+
+    @Test(arguments: [
+        (VirtualControllerModel.intel, 2, -57), (.intel, 4, -55), (.zephyr, 1, -59), (.raspberryPi, 2, -59),
+        (.raspberryPi, 4, -55), (.legacyZephyr, 1, -59), (.core4, 4, -59),
+    ])
+    func measuredPowerIsLookedUpWithTheGrantedPower(
+        _ model: VirtualControllerModel, _ asked: Int, _ measured: Int
+    ) throws {
+        let bench = Bench(model)
+        var advertisement = try calibrated([(0, -59), (4, -55)], fallback: -70)
+        advertisement.radioPower = Sample.power(asked)
+        let session = try bench.session(advertisement)
+        try session.start()
+        #expect(session.payload.octets.last == UInt8(bitPattern: Int8(measured)))
+    }
+
+    @Test func fallbackIsTakenWhereThePowerIsUnknown() throws {
+        let bench = Bench(.core4)
+        let session = try bench.session(calibrated([(0, -59)], fallback: -70))
+        bench.controller.commandHook = { Bench.opcode($0) == 0x2007 ? .fail(.unknownCommand) : .pass }
+        try session.start()
+        #expect(session.payload.octets.last == UInt8(bitPattern: -70))
+    }
+
+    @Test func powerOutsideTheCalibrationStopsTheStart() throws {
+        let bench = Bench(.intel)
+        let session = try bench.session(calibrated([(0, -59), (4, -55)], fallback: -70))
+        let error = failure { try session.start() }
+        #expect(
+            error?.description
+                == "the radio power of 7 dBm lies outside the calibration, 0 dBm...4 dBm: measure the signal strength at "
+                + "1 m with this power, and add it")
+        #expect(bench.steps == ["2039-", "2036", "2035", "2039-", "0c03"])
+        #expect(!bench.isAdvertising && bench.pdus.isEmpty)
+        #expect(session.onAirSince == nil)
+    }
+}

@@ -1,0 +1,170 @@
+import Airtime
+import BluetoothTypes
+import Testing
+
+@Suite("Boxes that send several advertisements")
+struct BoxCollisionModelTests {
+    private typealias Sent = (intervalMicroseconds: Double, airtimeMicroseconds: Double)
+
+    private static func box(_ count: Int, _ sent: Sent...) throws -> AdvertisingBoxes {
+        try AdvertisingBoxes(count: count, advertisements: sent)
+    }
+
+    /// A mixture of boxes from a seed.
+    private static func mixture(_ seed: UInt64) throws -> [AdvertisingBoxes] {
+        var random = SplitMix64(seed: seed)
+        return try (0..<Int.random(in: 1...4, using: &random)).map { _ in
+            try AdvertisingBoxes(
+                count: Int.random(in: 1...40, using: &random),
+                advertisements: (0..<Int.random(in: 1...4, using: &random)).map { _ in
+                    (
+                        intervalMicroseconds: Double(
+                            [100, 250, 400, 1000, 10_000].randomElement(using: &random) ?? 100) * 1000,
+                        airtimeMicroseconds: Double(Int.random(in: 16...47, using: &random) * 8)
+                    )
+                })
+        }
+    }
+
+    @Test("of one advertisement each are the equal fleet", arguments: [1, 2, 50, 250, 1000])
+    func equalFleet(_ count: Int) throws {
+        let boxes = try BoxCollisionModel(boxes: [Self.box(count, (100_000, 376))])
+        let fleet = try CollisionModel(beacons: count, intervalMicroseconds: 100_000, airtimeMicroseconds: 376)
+        #expect(abs(boxes.collisionFreeProbability / fleet.collisionFreeProbability - 1) < 1e-12)
+        #expect(abs(boxes.arrivalsPerSecondPerBox / fleet.arrivalsPerSecondPerBeacon - 1) < 1e-12)
+        #expect(boxes.channelLoad == fleet.channelLoad)
+    }
+
+    @Test("do not meet themselves")
+    func loneBox() throws {
+        let alone = try BoxCollisionModel(boxes: [Self.box(1, (20_000, 376), (20_000, 368), (100_000, 300))])
+        #expect(alone.collisionFreeProbability == 1)
+        let strangers = try BackgroundLoad(share: 0.25)
+        let busy = try BoxCollisionModel(boxes: [Self.box(1, (20_000, 376), (20_000, 376))], background: strangers)
+        #expect(abs(busy.collisionFreeProbability - 0.5625) < 1e-12)
+    }
+
+    @Test("have the product over all advertisements of all other boxes", arguments: 0..<30 as Range<UInt64>)
+    func product(_ seed: UInt64) throws {
+        let boxes = try Self.mixture(seed)
+        let model = try BoxCollisionModel(boxes: boxes)
+        var (clear, offered) = (0.0, 0.0)
+        for (place, kind) in boxes.enumerated() {
+            for (index, asked) in kind.advertisements.enumerated() {
+                var product = 1.0
+                for (other, others) in boxes.enumerated() {
+                    for _ in 0..<others.count - (other == place ? 1 : 0) {
+                        for sent in others.advertisements {
+                            product *=
+                                1 - (asked.airtimeMicroseconds + sent.airtimeMicroseconds) / sent.meanPeriodMicroseconds
+                        }
+                    }
+                }
+                #expect(abs(model.collisionFreeProbabilities[place][index] - product) < 1e-9)
+                clear += Double(kind.count) * product / asked.meanPeriodMicroseconds
+                offered += Double(kind.count) / asked.meanPeriodMicroseconds
+            }
+        }
+        #expect(abs(model.collisionFreeProbability - clear / offered) < 1e-9)
+    }
+
+    @Test("are what the simulation finds", arguments: [3, 8] as [UInt64])
+    func simulation(_ seed: UInt64) throws {
+        let boxes = try Self.mixture(seed)
+        let model = try BoxCollisionModel(boxes: boxes)
+        var advertisers: [AirAdvertiser] = []
+        for kind in boxes {
+            for _ in 0..<kind.count {
+                let box = advertisers.count
+                for sent in kind.advertisements {
+                    var advertiser = AirAdvertiser(
+                        intervalMicroseconds: sent.intervalMicroseconds, airtimeMicroseconds: sent.airtimeMicroseconds)
+                    advertiser.box = box
+                    advertisers.append(advertiser)
+                }
+            }
+        }
+        var conditions = AirConditions()
+        conditions.playsAllChannels = false
+        conditions.durationMicroseconds = 4_000_000
+        let simulation = try AirSimulation(advertisers: advertisers, conditions: conditions, seed: seed)
+        var tally = AirTally()
+        for batch in 0..<16 { tally.merge(simulation.batch(batch)) }
+        let found = try #require(tally.clear.estimate)
+        #expect(
+            abs(found.value - model.collisionFreeProbability) < max(0.006, 4 * found.standardError),
+            "\(found.value), not \(model.collisionFreeProbability)")
+    }
+
+    @Test("are brought to an equal fleet that loses as much", arguments: 0..<30 as Range<UInt64>)
+    func surroundings(_ seed: UInt64) throws {
+        let boxes = try Self.mixture(seed)
+        let model = try BoxCollisionModel(boxes: boxes)
+        for (place, kind) in boxes.enumerated() {
+            for index in kind.advertisements.indices {
+                let (group, otherClear) = try BoxSurroundings(kind: place, advertisement: index, in: boxes)
+                    .fleet(ofBoxes: model.boxCount)
+                let equal = try CollisionModel(groups: [group]).collisionFreeProbability
+                let wanted = model.collisionFreeProbabilities[place][index]
+                #expect(abs(equal * otherClear / wanted - 1) < 1e-6)
+                #expect(otherClear <= 1 && otherClear > 0)
+                #expect(group.intervalMicroseconds == kind.advertisements[index].intervalMicroseconds)
+            }
+        }
+    }
+
+    @Test("that are equal are the equal fleet", arguments: [1, 2, 7, 250, 100_000])
+    func equalSurroundings(_ count: Int) throws {
+        let boxes = [try Self.box(count, (100_000, 376))]
+        let (group, otherClear) = try BoxSurroundings(kind: 0, advertisement: 0, in: boxes).fleet(ofBoxes: count)
+        #expect(group.count == count)
+        #expect(otherClear == 1)
+    }
+
+    @Test("find their densest crowd as equal ones do where they send one advertisement")
+    func largestFleet() throws {
+        let preset = try #require(ScannerPreset(named: "android-low-power"))
+        let equal = try LargestFleet(
+            within: 10, probability: 0.9, intervalMicroseconds: 250_000, airtimeMicroseconds: 376, preset: preset)
+        let around = try BoxSurroundings(
+            kind: 0, advertisement: 0, in: [Self.box(3, (250_000, 376))], isAmongMore: true)
+        #expect(try LargestFleet(within: 10, probability: 0.9, around: around, preset: preset).beacons == equal.beacons)
+        let more = try BoxSurroundings(
+            kind: 0, advertisement: 0, in: [Self.box(3, (250_000, 376), (250_000, 376))], isAmongMore: true)
+        let fewer = try LargestFleet(within: 10, probability: 0.9, around: more, preset: preset).beacons
+        #expect(fewer < equal.beacons && fewer > equal.beacons / 3)
+    }
+
+    @Test("with nothing to send, or nobody there, are refused")
+    func refusals() throws {
+        #expect(throws: AirtimeError.self) {
+            try AdvertisingBoxes(
+                count: 1, advertisements: [(interval: AdvertisingInterval, airtimeMicroseconds: Double)]())
+        }
+        #expect(throws: AirtimeError.self) { try BoxCollisionModel(boxes: []) }
+        #expect(throws: AirtimeError.self) { try BoxCollisionModel(boxes: [Self.box(0, (100_000, 376))]) }
+        let boxes = [try Self.box(2, (100_000, 376))]
+        #expect(throws: AirtimeError.self) { try BoxSurroundings(kind: 1, advertisement: 0, in: boxes) }
+        #expect(throws: AirtimeError.self) { try BoxSurroundings(kind: 0, advertisement: 1, in: boxes) }
+    }
+
+    @Test("draw what all their advertisements draw")
+    func energy() throws {
+        let chip = try #require(BeaconChip.named("nrf52832"))
+        let battery = try #require(BeaconBattery.named("cr2477"))
+        func model(_ interval: Double, _ companions: [EnergyModel] = []) throws -> EnergyModel {
+            try EnergyModel(
+                chip: chip, battery: battery, intervalMicroseconds: interval, payloadOctets: 31, companions: companions)
+        }
+        let (one, two) = (try model(500_000), try model(1_000_000))
+        let both = try model(500_000, [two])
+        let sum = one.meanCurrentMicroamperes + two.meanCurrentMicroamperes - chip.sleepMicroamperes
+        #expect(abs(both.meanCurrentMicroamperes - sum) < 1e-9)
+        // Two equal ones share the sleep: each packet costs less than one alone, and more than half of that.
+        let double = try model(500_000, [one])
+        let (alone, shared) = (
+            try one.microjoulesPerReceived(probability: 1), try double.microjoulesPerReceived(probability: 1)
+        )
+        #expect(shared < alone && shared > alone / 2)
+    }
+}

@@ -1,0 +1,91 @@
+import Configuration
+import TestSupport
+import Testing
+
+@testable import pharos_hub
+
+/// `collect`, `where` and `history` on the lines of two receivers.
+@Suite struct CollectCommandTests {
+    private let files: HubFolder
+
+    init() throws { files = try HubFolder() }
+
+    /// Collects ten seconds in which the receiver in the west receives the beacon better.
+    private func collect(_ more: String...) throws -> HubProgram.Result {
+        let west = try files.lines("west", seconds: 10, level: -50)
+        let east = try files.lines("east", seconds: 10, level: -80)
+        return try HubProgram.run(
+            [
+                "collect", files.path("museum.json"), "--from", west, "--from", east, "--state-file",
+                files.path("museum.where.json"), "--state-dir", files.folder.path,
+            ] + more)
+    }
+
+    @Test func eventsArePrintedAsJSON() throws {
+        let result = try collect("--json")
+        #expect(result.code == 0 && result.errors.isEmpty, "\(result.errors)")
+        #expect(
+            result.lines.compactMap { $0["event"]?.string } == [
+                "receiver-alive", "receiver-alive", "enter", "room", "known",
+            ])
+        let room = result.lines.first { $0["event"]?.string == "room" }
+        #expect(room?["beacon"]?.string == "key-ana" && room?["room"]?.string == "hall")
+    }
+
+    @Test func aTableShowsWhereBeaconsAre() throws {
+        let result = try collect()
+        #expect(result.code == 0 && result.output.contains("enter  key-ana"))
+        #expect(result.output.contains("beacon   room"), "\(result.output)")
+    }
+
+    @Test func whereReadsTheStateFile() throws {
+        _ = try collect()
+        let result = try HubProgram.run("where", "key-ana", "--state-file", files.path("museum.where.json"), "--json")
+        let beacon = result.lines.first?["beacons"]?.elements?.first
+        #expect(result.code == 0 && beacon?["room"]?.string == "hall" && beacon?["receiver"]?.string == "west")
+        let other = try HubProgram.run("where", "key-anna", "--state-file", files.path("museum.where.json"))
+        #expect(other.code == 64 && other.errors.contains("did you mean \"key-ana\"?"))
+        let room = try HubProgram.run("where", "hall", "--state-file", files.path("museum.where.json"))
+        #expect(room.code == 64 && room.errors.contains("\"hall\" is a room, not a beacon"))
+        let none = try HubProgram.run("where", "--state-file", files.path("museum.json"))
+        #expect(none.code == 65 && none.errors.contains("this is not a state file"))
+    }
+
+    @Test func historyReadsTheDatabase() throws {
+        _ = try collect()
+        let database = files.path("museum.db")
+        let json = try HubProgram.run("history", "key-ana", "--history", database, "--json")
+        #expect(json.code == 0 && json.lines.compactMap { $0["event"]?.string } == ["enter", "room", "known"])
+        let csv = try HubProgram.run("history", "hall", "--history", database, "--csv")
+        #expect(csv.code == 0 && csv.output.hasPrefix("at,event,zone,beacon,"))
+        #expect(csv.output.contains(",\"key-ana\","))
+        let heard = try HubProgram.run("history", "key-ana", "--history", database, "--heard", "--json")
+        #expect(heard.lines.contains { $0["event"]?.string == "heard" && $0["receiver"]?.string == "east" })
+        let file = try HubProgram.run(
+            "history", "key-ana", "--history", files.path("museum.json"), "--state-dir", files.folder.path, "--json")
+        #expect(file == json)
+        let unknown = try HubProgram.run("history", "key-anna", "--history", database)
+        #expect(unknown.code == 66 && unknown.errors.contains("did you mean \"key-ana\"?"))
+        let earlier = try HubProgram.run("history", "key-ana", "--history", database, "--to", "2026-01-01")
+        #expect(earlier.code == 0 && earlier.output.isEmpty && earlier.errors.contains("nothing happened"))
+    }
+
+    @Test func ignoredLinesAreCounted() throws {
+        let west = try files.lines("west", seconds: 2, level: -50)
+        let unknown = try files.folder.file(
+            "other.jsonl", Array(#"{"event":"beacons","listener":"north","beacons":[]}"#.utf8))
+        let result = try HubProgram.run(
+            "collect", files.path("museum.json"), "--from", west, "--from", unknown, "--state-file",
+            files.path("museum.where.json"), "--state-dir", files.folder.path)
+        #expect(result.code == 0)
+        #expect(result.errors.contains("1 line is from \"north\", which is not in museum"), "\(result.errors)")
+        let nobody = try HubProgram.run("collect", files.path("museum.json"), "--from", "north=\(west)")
+        #expect(nobody.code == 64 && nobody.errors.contains("no receiver of this name"))
+    }
+
+    @Test func aWrongCollectorFileIsRefused() throws {
+        let path = try files.folder.file("wrong.json", Array(#"{"version":1,"name":"m","receiver":[]}"#.utf8))
+        let result = try HubProgram.run("collect", path)
+        #expect(result.code == 78 && result.errors.contains("did you mean \"receivers\"?"))
+    }
+}

@@ -1,0 +1,82 @@
+import Airtime
+import BluetoothTypes
+import Configuration
+import Planner
+import Testing
+
+/// Every fact of an answer is stated once, and the three renderers show it.
+@Suite struct PlanAnswerTests {
+    private func air(_ beacons: Int, _ milliseconds: Int) throws -> PlannedAir {
+        let interval = try #require(AdvertisingInterval(microseconds: milliseconds * 1000))
+        return PlannedAir(beacons: beacons, frames: [try PlannedFrame(interval: interval, payloadOctets: 31)])
+    }
+
+    private let scanner = ScannerPreset(named: "android-low-power")
+
+    @Test func collisionsHaveTheModelsOwnValue() throws {
+        let answer = try CollisionQuestion(air: air(250, 100)).answer()
+        let share = try #require(answer["collisionFreeProbability"]?.value)
+        #expect(abs(share - 0.16701) < 0.00001)
+        #expect(answer.holds)
+        #expect(answer.text(charts: TextChart()).contains("16.7 %"))
+        #expect(answer.json.line.contains(#""collisionFreeProbability":\#(share)"#))
+        #expect(answer.page(command: "pharos plan").contains("16.7 %"))
+    }
+
+    @Test func latencyIsThatOfTheReference() throws {
+        let scanner = try #require(scanner)
+        let answer = try LatencyQuestion(air: air(1, 100), scanner: scanner, undiscoveredAfter: [3]).answer()
+        let median = try #require(answer["latencyS"]?["p50"]?.value)
+        #expect(abs(median - 2.153) < 0.01)
+        #expect(answer["undiscoveredAfterS"]?["3"]?.value != nil)
+    }
+
+    /// No fact is said in two ways: each figure that people read stands in the page as in the text.
+    @Test func textAndPageSayTheSame() throws {
+        let scanner = try #require(scanner)
+        let answers = [
+            try CollisionQuestion(air: air(50, 200)).answer(),
+            try LatencyQuestion(air: air(50, 1022), scanner: scanner).answer(),
+            try WalkQuestion(
+                air: air(5, 760), scanner: scanner, speed: 1.4, distance: 3, range: PlannedRange(meters: 10)
+            ).answer(),
+            try EnergyQuestion(
+                air: air(5, 500), chip: #require(BeaconChip.named("nrf52832")),
+                battery: #require(BeaconBattery.named("cr2477"))
+            ).answer(),
+            try ThesisQuestion(beacons: 250).answer(),
+        ]
+        for answer in answers {
+            let text = answer.text(charts: TextChart())
+            let page = answer.page(command: "")
+            #expect(text.hasPrefix(answer.sentence))
+            for fact in answer.facts {
+                guard fact.label != nil else { continue }
+                let shown = fact.shown ?? fact.quantity.text
+                #expect(text.contains(shown), "\(shown)")
+                #expect(page.contains(shown.replacing("<", with: "&lt;")), "\(shown)")
+            }
+        }
+    }
+
+    @Test func whatCannotBeIsNoCrash() throws {
+        let scanner = try #require(scanner)
+        let target = DetectionTarget(withinSeconds: 1, probability: 0.95)
+        let answer = try DensityQuestion(
+            air: air(1, 10_000), scanner: scanner, target: target, range: PlannedRange(meters: 10)
+        ).answer()
+        #expect(!answer.holds)
+        #expect(answer["beaconsInRange"]?.value == 0)
+        #expect(throws: PlanError.self) {
+            try PlannedFrame(interval: AdvertisingInterval(rawValue: 160), payloadOctets: 32)
+        }
+    }
+
+    @Test func theIntervalIsTheModelsAdvice() throws {
+        let question = try IntervalQuestion(
+            beacons: 250, goal: .maximumThroughput,
+            scanner: ScannerPreset(name: "continuous", pattern: .continuous))
+        #expect(question.advice.interval.microseconds == 183_125)
+        #expect(try question.answer()["intervalMs"]?.value == 183.125)
+    }
+}

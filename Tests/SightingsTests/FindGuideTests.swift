@@ -1,0 +1,128 @@
+import BluetoothTypes
+import Testing
+
+@testable import Sightings
+
+/// The advice of the guide.
+struct FindGuideTests {
+    /// Asks once per second while a beacon sends every 100 ms. Each level lasts for one second.
+    private static func walk(
+        _ levels: [Double?], spread: Double = 5, seed: UInt64 = 3, power: Int? = -59
+    ) -> [FindGuide.State] {
+        var guide = FindGuide()
+        guide.powerAtOneMeter = power
+        guide.intervalMicroseconds = 95_000
+        var chance = SplitMix64(seed: seed)
+        return levels.enumerated().map { second, level in
+            for event in 0..<10 {
+                guard let level else { continue }
+                let noise = (0..<12).reduce(-6.0) { sum, _ in sum + Double(chance.next(upTo: 1 << 20)) / Double(1 << 20)
+                }
+                guide.hear(
+                    Int8((level + spread * noise).rounded()),
+                    at: Air.at(milliseconds: 10_000 + second * 1000 + event * 100))
+            }
+            return guide.state(at: Air.at(milliseconds: 11_000 + second * 1000))
+        }
+    }
+
+    @Test func clearChangesAreTold() {
+        let closer = Self.walk(Array(repeating: -80, count: 5) + Array(repeating: -65, count: 5))
+        #expect(closer.contains { $0.advice == .warmer } && !closer.contains { $0.advice == .colder })
+        let farther = Self.walk(Array(repeating: -65, count: 5) + Array(repeating: -80, count: 5))
+        #expect(farther.contains { $0.advice == .colder } && !farther.contains { $0.advice == .warmer })
+    }
+
+    @Test func aBeaconThatStaysIsSeldomSaidToMove() {
+        var told = 0
+        var asked = 0
+        for seed in UInt64(0)..<40 {
+            let states = Self.walk(Array(repeating: -75, count: 30), seed: seed)
+            told += states.count { $0.advice == .warmer || $0.advice == .colder }
+            asked += states.count { $0.advice != .wait }
+        }
+        // With twice the standard error, one claim in twenty is wrong.
+        #expect(asked > 900 && told * 10 < asked)
+    }
+
+    @Test func aSmallStepIsNoChangeAndFarAwayLegsAreLonger() throws {
+        // From 8 m to 7 m the level changes by 1.2 dB.
+        let states = Self.walk(Array(repeating: -77, count: 4) + Array(repeating: -75.8, count: 1))
+        #expect(try #require(states.last).advice == .same)
+        #expect(try #require(states.last).steps == 10)
+        #expect(Self.walk(Array(repeating: -60, count: 4)).last?.steps == 5)
+        let least = try #require(states.last?.leastChange)
+        // 30 packets with 5 dB are compared with 30.
+        #expect(abs(least - 2.6) < 0.6)
+    }
+
+    @Test func theDistanceIsAnInterval() throws {
+        let state = try #require(Self.walk(Array(repeating: -64, count: 5), spread: 2).last)
+        let (distance, interval) = try (#require(state.distance), #require(state.interval))
+        #expect(abs(distance - 1.78) < 0.2)
+        #expect(abs(interval.upperBound / distance - 2) < 0.15 && abs(distance / interval.lowerBound - 2) < 0.15)
+        #expect(state.proximity == .near)
+        // Half of the interval is far.
+        #expect(Self.walk(Array(repeating: -71, count: 5), spread: 2).last?.proximity == .unknown)
+        #expect(Self.walk(Array(repeating: -90, count: 5), spread: 2).last?.proximity == .far)
+        #expect(Self.walk(Array(repeating: -65, count: 5), power: nil).last?.interval == nil)
+        #expect(Self.walk(Array(repeating: -65, count: 5), power: -3).last?.proximity == .unknown)
+    }
+
+    @Test func itEndsBeforeTheBeacon() {
+        #expect(Self.walk([-44, -43, -43]).last?.advice == .arrived)
+        #expect(Self.walk([-50, -50, -50], spread: 1).last?.advice == .arrived, "0.35 m, 0.7 at most")
+        #expect(Self.walk([-56, -56, -56], spread: 1).last?.advice != .arrived)
+    }
+
+    @Test func silenceIsToldAndTheBestKept() throws {
+        let states = Self.walk([-70, -60, -60, nil, nil, nil, -70, -70])
+        #expect(states[4].advice == .silent && states[5].advice == .silent)
+        #expect(states[5].level == nil && states[5].interval == nil)
+        #expect(try #require(states[5].silentMicroseconds) > 2_000_000)
+        #expect(try #require(states[5].best) > -66)
+        #expect(states[7].advice != .silent)
+    }
+
+    /// Asks once per second while a beacon sends every 100 ms, and the receiver is deaf in some of the seconds.
+    private static func walk(deaf: ClosedRange<Int>, silent: ClosedRange<Int>, seconds: Int) -> [FindGuide.State] {
+        var guide = FindGuide()
+        return (0..<seconds).map { second in
+            if second == deaf.lowerBound { guide.becomeDeaf(at: Air.at(milliseconds: second * 1000)) }
+            if second == deaf.upperBound + 1 { guide.becomeHearing(at: Air.at(milliseconds: second * 1000)) }
+            if !deaf.contains(second), !silent.contains(second) {
+                for event in 0..<10 { guide.hear(-70, at: Air.at(milliseconds: second * 1000 + event * 100)) }
+            }
+            return guide.state(at: Air.at(milliseconds: second * 1000 + 999))
+        }
+    }
+
+    @Test func itsOwnDeafnessIsNotTheBeaconsSilence() throws {
+        let heard = Self.walk(deaf: 10...19, silent: 99...99, seconds: 26)
+        #expect(!heard.contains { $0.advice == .silent || $0.silentMicroseconds != nil })
+        #expect(heard[11...19].allSatisfy { $0.advice == .deaf && $0.level == nil })
+        #expect(heard[20].advice != .deaf && heard[25].advice == .same)
+        // The silence begins when the receiver works again.
+        let gone = Self.walk(deaf: 10...19, silent: 20...40, seconds: 26)
+        #expect(gone[20].advice != .silent && gone[24].advice == .silent)
+        #expect(try #require(gone[24].silentMicroseconds) <= 5_200_000)
+        // This also holds for a beacon that was never received.
+        #expect(Self.walk(deaf: 0...19, silent: 0...40, seconds: 20).last?.advice == .deaf)
+    }
+
+    @Test func theBodyTellsTheDirectionOrDoesNot() throws {
+        func turn(_ levels: [Double], packets: Int = 40) -> FindTurn {
+            var turn = FindTurn()
+            for (direction, level) in levels.enumerated() {
+                for packet in 0..<packets { turn.hear(Int8(level) + Int8(packet % 7) - 3, direction: direction) }
+            }
+            return turn
+        }
+        let clear = try #require(turn([-70, -62, -70, -74]).answer)
+        #expect(clear.direction == 1 && clear.confidence > 0.99)
+        #expect(turn([-70, -70, -70, -70]).answer == nil)
+        #expect(turn([-70, -69, -70, -74], packets: 6).answer == nil)
+        #expect(turn([-70, -62, -70]).answer == nil)
+        #expect(FindTurn().answer == nil)
+    }
+}
