@@ -1,6 +1,6 @@
-public import BeaconFrames
+internal import BeaconFrames
 internal import BluetoothTypes
-public import HCI
+internal import HCI
 
 /// The state of a session that payloads depend on: the beacon's clock, its ephemeral ids, the time on the air, the
 /// numbers that an encryption must not use twice, and the sensors.
