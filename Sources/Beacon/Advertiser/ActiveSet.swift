@@ -13,7 +13,7 @@ struct ActiveSet {
     var address: DeviceAddress
     /// The data that the controller sends; `nil` if unknown.
     var data: AdvertisingData?
-    /// Whether the set is enabled, as far as the controller has reported.
+    /// `true` if the set is enabled, as far as the controller has reported.
     var isEnabled = false
 
     init(_ place: SetAllocation.AdvertisingSet, _ sources: [PayloadSource]) {
@@ -56,7 +56,7 @@ struct ActiveSet {
         return (current, isAnother)
     }
 
-    /// Whether only the data has to change to turn this set into `new`.
+    /// Returns whether only the data has to change to turn this set into `new`.
     func canStay(as new: ActiveSet) -> Bool {
         isEnabled && parameters == new.parameters && place.rotatingKey == new.place.rotatingKey
     }
@@ -79,9 +79,9 @@ struct ActiveSet {
 struct ActiveFrame {
     var source: PayloadSource
     var payload = AdvertisingData(octets: [])
-    /// When the payload was built.
+    /// The time at which the payload was built.
     var madeAt: HCIInstant?
-    /// When the payload is out of date; `nil` for never.
+    /// The time at which the payload is out of date; `nil` for never.
     var renewalDue: HCIInstant?
     /// Events from before its set was set up last.
     var eventsBefore: UInt64 = 0
@@ -90,10 +90,10 @@ struct ActiveFrame {
         self.source = source
     }
 
-    /// Whether the payload must be built again.
+    /// Returns whether the payload must be built again.
     ///
-    /// - Parameter afterPause: Whether another advertisement was on the air until now. A payload is renewed then if it is
-    ///   at least a second old.
+    /// - Parameter afterPause: `true` if another advertisement was on the air until now. A payload is renewed then if
+    ///   it is at least a second old.
     func isDue(at now: HCIInstant, afterPause: Bool) -> Bool {
         guard let renewalDue else { return false }
         guard afterPause, let madeAt else { return renewalDue <= now }
@@ -125,7 +125,7 @@ struct EventTally: Hashable, Sendable {
 
     /// Notes that `member` is on the air from now on.
     ///
-    /// - Parameter isEnabled: Whether the set has just been enabled, which sends its first event at once.
+    /// - Parameter isEnabled: `true` if the set has just been enabled, which sends its first event at once.
     mutating func begin(_ member: Int, at now: HCIInstant, isEnabled: Bool = false) {
         end(at: now)
         guard airtime.indices.contains(member) else { return }

@@ -35,7 +35,7 @@ public final class AdapterRunner {
         return min(due, renewal)
     }
 
-    /// Does what is due, for the supervisor and for the session.
+    /// Does the work that is due, for the supervisor and for the session.
     public func wake() {
         perform(supervisor.wake(at: environment.now))
         attempt { session, now throws(SessionError) in try session.wake(now) }
@@ -46,7 +46,7 @@ public final class AdapterRunner {
         attempt { session, _ throws(SessionError) in try session.receive(until: deadline) }
     }
 
-    /// Whether the session is on the air, or listens, as far as the supervisor knows.
+    /// `true` if the session is on the air, or listens, as far as the supervisor knows.
     public var isOnAir: Bool { supervisor.isOnAir }
 
     /// Passes an input to the supervisor and carries out its decisions.
@@ -178,7 +178,7 @@ public final class AdapterRunner {
         do throws(SessionError) {
             return try body()
         } catch {
-            // An attempt that ends like this has failed, whatever the state of the adapter.
+            // An attempt that ends like this has failed, regardless of the state of the adapter.
             if case .failed(.silent, let text) = input(error) { return .failed(.refused, text) }
             return input(error)
         }
@@ -216,7 +216,7 @@ public final class AdapterRunner {
     }
 
     private func input(_ error: HCIChannelError) -> Supervisor.Input {
-        // The program was asked to end.
+        // The program has been stopped by a request.
         if error == .interrupted { return .stop }
         environment.session?.markLost()
         return environment.explain(error).input
@@ -224,7 +224,7 @@ public final class AdapterRunner {
 }
 
 extension Supervisor.Action {
-    /// Whether it only informs the user or the service manager.
+    /// `true` if it only informs the user or the service manager.
     fileprivate var isMessage: Bool {
         switch self {
         case .log, .notify: true

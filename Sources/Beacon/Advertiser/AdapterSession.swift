@@ -6,10 +6,10 @@ public import HCI
 ///
 /// The environment owns the session. A service implements it with a real adapter, a test with a virtual one.
 public protocol AdapterEnvironment: AnyObject {
-    /// Now, on the clock of the adapters.
+    /// The current time of the adapters' clock.
     var now: HCIInstant { get }
 
-    /// Whether the session should end for good. It never changes back to `false`.
+    /// `true` if the session should end for good. It never changes back to `false`.
     var isStopWanted: Bool { get }
 
     /// The session that was started last; `nil` before the first one.
@@ -23,7 +23,7 @@ public protocol AdapterEnvironment: AnyObject {
 
     /// Reads the controller's capabilities and starts a session on it. Counts and ids of the previous session go on.
     ///
-    /// - Throws: `impossible` if this controller cannot do what is wanted.
+    /// - Throws: `impossible` if this controller cannot fulfil the request.
     func startSession() throws(SessionError) -> any AdapterSession
 
     /// Reads the profile again and keeps the result for ``changeOver()`` and ``adoptProfile()``.
@@ -31,8 +31,8 @@ public protocol AdapterEnvironment: AnyObject {
     /// - Returns: `reloadGood` with the adapter's name, or `reloadBad` with the reason.
     func readProfile() -> Supervisor.Input
 
-    /// Replaces what the session sends with the profile that was read last. If it fails, the old profile stays on the
-    /// air.
+    /// Replaces the session's advertisements with those of the profile that was read last. If it fails, the old profile
+    /// stays on the air.
     func changeOver() throws(SessionError) -> any AdapterSession
 
     /// Makes the profile that was read last the current one.
@@ -59,7 +59,7 @@ extension AdapterEnvironment {
 public struct AdapterFault: Error, Hashable, Sendable {
     public let cause: SupervisorCause
     public let text: String
-    /// Whether waiting cannot help.
+    /// `true` if waiting cannot help.
     public let isPermanent: Bool
 
     /// - Parameter text: The problem in one sentence.
@@ -73,17 +73,17 @@ public struct AdapterFault: Error, Hashable, Sendable {
     public var input: Supervisor.Input { isPermanent ? .impossible(text) : .failed(cause, text) }
 }
 
-/// What an ``AdapterRunner`` keeps running on an adapter: the advertisements of a profile, or a scan.
+/// A session that an ``AdapterRunner`` keeps running on an adapter: the advertisements of a profile, or a scan.
 public protocol AdapterSession: AnyObject {
-    /// Whether it is on the air, as far as the controller has reported.
+    /// `true` if it is on the air, as far as the controller has reported.
     var isOnAir: Bool { get }
-    /// Whether the session sets the controller up again after a reset, without help of the supervisor.
+    /// `true` if the session sets the controller up again after a reset, without help of the supervisor.
     var isRestarting: Bool { get }
     /// The session in a few words, for the log.
     var summary: String { get }
     /// The latest moment for the next call of ``wake(_:)``; `nil` if nothing ever becomes due.
     var nextWakeUp: HCIInstant? { get }
-    /// Does what is due.
+    /// Does the work that is due.
     func wake(_ now: HCIInstant) throws(SessionError)
     /// Handles the events that have arrived. If none has, waits for the first one until `deadline`.
     func receive(until deadline: HCIInstant) throws(SessionError)
@@ -101,7 +101,7 @@ public protocol AdapterSession: AnyObject {
 
 /// The advertisements of one profile on one controller, sent by HCI or through the kernel.
 public protocol AdvertisingSession: AdapterSession {
-    /// Now, on the clock of the session's host.
+    /// The current time of the clock of the session's host.
     var now: HCIInstant { get }
     /// The state that payloads depend on.
     var live: LiveContent { get }
@@ -123,7 +123,7 @@ extension AdvertisingSession {
     /// Does nothing: a new start sets everything up anyway.
     public func markLost() {}
 
-    /// When all advertisements were on the air for the first time; `nil` before.
+    /// The time at which all advertisements were first on the air; `nil` before.
     public var onAirSince: HCIInstant? { live.onAirSince }
 
     /// Whole seconds since the start.
@@ -132,7 +132,7 @@ extension AdvertisingSession {
     /// The beacon's own clock, for ephemeral ids.
     public var clock: EIDClock { live.clock }
 
-    /// Whether ``memory`` contains ephemeral ids or used numbers of an encryption.
+    /// `true` if ``memory`` contains ephemeral ids or used numbers of an encryption.
     public var hasMemory: Bool { live.hasMemory }
 
     /// The values that must survive a restart.
@@ -144,7 +144,7 @@ extension AdvertisingSession {
     ///
     /// - Parameters:
     ///   - unixMicroseconds: The wall clock, in microseconds since 1970.
-    ///   - isTrusted: Whether the wall clock is known to be synchronised.
+    ///   - isTrusted: `true` if the wall clock is known to be synchronised.
     @discardableResult
     public func synchronize(unixMicroseconds: Int, isTrusted: Bool) -> EIDClock.Correction {
         live.synchronize(unixMicroseconds: unixMicroseconds, isTrusted: isTrusted, at: now)

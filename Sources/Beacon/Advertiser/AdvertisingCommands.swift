@@ -18,7 +18,7 @@ protocol AdvertisingCommands {
 }
 
 extension HCICommandError {
-    /// Whether the controller works but refuses the command.
+    /// `true` if the controller works but refuses the command.
     var isRefusal: Bool {
         switch self {
         case .refused, .malformedReturn: true
@@ -26,7 +26,7 @@ extension HCICommandError {
         }
     }
 
-    /// Whether the controller refuses a vendor command. Some controllers do not answer these at all.
+    /// `true` if the controller refuses a vendor command. Some controllers do not answer these at all.
     var isVendorsRefusal: Bool {
         if case .noAnswer = self { return true }
         return isRefusal

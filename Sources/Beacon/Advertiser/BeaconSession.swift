@@ -70,7 +70,7 @@ public final class BeaconSession {
 
     public var now: HCIInstant { host.now }
 
-    /// When ``wake(_:)`` has something to do; `nil` for never.
+    /// The time at which ``wake(_:)`` has work to do; `nil` for never.
     public var nextWakeUp: HCIInstant? {
         guard isOnAir else { return nil }
         // Called at each wake-up: the span avoids a copy of each set.
@@ -83,7 +83,7 @@ public final class BeaconSession {
         return earliest == .distantFuture ? nil : earliest
     }
 
-    /// Whether all sets are enabled, as far as the controller has reported.
+    /// `true` if all sets are enabled, as far as the controller has reported.
     public var isOnAir: Bool {
         guard live.stoppedAt == nil, live.onAirSince != nil else { return false }
         for index in sets.indices where !sets[index].isEnabled { return false }
@@ -213,7 +213,7 @@ extension BeaconSession {
     /// Passes the ids whose addresses change to ``live``.
     private func keepTurns() { live.keep(allocation.sets.compactMap(\.rotatingKey), at: host.now) }
 
-    /// Sets up all sets and enables them. After a failure, it undoes what was set.
+    /// Sets up all sets and enables them. After a failure, it undoes these settings.
     private func arm() throws(SessionError) {
         do throws(SessionError) {
             var ready = 0
@@ -247,7 +247,7 @@ extension BeaconSession {
         _ = turnOff()
     }
 
-    /// Sets up a set and enables it, whatever its state was.
+    /// Sets up a set and enables it, regardless of its former state.
     private func setUp(_ index: Int) throws(SessionError) {
         sets[index].end(at: host.now)
         if let turn = live.turn(of: sets[index].place.rotatingKey) { sets[index].address = turn.address }
@@ -325,7 +325,7 @@ extension BeaconSession {
         var failure: SessionError?
         silence(since: host.now)
         for index in sets.indices {
-            // A controller that is gone or does not answer gets no further commands.
+            // A controller that has disappeared or does not answer gets no further commands.
             if let failure, failure.isHopeless { break }
             failure = disableDespiteSignals(index) ?? failure
         }

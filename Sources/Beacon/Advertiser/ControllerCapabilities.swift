@@ -18,8 +18,8 @@ public struct ControllerCapabilities: Hashable, Sendable {
     /// The command that sets the radio power.
     public var powerControl: PowerControl
 
-    /// Whether the controller has the extended commands. They are used then: after a command of one family, a controller
-    /// refuses the other family until it is reset (Core Specification 5.4, Vol 4 Part E 3.1.1).
+    /// `true` if the controller has the extended commands. They are used then: after a command of one family, a
+    /// controller refuses the other family until it is reset (Core Specification 5.4, Vol 4 Part E 3.1.1).
     public var hasExtendedAdvertising: Bool { leFeatures.contains(.extendedAdvertising) }
 
     /// The shortest and the longest interval for `pdu`.
@@ -37,7 +37,7 @@ public struct ControllerCapabilities: Hashable, Sendable {
 extension ControllerCapabilities {
     /// Reads the capabilities of the controller behind `host`.
     ///
-    /// - Parameter isExclusive: Whether no other program uses the controller. If so, it is reset first, and its event
+    /// - Parameter isExclusive: `true` if no other program uses the controller. If so, it is reset first, and its event
     ///   masks are set. Otherwise the kernel has done that.
     public static func read(
         from host: HCIHost, isExclusive: Bool
@@ -104,7 +104,7 @@ public struct ManagedCapabilities: Hashable, Sendable {
     public var version: HCIVersion
     public var supported: ManagementSettings
     public var current: ManagementSettings
-    /// Whether the kernel can set interval and power (Add Extended Advertising Parameters and Data, Linux 5.11).
+    /// `true` if the kernel can set interval and power (Add Extended Advertising Parameters and Data, Linux 5.11).
     public var hasExtendedForm: Bool
     public var flags: ManagementAdvertisingFlags
     /// The largest instance number; the smallest is 1.
@@ -131,13 +131,13 @@ public struct ManagedCapabilities: Hashable, Sendable {
         maximumScanResponseLength = Int(features.maximumScanResponseLength)
     }
 
-    /// Whether the controller has extended advertising: the kernel offers a secondary channel then.
+    /// `true` if the controller has extended advertising: the kernel offers a secondary channel then.
     public var hasExtendedAdvertising: Bool { flags.contains(.secondaryChannel1M) }
 
     public var name: String { "hci\(index):mgmt" }
 
-    /// Whether a program has made the whole adapter connectable: every advertisement is then connectable, and sent from
-    /// the adapter's own address.
+    /// `true` if a program has made the whole adapter connectable: every advertisement is then connectable, and sent
+    /// from the adapter's own address.
     public var makesConnectable: Bool { current.contains(.connectable) }
 }
 
@@ -145,9 +145,9 @@ public struct ManagedCapabilities: Hashable, Sendable {
 public final class ManagedAdapter {
     public let host: ManagementHost
     public let capabilities: ManagedCapabilities
-    /// Whether the adapter was off, and has been powered on.
+    /// `true` if the adapter was off, and has been powered on.
     public private(set) var raisedPower = false
-    /// Whether LE was off, and has been turned on.
+    /// `true` if LE was off, and has been turned on.
     public private(set) var raisedLowEnergy = false
 
     /// Reads the kernel's capabilities on hci`index`, and turns on LE and power if they are off.

@@ -129,19 +129,19 @@ public struct BeaconMemory: Hashable, Sendable {
 
 /// The beacon's own seconds counter t, from which ephemeral ids and the nonces of encrypted telemetry are computed.
 ///
-/// It continues from the saved counter, and is compared with the wall clock: it should be 65280 + wall clock − epoch. If
-/// it is behind, it advances to that value, but by more than ``tolerance`` only if the wall clock is synchronised: a wall
-/// clock that is wrong for a moment must not spoil the counter. It goes backwards only if it is ahead of a synchronised
-/// wall clock by more than ``tolerance``.
+/// It continues from the saved counter, and is compared with the wall clock: it should be 65280 + wall clock − epoch.
+/// If it is behind, it advances to that value, but by more than ``tolerance`` only if the wall clock is synchronised,
+/// so that a temporarily wrong wall clock cannot damage the counter. It goes backwards only if it is ahead of a
+/// synchronised wall clock by more than ``tolerance``.
 ///
 /// After a restart, pass ``counter(at:)`` of the last run as `saved`.
 public struct EIDClock: Hashable, Sendable {
-    /// When the counter was 65280, in seconds since 1970 (UTC); `nil` if unknown.
+    /// The time at which the counter was 65280, in seconds since 1970 (UTC); `nil` if unknown.
     public let epochUnixSeconds: Int?
     /// The counter at ``instant``, in microseconds.
     private var microseconds: Int
     private var instant: HCIInstant
-    /// Whether the counter was saved or compared before: a new beacon accepts the first wall clock that it reads.
+    /// `true` if the counter was saved or compared before: a new beacon accepts the first wall clock that it reads.
     private var isSettled: Bool
 
     private static let limit = Int(UInt32.max) * 1_000_000
@@ -163,7 +163,7 @@ public struct EIDClock: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - epochUnixSeconds: When the counter was 65280, in seconds since 1970 (UTC); `nil` if unknown.
+    ///   - epochUnixSeconds: The time at which the counter was 65280, in seconds since 1970 (UTC); `nil` if unknown.
     ///   - saved: The saved counter; `nil` for a new beacon, which starts at 65280.
     public init(epochUnixSeconds: Int? = nil, saved: UInt32? = nil, at now: HCIInstant) {
         self.epochUnixSeconds = epochUnixSeconds
@@ -176,7 +176,7 @@ public struct EIDClock: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - unixMicroseconds: The wall clock, in microseconds since 1970.
-    ///   - isTrusted: Whether the wall clock is synchronised.
+    ///   - isTrusted: `true` if the wall clock is synchronised.
     @discardableResult
     public mutating func synchronize(unixMicroseconds: Int, isTrusted: Bool, at now: HCIInstant) -> Correction {
         guard let epochUnixSeconds else { return .none }
@@ -206,7 +206,7 @@ public struct EIDClock: Hashable, Sendable {
         return min(microseconds + min(elapsed, Self.limit), Self.limit)
     }
 
-    /// When the counter reaches `wanted` microseconds.
+    /// The time at which the counter reaches `wanted` microseconds.
     func instant(ofMicroseconds wanted: Int) -> HCIInstant {
         instant.advanced(byMicroseconds: wanted - microseconds)
     }

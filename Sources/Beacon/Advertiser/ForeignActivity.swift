@@ -134,7 +134,7 @@ public struct ForeignActivity: Sendable {
         }
     }
 
-    /// When to call ``expire(at:)`` without a packet; `nil` for never.
+    /// The time at which to call ``expire(at:)`` without a packet; `nil` for never.
     public var wakeTime: HCIInstant? {
         pause.map { pause in
             pause.since.advanced(
@@ -224,7 +224,7 @@ extension ForeignActivity {
 }
 
 extension ForeignActivity.Cause: CustomStringConvertible {
-    /// Such as `hcitool turned advertising off`.
+    /// One sentence, such as `hcitool turned advertising off`.
     public var description: String {
         switch kind {
         case .unplugged: return "the adapter was unplugged"

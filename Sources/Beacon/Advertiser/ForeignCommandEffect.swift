@@ -101,7 +101,7 @@ struct ForeignCommandEffect: Hashable, Sendable {
 }
 
 extension ForeignCommandEffect.Effect {
-    /// Whether the effect has no value.
+    /// `true` if the effect has no value.
     fileprivate var isOnOff: Bool {
         switch self {
         case .enabled, .disabled, .removed, .reset: true
@@ -111,7 +111,7 @@ extension ForeignCommandEffect.Effect {
 }
 
 extension ForeignActivity.Watched {
-    /// Whether the legacy commands may be in use. The kernel uses those that the controller has.
+    /// `true` if the legacy commands may be in use. The kernel uses those that the controller has.
     fileprivate var hasLegacyFamily: Bool {
         if case .sets = self { return false }
         return true

@@ -21,7 +21,7 @@ public struct FrameScheduler: Hashable, Sendable {
     /// The share of the periods that passes in one slot. If T_s was rounded down it is slightly more than the slot's
     /// length, so that surplus events are spread evenly.
     private let pace: Int
-    /// When the next event of each advertisement may be sent, relative to the first free slot.
+    /// The time at which the next event of each advertisement may be sent, relative to the first free slot.
     private var releases: [Int]
     /// The position of the next advertisement. It begins at ``boundary``.
     private var next = 0
@@ -54,7 +54,7 @@ public struct FrameScheduler: Hashable, Sendable {
         return pace.dividingFullWidth((high, low)).quotient
     }
 
-    /// When ``current`` changes next; `nil` for never, and before the start.
+    /// The time at which ``current`` changes next; `nil` for never, and before the start.
     public var nextTurn: HCIInstant? { boundary }
 
     /// Starts the schedule when the set is enabled with the data of ``current``. After a break it continues.

@@ -32,7 +32,7 @@ public struct InstanceLayout: Hashable, Sendable {
     /// In the order of the advertisements.
     public let instances: [Instance]
     public let warnings: [ManagedWarning]
-    /// Whether the instances take turns: on a legacy controller only one is on the air at a time.
+    /// `true` if the instances take turns: on a legacy controller only one is on the air at a time.
     public let takesTurns: Bool
 
     /// The number of hciN.
@@ -160,7 +160,7 @@ extension InstanceLayout {
 
 /// A request that the kernel will not fulfil, found before anything is sent.
 public struct ManagedWarning: Hashable, Sendable {
-    /// What the kernel does instead.
+    /// The kernel's action in place of the requested one.
     public enum Reason: Hashable, Sendable {
         /// The kernel always uses 100...150 ms on a legacy controller.
         case intervalForced(asked: AdvertisingInterval)
@@ -183,7 +183,7 @@ public struct ManagedWarning: Hashable, Sendable {
     public let reason: Reason
     /// The advertisement's number, from 1; `nil` for all advertisements.
     public let advertisement: Int?
-    /// Such as `hci0:mgmt`.
+    /// The adapter, such as `hci0:mgmt`.
     public let adapter: String
 
     /// - Parameter advertisement: The advertisement's number, from 1; `nil` for all advertisements.
@@ -315,7 +315,7 @@ private struct InstanceDraft {
         case adapters
     }
 
-    /// Whether the advertisement is connectable, by request or because the whole adapter is.
+    /// `true` if the advertisement is connectable, by request or because the whole adapter is.
     private var isConnectable: Bool { advertisement.pdu == .connectable || capabilities.makesConnectable }
 
     private var intervalRule: IntervalRule {
@@ -346,7 +346,7 @@ private struct InstanceDraft {
         return [.addressDrawn(eachChange: !capabilities.hasExtendedAdvertising)]
     }
 
-    /// Whether the kernel adds a Flags structure: if BR/EDR is off and the data has none.
+    /// `true` if the kernel adds a Flags structure: if BR/EDR is off and the data has none.
     private var hasFlagsAdded: Bool {
         guard !capabilities.current.contains(.bredr) else { return false }
         return switch advertisement.content {

@@ -7,15 +7,15 @@ internal import HCI
 ///
 /// ``BeaconSession`` and ``ManagedSession`` each have one.
 public final class LiveContent {
-    /// When all advertisements were on the air for the first time; `nil` before.
+    /// The time at which all advertisements were first on the air; `nil` before.
     var onAirSince: HCIInstant?
-    /// When the session was stopped. Counters stand still from then on.
+    /// The time at which the session was stopped. Counters do not change from then on.
     var stoppedAt: HCIInstant?
     /// The telemetry counters at ``onAirSince``.
     var countersAtStart: TelemetryCounters
     private(set) var clock: EIDClock
     private(set) var turns: [EphemeralTurn] = []
-    /// Whether a packet was encrypted with a number of its own.
+    /// `true` if a packet was encrypted with a number of its own.
     private(set) var hasSealedPackets = false
     private var salts: TelemetrySalts
     /// The number of the next BTHome packet.
@@ -70,7 +70,7 @@ public final class LiveContent {
     /// The ephemeral id of a key; `nil` without one.
     func turn(of key: Advertisement.RotatingKey?) -> EphemeralTurn? { turns.first { $0.key == key } }
 
-    /// When the next id changes; `nil` for never.
+    /// The time of the next change of an id; `nil` for never.
     var nextTurn: HCIInstant? {
         turns.isEmpty ? nil : turns.lazy.map { self.clock.instant(ofMicroseconds: $0.dueMicroseconds) }.min()
     }
@@ -94,7 +94,7 @@ public final class LiveContent {
         return correction
     }
 
-    /// Whether ``memory(at:)`` contains ids, or numbers that an encryption has used.
+    /// `true` if ``memory(at:)`` contains ids, or numbers that an encryption has used.
     var hasMemory: Bool { !turns.isEmpty || hasSealedPackets }
 
     /// The values that must survive a restart.
@@ -112,7 +112,7 @@ public final class LiveContent {
     /// - Parameters:
     ///   - power: The radio power, as far as it is known.
     ///   - counters: The telemetry counters.
-    ///   - isFirst: Whether it is the advertisement's first payload.
+    ///   - isFirst: `true` if it is the advertisement's first payload.
     /// - Returns: `nil` if the encryption has no unused salt or number left. The old payload stays until the id changes.
     func payload(
         _ source: PayloadSource, power: RadioPower?, counters: TelemetryCounters, isFirst: Bool, at now: HCIInstant

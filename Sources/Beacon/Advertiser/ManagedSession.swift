@@ -13,7 +13,7 @@ public final class ManagedSession {
         /// The radio power, as far as the kernel reports it.
         public internal(set) var grant: RadioPowerGrant
         public internal(set) var payload: AdvertisingData
-        /// When the payload is out of date, in microseconds after the start; `nil` for never.
+        /// The time at which the payload is out of date, in microseconds after the start; `nil` for never.
         var nextChange: Int?
     }
 
@@ -94,7 +94,7 @@ public final class ManagedSession {
         }
     }
 
-    /// When the payload of an instance is out of date; `nil` for never.
+    /// The time at which the payload of an instance is out of date; `nil` for never.
     public var nextWakeUp: HCIInstant? {
         guard live.stoppedAt == nil, let onAirSince else { return nil }
         let changes = onAir.compactMap(\.nextChange).map { onAirSince.advanced(byMicroseconds: $0) }
@@ -222,7 +222,8 @@ extension ManagedSession {
             source, power: grant.power, counters: counters, isFirst: onAirSince == nil, at: host.now)
     }
 
-    /// When the payload of the moment `elapsed` is out of date, in microseconds after the start; `nil` for never.
+    /// The time at which the payload of the moment `elapsed` is out of date, in microseconds after the start; `nil` for
+    /// never.
     private func nextChange(_ source: PayloadSource, after elapsed: Int) -> Int? {
         source.renewalMicroseconds.map { (elapsed / $0 + 1) * $0 }
     }

@@ -16,7 +16,7 @@ public struct OnAirAdvertisement: Hashable, Sendable {
     public let place: Place
     /// The number of advertisements that share the place; 1 for a place of its own.
     public let sharers: Int
-    /// Whether the place sends this advertisement now.
+    /// `true` if the place sends this advertisement now.
     public let isItsTurn: Bool
     /// The interval of the place. The bounds differ if the kernel chooses the interval.
     public let setInterval: ClosedRange<AdvertisingInterval>
@@ -27,7 +27,7 @@ public struct OnAirAdvertisement: Hashable, Sendable {
     public let meanPeriodMicroseconds: Int
     /// The address that receivers see; `nil` if the kernel chooses it and does not report it.
     public let address: DeviceAddress?
-    /// Whether the address is random: by request, or because it changes with an ephemeral id.
+    /// `true` if the address is random: by request, or because it changes with an ephemeral id.
     public let isAddressRandom: Bool
     /// The radio power in use; known after the start.
     public let grant: RadioPowerGrant
@@ -61,7 +61,7 @@ public struct OnAirController: Hashable, Sendable {
     }
 
     public let family: Family
-    /// Whether the controller has extended advertising, even if the session does not use it.
+    /// `true` if the controller has extended advertising, even if the session does not use it.
     public let hasExtendedAdvertising: Bool
     public let version: HCIVersion
     /// The manufacturer's name; `nil` if unknown.

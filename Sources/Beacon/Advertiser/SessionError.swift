@@ -18,7 +18,7 @@ public enum SessionError: Error, Sendable {
 }
 
 extension SessionError {
-    /// Whether a signal ended the wait.
+    /// `true` if a signal ended the wait.
     public var isInterruption: Bool {
         switch self {
         case .command(let error, _): error == .channel(.interrupted)
@@ -62,7 +62,7 @@ func advertising<Result>(
 }
 
 extension SessionError {
-    /// Whether the controller will not answer the next command either.
+    /// `true` if the controller will not answer the next command either.
     var isHopeless: Bool {
         guard case .command(let error, _) = self else { return false }
         switch error {

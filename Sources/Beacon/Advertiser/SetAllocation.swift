@@ -20,12 +20,12 @@ public struct SetAllocation: Sendable {
 
     public let sources: [PayloadSource]
     public let capabilities: ControllerCapabilities
-    /// Whether no other program uses the controller, so that it may be reset.
+    /// `true` if no other program uses the controller, so that it may be reset.
     public let isExclusive: Bool
     public let sets: [AdvertisingSet]
 
     /// - Parameters:
-    ///   - isExclusive: Whether no other program uses the controller.
+    ///   - isExclusive: `true` if no other program uses the controller.
     ///   - setLimit: The largest number of sets to use, because the kernel may hold some; `nil` for all.
     /// - Throws: `impossible`, naming the advertisements that cannot be sent together and what to change.
     public init(

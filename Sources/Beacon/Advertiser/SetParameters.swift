@@ -27,7 +27,7 @@ public struct SetParameters: Hashable, Sendable {
     /// kernel uses handle 0 and its instance numbers, from 1.
     public static let sharedHandle: UInt8 = 0xEF
 
-    /// - Parameter isExclusive: Whether no other program uses this controller.
+    /// - Parameter isExclusive: `true` if no other program uses this controller.
     /// - Throws: `impossible` if the controller cannot send the advertisement.
     public init(
         _ advertisement: Advertisement, on capabilities: ControllerCapabilities, isExclusive: Bool

@@ -64,7 +64,7 @@ struct SharingRules {
         guard groups.count <= sets else {
             throw .impossible(refusal(groups, sets, hasExtendedAdvertising))
         }
-        // The fastest first: that leaves most time to those who share.
+        // The fastest advertisements come first, because this leaves most time to the advertisements that share a set.
         while groups.count < sets, let (index, member) = fastest(in: groups) {
             groups[index].removeAll { $0 == member }
             groups.append([member])

@@ -13,17 +13,17 @@ public struct Supervisor: Sendable {
     public private(set) var adapter: String
     /// The number of recoveries, by the cause of the outage.
     public private(set) var rearms: [SupervisorCause: Int] = [:]
-    /// When advertising was last confirmed to be on.
+    /// The time at which advertising was last confirmed to be on.
     public private(set) var lastVerified: HCIInstant?
     /// The last outage that has ended.
     public private(set) var lastOutage: Outage?
     /// The last problem, in one sentence.
     public private(set) var lastError: String?
-    /// When the beacon went on the air last; `nil` while it is off the air.
+    /// The time at which the beacon last went on the air; `nil` while it is off the air.
     public private(set) var onAirSince: HCIInstant?
-    /// Whether the beacon has ever been on the air.
+    /// `true` if the beacon has ever been on the air.
     public private(set) var hasBeenOnAir = false
-    /// Whether a fault has ended the beacon.
+    /// `true` if a fault has ended the beacon.
     private(set) var hasGivenUp = false
 
     private var phase = Phase.closed
@@ -35,7 +35,7 @@ public struct Supervisor: Sendable {
     private var lastPowerUp: HCIInstant?
     private var summary = ""
     private var reload: Reload?
-    /// Whether the machine has slept since advertising was last confirmed.
+    /// `true` if the machine has slept since advertising was last confirmed.
     private var hasSlept = false
     /// The reason why the last reload was refused.
     private var refusal: String?
@@ -91,7 +91,7 @@ public struct Supervisor: Sendable {
         }
     }
 
-    /// Whether the beacon is on the air, as far as it is known.
+    /// `true` if the beacon is on the air, as far as it is known.
     var isOnAir: Bool {
         switch phase {
         case .onAir, .verifying: true
@@ -110,7 +110,7 @@ public struct Supervisor: Sendable {
         return refusal.map { "\(line); reload refused: \($0)" } ?? line
     }
 
-    /// Whether the adapter is open, so that its events must be read.
+    /// `true` if the adapter is open, so that its events must be read.
     public var isOpen: Bool { phase != .closed && phase != .off }
 
     /// The latest moment for the next ``wake(at:)``; `nil` after the end.
@@ -170,7 +170,7 @@ public struct Supervisor: Sendable {
             + [.close, .finish(asWanted: false)]
     }
 
-    /// Whether the adapter stays open after this fault: only the settings of the controller must be sent again.
+    /// Returns whether the adapter stays open after this fault: only the settings of the controller must be sent again.
     private func leavesAdapterOpen(_ cause: SupervisorCause) -> Bool {
         cause.leavesAdapterOpen || persistence == .untilFault && cause == .controllerReset
     }
@@ -270,7 +270,8 @@ extension Supervisor {
         episode = current
     }
 
-    /// Whether a fault changes anything. While the adapter is closed, only a fault that changes the wait matters.
+    /// Returns whether a fault changes anything. While the adapter is closed, only a fault that changes the wait
+    /// matters.
     private func affectsSession(_ cause: SupervisorCause) -> Bool {
         switch phase {
         case .onAir, .verifying: true

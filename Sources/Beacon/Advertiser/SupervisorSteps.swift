@@ -1,7 +1,7 @@
 public import HCI
 
 extension Supervisor {
-    /// What runs on the adapter. It changes the wording of messages.
+    /// The kind of session on the adapter. It changes the wording of messages.
     public enum Activity: Hashable, Sendable {
         case advertising
         case listening
@@ -14,7 +14,7 @@ extension Supervisor {
         }
     }
 
-    /// When the supervisor gives up.
+    /// The condition under which the supervisor gives up.
     public enum Persistence: Hashable, Sendable {
         /// Never, once the session has been on the air: it waits and tries again.
         case unlimited
@@ -168,7 +168,7 @@ public enum SupervisorCause: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the adapter stays open: only the settings of the controller must be sent again.
+    /// `true` if the adapter stays open: only the settings of the controller must be sent again.
     var leavesAdapterOpen: Bool {
         switch self {
         case .foreignDisabled, .foreignChanged, .silent, .suspended: true
@@ -221,9 +221,9 @@ public struct SupervisorPacing: Hashable, Sendable {
     /// The longest time for turning advertising off at the end.
     public var shutdown = 800_000
 
-    /// Whether new adapters are reported by events.
+    /// `true` if new adapters are reported by events.
     public var hearsArrivals = true
-    /// Whether changes of rfkill are reported by events.
+    /// `true` if changes of rfkill are reported by events.
     public var hearsRFKill = true
 
     /// Creates the standard times.

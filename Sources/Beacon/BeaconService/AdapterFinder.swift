@@ -10,7 +10,7 @@ public final class AdapterFinder {
     private var known: (index: UInt16, address: DeviceAddress)?
     private var inUse: AdapterName?
     private var missingSince: UInt64?
-    /// Whether this process has the adapter's user channel: the kernel's list does not contain the adapter then.
+    /// `true` if this process has the adapter's user channel: the kernel's list does not contain the adapter then.
     var isUserChannelOpen = false
 
     /// The wait for the same adapter if another adapter has its number, in nanoseconds: 10 s. After that, the service uses
@@ -40,7 +40,7 @@ public final class AdapterFinder {
     /// The number of the hciN in use, or used last.
     var indexInUse: UInt16? { inUse?.kernelIndex }
 
-    /// Forgets the adapter, because the next one is another one.
+    /// Forgets the adapter, because another adapter will be used next.
     func forget() {
         known = nil
         inUse = nil
@@ -159,7 +159,8 @@ public final class AdapterClaim {
 
     private init() {}
 
-    /// - Parameter isShared: Whether other programs may use the controller: with a raw channel, not with a user channel.
+    /// - Parameter isShared: `true` if other programs may use the controller: with a raw channel, not with a user
+    ///   channel.
     init(
         _ address: DeviceAddress, _ role: AdapterLock.Role, isShared: Bool, for purpose: String, in directory: String
     ) throws(AdapterLockError) {

@@ -10,7 +10,7 @@ public struct AdapterReport {
     /// The name for `--adapter`.
     public let name: String
     public let address: DeviceAddress?
-    /// Whether it is powered on; `nil` for controllers outside the kernel.
+    /// `true` if it is powered on; `nil` for controllers outside the kernel.
     public let isUp: Bool?
     /// The programs that use it, each with its process.
     public let users: [String]
@@ -18,9 +18,9 @@ public struct AdapterReport {
     public let capabilities: ControllerCapabilities?
     /// The reason why ``capabilities`` is `nil`.
     public let note: String?
-    /// Whether it can scan; `nil` if unknown.
+    /// `true` if it can scan; `nil` if unknown.
     public let canListen: Bool?
-    /// Whether it can scan while it advertises; `nil` if unknown.
+    /// `true` if it can scan while it advertises; `nil` if unknown.
     public let canListenWhileSending: Bool?
     /// The instance or command that listens with it; `nil` for none.
     public let listener: String?
@@ -89,7 +89,7 @@ public struct AdapterReport {
         try opened.close()
     }
 
-    /// Returns what the controller can do at the same time; `nil` if it does not know the command.
+    /// Returns the states that the controller can combine; `nil` if it does not support the command.
     private static func states(
         _ host: HCIHost
     ) throws(HCICommandError) -> LEReadSupportedStates.ReturnParameters? {

@@ -25,7 +25,7 @@ struct DoctorChecks {
     /// `hci0`; `nil` for a controller that does not belong to the kernel.
     private var device: String? { name?.kernelIndex.map { "hci\($0)" } }
 
-    /// Whether the controller does not belong to the kernel: a stream, or the virtual adapter.
+    /// `true` if the controller does not belong to the kernel: a stream, or the virtual adapter.
     private var isOutsideTheKernel: Bool { name != nil && device == nil }
 
     private var isUserChannel: Bool {

@@ -18,7 +18,7 @@ public struct DoctorFinding: Hashable, Sendable {
     /// The subject of the check, in one word or two.
     public let topic: String
     public let message: String
-    /// What to do; `nil` if nothing has to be done.
+    /// The remedy; `nil` if none is needed.
     public let remedy: String?
 
     static func ok(_ topic: String, _ message: String) -> Self {
@@ -71,7 +71,7 @@ public struct DoctorReport: Hashable, Sendable {
         self.findings = findings
     }
 
-    /// Whether nothing prevents a beacon.
+    /// `true` if no finding prevents a beacon.
     public var isGood: Bool { !findings.contains { $0.mark == .fail } }
 
     /// The object of `doctor --json`.

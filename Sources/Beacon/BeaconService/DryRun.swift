@@ -42,7 +42,7 @@ struct DryRun {
         try session.stop()
     }
 
-    /// Whether the session would have the controller to itself, and so reset it. Without a name, a raw hciN is used.
+    /// `true` if the session would have the controller to itself, and so reset it. Without a name, a raw hciN is used.
     private var isExclusive: Bool {
         switch job.adapter {
         case nil, .raw: false

@@ -6,7 +6,7 @@ internal import HCITransports
 internal import LinuxHost
 public import VirtualController
 
-/// How `advertise` works.
+/// The options of `advertise`.
 public struct ForegroundOptions {
     /// Microseconds on the air after which it ends; `nil` to wait for a signal.
     public var duration: Int?
@@ -16,7 +16,7 @@ public struct ForegroundOptions {
     public var like = VirtualControllerModel.raspberryPi
     /// The btsnoop file that receives all HCI packets.
     public var capture: String?
-    /// Whether a dry run prints lines of JSON.
+    /// `true` if a dry run prints lines of JSON.
     public var json = false
 
     public init() {}
@@ -34,9 +34,9 @@ public struct ForegroundOptions {
 public protocol AdvertisingOutput {
     /// Writes lines of a dry run, each with its newline.
     func write(_ text: String)
-    /// Reports a deviation from what was asked for, or an action of another program, in one sentence.
+    /// Reports a deviation from the request, or an action of another program, in one sentence.
     func warn(_ sentence: String)
-    /// Returns the view of what is on the air.
+    /// Returns the view of the advertisements on the air.
     func view(_ facts: OnAirFacts) -> any AdvertisingView
 }
 
@@ -46,11 +46,11 @@ public struct OnAirFacts {
     public let name: String
     /// The adapter as the user named it.
     public let adapter: String
-    /// The intervals as the user asked for them, one for each advertisement.
+    /// The requested intervals, one for each advertisement.
     public let asked: [RequestedInterval]
 }
 
-/// Shows what is on the air.
+/// Shows the advertisements on the air.
 public protocol AdvertisingView {
     /// The time between two updates, in microseconds; `nil` for none.
     var microsecondsBetweenUpdates: Int? { get }
@@ -58,11 +58,11 @@ public protocol AdvertisingView {
     func onAir(_ session: some AdvertisingSession)
     /// Is called after ``microsecondsBetweenUpdates``.
     ///
-    /// - Parameter heard: What a second virtual controller has received; `nil` on real adapters.
+    /// - Parameter heard: The reports that a second virtual controller has received; `nil` on real adapters.
     func update(_ session: some AdvertisingSession, _ heard: HeardOnAir?)
     /// Is called after the end, if nothing failed.
     ///
-    /// - Parameter heard: What a second virtual controller has received; `nil` on real adapters.
+    /// - Parameter heard: The reports that a second virtual controller has received; `nil` on real adapters.
     func offAir(_ session: some AdvertisingSession, _ heard: HeardOnAir?)
 }
 
@@ -71,7 +71,7 @@ extension AdvertisingView {
     public func update(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {}
 }
 
-/// What a second controller on the same virtual air has received so far.
+/// The reports that a second controller on the same virtual air has received so far.
 public struct HeardOnAir: Sendable {
     /// The number of advertising reports.
     public internal(set) var reports = 0
@@ -118,7 +118,7 @@ final class ForegroundView: ServiceView {
     private var view: (any AdvertisingView)?
     private(set) var nextUpdate: HCIInstant?
 
-    /// The time between two looks at what the second virtual controller has received, in microseconds.
+    /// The time between two checks of the reports that the second virtual controller has received, in microseconds.
     private static let receiverPause = 1_000_000
 
     init(_ output: any AdvertisingOutput) {

@@ -19,9 +19,9 @@ public struct InstanceStatus: Hashable, Sendable {
     /// The controller's public address.
     public var address: DeviceAddress?
     public var state: State
-    /// When it entered this state.
+    /// The time at which it entered this state.
     public var since: RFC3339Time?
-    /// When advertising was last verified.
+    /// The time at which advertising was last verified.
     public var lastVerified: RFC3339Time?
     /// A fingerprint of the profile.
     public var profileHash: String?
@@ -62,7 +62,7 @@ public struct InstanceStatus: Hashable, Sendable {
         public var grantedRadioPower: Int?
         /// Advertising events since the start.
         public var events: Int?
-        /// Whether the controller counted the events. Otherwise they are computed from the time on the air.
+        /// `true` if the controller counted the events. Otherwise they are computed from the time on the air.
         public var eventsCounted = false
 
         public init(

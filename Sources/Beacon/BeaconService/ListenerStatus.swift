@@ -31,7 +31,7 @@ public struct ListenerStatus: Hashable, Sendable {
     /// The adapter's name; `nil` before one is used.
     public var adapter: String?
     public var state: State
-    /// When it entered this state.
+    /// The time at which it entered this state.
     public var since: RFC3339Time?
     /// Received reports in 1000 s.
     public var reportsPerSecond: Int?

@@ -22,9 +22,9 @@ public struct LoadedProfile {
 
     /// - Parameters:
     ///   - path: A file, a stream, or `-` for standard input.
-    ///   - isReadAgain: Whether the file is read again at each reload. It must then be a regular file, because reading a
-    ///     stream could block the service. A file name that differs from the profile's name gets a warning, because the
-    ///     service names its own files after the profile.
+    ///   - isReadAgain: `true` if the file is read again at each reload. It must then be a regular file, because
+    ///     reading a stream could block the service. A file name that differs from the profile's name gets a warning,
+    ///     because the service names its own files after the profile.
     /// - Throws: `refused` with all errors of the file.
     public init(path: String, isReadAgain: Bool = false) throws(BeaconServiceError) {
         self.path = path
@@ -86,7 +86,7 @@ public struct LoadedProfile {
         return try KeyFile.read(file.hasPrefix("/") ? file : directory + file, what)
     }
 
-    /// When the clock of ephemeral ids was 65280, in seconds since 1970; `nil` if unknown.
+    /// The time at which the clock of ephemeral ids was 65280, in seconds since 1970; `nil` if unknown.
     public var eidEpochUnixSeconds: Int? { profile.eidEpoch?.secondsSince1970 }
 
     /// The beacon's own clock now, in seconds. It was 65280 at `eidEpoch`; without an epoch it starts at 65280 now.
@@ -167,7 +167,7 @@ public struct ProfileReport {
     /// - Parameters:
     ///   - octets: The file's contents.
     ///   - file: Its path, or `-` for standard input.
-    ///   - checksName: Whether a file name that differs from the profile's name is a problem.
+    ///   - checksName: `true` if a file name that differs from the profile's name is a problem.
     public init(_ octets: [UInt8], file: String, checksName: Bool = false) {
         self.file = file == "-" ? "standard input" : file
         (profile, problems) = BeaconProfile.decode(octets, expectedName: checksName ? Self.stem(file) : nil)
@@ -197,7 +197,7 @@ public struct ProfileReport {
     ///
     /// - Parameters:
     ///   - path: A file, a stream such as the shell's `<(command)`, or `-` for standard input.
-    ///   - isReadAgain: Whether it must be a regular file, because a stream might never end.
+    ///   - isReadAgain: `true` if it must be a regular file, because a stream might never end.
     public static func read(_ path: String, isReadAgain: Bool = false) throws(BeaconServiceError) -> [UInt8] {
         do throws(SystemError) {
             return try isReadAgain ? Files.read(path, limit: sizeLimit) : Files.readInput(path, limit: sizeLimit)

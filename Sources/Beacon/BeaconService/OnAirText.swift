@@ -8,7 +8,7 @@ public enum OnAirText {
     /// The lines of the view: a title, the time on the air, and the advertisements.
     ///
     /// - Parameters:
-    ///   - heard: What a second virtual controller has received; `nil` on real adapters.
+    ///   - heard: The reports that a second virtual controller has received; `nil` on real adapters.
     ///   - width: The longest line. Longer lines are cut, because the view could not overwrite wrapped ones.
     public static func lines(
         _ facts: OnAirFacts, _ session: some AdvertisingSession, _ heard: HeardOnAir?, color: Bool, width: Int = .max
@@ -187,7 +187,7 @@ public enum OnAirJSON {
 
     /// The event `off-air`.
     ///
-    /// - Parameter heard: What a second virtual controller has received; `nil` on real adapters.
+    /// - Parameter heard: The reports that a second virtual controller has received; `nil` on real adapters.
     public static func offAir(_ session: some AdvertisingSession, _ heard: HeardOnAir?) -> JSONValue {
         var members: [(String, JSONValue)] = [
             ("event", .string("off-air")), ("events", .integer(Int(clamping: session.computedEvents))),

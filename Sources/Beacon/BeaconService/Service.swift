@@ -7,8 +7,8 @@ internal import LinuxHost
 /// the next thing that is due.
 ///
 /// ``run(profile:adapter:directories:)`` works for a service manager: it recovers from every fault, and writes status,
-/// metrics and state to files. ``advertise(_:options:output:)`` works for a terminal: it shows what is on the air,
-/// writes no files, and ends at the first fault.
+/// metrics and state to files. ``advertise(_:options:output:)`` works for a terminal: it shows the advertisements on
+/// the air, writes no files, and ends at the first fault.
 public final class Service {
     private let environment: ServiceEnvironment
     private let runner: AdapterRunner
@@ -96,7 +96,7 @@ public final class Service {
         if let period = notifier.watchdogMicroseconds {
             pacing.verification = Int(clamping: max(1, period / Self.watchdogDivisor))
         }
-        // Nothing but the user waits for a command in the foreground.
+        // In the foreground, only the user waits for a command.
         if persistence == .untilFault { pacing.shutdown = 5_000_000 }
         environment.listen(&pacing)
         runner = AdapterRunner(
@@ -237,15 +237,15 @@ struct ServiceSignals {
         return reload.take() != nil
     }
 
-    /// Whether a stop signal was taken before. Makes no system call.
+    /// `true` if a stop signal was taken before. Makes no system call.
     var isStopTaken: Bool { stop.takenAt != nil }
 
-    /// Whether a stop signal has arrived. It never changes back to `false`.
+    /// `true` if a stop signal has arrived. It never changes back to `false`.
     var isStopWanted: Bool { isStopTaken || stop.take() != nil }
 }
 
 /// Writes log lines to standard error: with their priority for the journal (sd-daemon(3)), with the program's name for
-/// people.
+/// terminals and files.
 struct Journal {
     /// systemd sets JOURNAL_STREAM if standard error goes to the journal.
     private let isJournal = Terminal.environment("JOURNAL_STREAM") != nil

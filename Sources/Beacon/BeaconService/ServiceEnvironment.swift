@@ -16,7 +16,7 @@ final class ServiceEnvironment {
     private(set) var openFailure: BeaconServiceError?
     /// The advertisements on the air; after an end, the last ones.
     private(set) var advertising: (any AdvertisingSession)?
-    /// Increases when the adapter is opened or closed: its descriptor is another one then.
+    /// Increases when the adapter is opened or closed, because its descriptor changes then.
     private(set) var connectionChanges = 0
     private let directories: ServiceDirectories
     private let notifier: ServiceNotifier
@@ -109,7 +109,7 @@ final class ServiceEnvironment {
 
     var channelDescriptor: Descriptor? { connection?.descriptor }
 
-    /// What a second virtual controller has received so far; `nil` on real adapters.
+    /// The reports that a second virtual controller has received so far; `nil` on real adapters.
     var heard: HeardOnAir? { foreground?.receiver?.heard() }
 
     private func write(_ priority: Supervisor.LogPriority, _ text: String) { writeLog(priority, text) }
@@ -176,7 +176,8 @@ extension ServiceEnvironment: AdapterEnvironment {
         finder.isUserChannelOpen = false
     }
 
-    /// Two instances on one hciN would undo each other's settings. Behind a stream, the other end decides who may share.
+    /// Two instances on one hciN would undo each other's settings. Behind a stream, the other end decides which
+    /// programs may share it.
     private func takeLock(_ name: AdapterName) throws {
         guard let index = name.kernelIndex, !(isForeground && name == .managed(index: index)) else {
             (lock, listenLock) = (nil, nil)
@@ -299,9 +300,9 @@ extension ServiceEnvironment {
     /// Seconds by which the clock of ephemeral ids is ahead of a wall clock that may be wrong; `nil` if they agree.
     var eidClockAhead: Int? { clockWatch.ahead }
 
-    /// Saves what must survive a restart, and logs what has changed about the sensors.
+    /// Saves the values that must survive a restart, and logs changes of the sensors.
     ///
-    /// - Parameter isLast: Whether the service ends.
+    /// - Parameter isLast: `true` if the service ends.
     func save(isLast: Bool) {
         if clockWatch.isDue(at: MonotonicClock.nanoseconds()) { compareClocks() }
         for message in sensors.takeMessages() { write(.notice, message) }
@@ -317,7 +318,7 @@ extension ServiceEnvironment {
             do throws(TransportError) {
                 try BlueZAdapter.bringDown(adapter.index)
             } catch {
-                // An adapter that is gone has no power.
+                // A missing adapter does not have to be powered down.
                 if error.reason != .missing { write(.warning, "\(error)") }
             }
         }
@@ -327,7 +328,7 @@ extension ServiceEnvironment {
         }
     }
 
-    /// When something is due although no event arrives.
+    /// The time of the next work that no event announces.
     var nextWakeUp: HCIInstant {
         var earliest = HCIInstant.distantFuture
         if let save = state?.nextSave { earliest = min(earliest, HCIInstant(nanoseconds: save)) }

@@ -16,7 +16,7 @@ protocol ServiceEventSource: AnyObject {
     var descriptor: Descriptor { get }
     /// The events since the last call.
     func take() -> [ServiceEvent]
-    /// When ``take()`` returns an event although nothing can be read; `nil` for never.
+    /// The time at which ``take()`` returns an event although nothing can be read; `nil` for never.
     var nextWakeUp: HCIInstant? { get }
 }
 
@@ -96,7 +96,7 @@ final class RFKillEvents: ServiceEventSource {
     }
 }
 
-/// What other programs and the kernel do to our advertisements, from the monitor channel. Needs CAP_NET_RAW.
+/// Reports changes of our advertisements by other programs and the kernel, from the monitor channel. Needs CAP_NET_RAW.
 final class ForeignEvents: ServiceEventSource {
     let descriptor: Descriptor
     private let monitor: MonitorSocket
@@ -186,8 +186,8 @@ struct EIDClockWatch {
     /// Seconds by which the clock of ephemeral ids is ahead of a wall clock that may be wrong, negative if it is behind;
     /// `nil` if they agree.
     private(set) var ahead: Int?
-    /// When the wall clock is read again, in nanoseconds of the monotonic clock; `nil` if they agree. Setting the wall
-    /// clock is an event, so nothing has to be read then.
+    /// The time at which the wall clock is read again, in nanoseconds of the monotonic clock; `nil` if they agree.
+    /// Setting the wall clock is an event, so nothing has to be read then.
     private(set) var nextLook: UInt64?
 
     /// One minute, in nanoseconds. The kernel has no event for a synchronised clock.

@@ -4,7 +4,7 @@ internal import EddystoneSecurity
 internal import HCITransports
 internal import LinuxHost
 
-/// An advertisement to send, and its interval as the user asked for it.
+/// An advertisement to send, and its requested interval.
 public struct WantedFrame {
     public let source: PayloadSource
     public let interval: RequestedInterval
@@ -21,7 +21,7 @@ public struct ServiceJob {
     /// The adapter from the command line or the profile; `nil` for the first hciN with LE.
     let adapter: AdapterName?
     let frames: [WantedFrame]
-    /// When the clock of ephemeral ids was 65280, in seconds since 1970; `nil` if unknown.
+    /// The time at which the clock of ephemeral ids was 65280, in seconds since 1970; `nil` if unknown.
     let eidEpoch: Int?
     /// A fingerprint of the profile's file; empty without a file.
     let hash: String
@@ -91,7 +91,7 @@ public struct ServiceJob {
     /// The adapter's name in messages.
     var adapterText: String { adapter?.description ?? "a Bluetooth adapter" }
 
-    /// Whether the adapter belongs to the kernel's Bluetooth.
+    /// `true` if the adapter belongs to the kernel's Bluetooth.
     var isOnKernelAdapter: Bool { adapter.map { $0.kernelIndex != nil } ?? true }
 
     /// The capabilities that this adapter needs. The service gives up all others for good.
@@ -104,7 +104,7 @@ public struct ServiceJob {
         }
     }
 
-    /// Whether this job needs a capability that `other` does not need, and that is therefore given up already.
+    /// Returns whether this job needs a capability that `other` does not need, and that is therefore given up already.
     func needsMore(than other: ServiceJob) -> Bool {
         !neededPrivileges.isSubset(of: other.neededPrivileges)
     }

@@ -83,10 +83,10 @@ public struct BoxStatus: Hashable, Sendable {
         self.listeners = listeners
     }
 
-    /// Whether no beacon and no listener has a status file.
+    /// `true` if no beacon and no listener has a status file.
     public var isEmpty: Bool { instances.isEmpty && listeners.isEmpty }
 
-    /// Whether there is a beacon or a listener, every beacon is on the air and every listener listens.
+    /// `true` if there is a beacon or a listener, every beacon is on the air and every listener listens.
     public var isGood: Bool {
         !isEmpty && instances.allSatisfy { $0.state == .onAir } && listeners.allSatisfy { $0.state == .listening }
     }

@@ -2,7 +2,8 @@ public import BeaconFrames
 public import BluetoothTypes
 public import Configuration
 
-/// A beacon profile: what one machine sends. The contents of one JSON file, checked and with all defaults filled in.
+/// A beacon profile: the advertisements of one machine. The contents of one JSON file, checked and with all defaults
+/// filled in.
 public struct BeaconProfile: Hashable, Sendable {
     /// The only version of the format so far.
     public static let version = 1

@@ -22,7 +22,7 @@ public struct FirstProfile: Sendable {
 
     /// - Parameters:
     ///   - name: As ``name(_:)`` returns it.
-    ///   - url: As the function of that name returns it; needed for an Eddystone-URL, and passed over for others.
+    ///   - url: As the function of that name returns it; needed for an Eddystone-URL, and ignored for others.
     ///   - generator: The source of the new identity.
     /// - Returns: `nil` for an Eddystone-URL without its address.
     public init?(

@@ -51,6 +51,6 @@ public struct ProfileAdvertisement: Hashable, Sendable {
 }
 
 extension FrameKind {
-    /// Whether `measuredPowerDbm` is the value at 0 m, not at 1 m.
+    /// `true` if `measuredPowerDbm` is the value at 0 m, not at 1 m.
     var isEddystone: Bool { rawValue.hasPrefix("eddystone-") }
 }

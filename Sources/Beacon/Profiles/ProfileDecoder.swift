@@ -282,7 +282,7 @@ extension ConfigurationDecoder {
         }
     }
 
-    /// Checks what concerns several parts of a profile.
+    /// Checks the rules that concern several parts of a profile.
     private mutating func checkTogether(_ advertisements: [ProfileAdvertisement?], _ settings: ProfileSettings) {
         let root = settings.root
         if let scanResponse = root["scanResponse"] {

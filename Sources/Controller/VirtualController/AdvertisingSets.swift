@@ -8,7 +8,7 @@ extension VirtualController {
         let set = try existingSet(command.handle)
         try HCIStatus.require(
             !(set.isEnabled && set.properties.contains(.connectable)), else: .commandDisallowed)
-        // An enabled set takes it up when it is enabled again.
+        // An enabled set uses the new address after it is enabled again.
         state.sets[set.id]?.randomAddress = command.address
     }
 
@@ -79,7 +79,7 @@ extension VirtualController {
         }
     }
 
-    /// A set may hold data already, from when it had other properties.
+    /// A set may already contain data that was set when it had other properties.
     private func checkData(
         of set: AdvertisingSet, for command: LESetExtendedAdvertisingParameters
     ) throws(HCIStatus) {
@@ -130,7 +130,7 @@ extension VirtualController {
 }
 
 extension AdvertisingSet {
-    /// Takes over parameters that have been found good.
+    /// Applies parameters that have been checked.
     fileprivate mutating func take(_ command: LESetExtendedAdvertisingParameters, power: RadioPower) {
         properties = command.properties
         interval = command.intervalMinimum
@@ -177,7 +177,7 @@ extension VirtualController {
         let content = try content(of: set, set.scanResponse, after: command.operation, command.data) {
             state.sets[set.id]?.scanResponse = AdvertisingContent()
         }
-        // A scannable extended advertiser that is on the air must have something to answer.
+        // An enabled scannable extended advertiser must have scan response data.
         if set.isEnabled, !set.isLegacyPDU, set.properties.contains(.scannable) {
             try HCIStatus.require(!content.octets.isEmpty, else: .commandDisallowed)
         }
@@ -186,7 +186,7 @@ extension VirtualController {
 
     /// The rules that both commands share.
     ///
-    /// - Parameter discard: Called where too much data loses all that there was before.
+    /// - Parameter discard: Called if the data is too long, which deletes all earlier data.
     private func content(
         of set: AdvertisingSet, _ old: AdvertisingContent, after operation: AdvertisingDataOperation, _ data: [UInt8],
         discard: () -> Void
@@ -236,7 +236,7 @@ extension VirtualController {
             return
         }
         try HCIStatus.require(!command.sets.isEmpty, else: .invalidParameters)
-        // All or nothing: every set is checked before the first one starts.
+        // Every set is checked before the first one starts, so either all sets start or none.
         var identities: [DeviceIdentity] = []
         for entry in command.sets {
             let set = try existingSet(entry.handle)
@@ -253,7 +253,7 @@ extension VirtualController {
     private func check(_ set: AdvertisingSet, _ entry: LESetExtendedAdvertisingEnable.Entry) throws(HCIStatus) {
         try HCIStatus.require(!set.data.isPartial && !set.scanResponse.isPartial, else: .commandDisallowed)
         if set.isHighDuty {
-            // At most 1.28 s, and never without end.
+            // The duration is at most 1.28 s, and never unlimited.
             try HCIStatus.require((1...128).contains(entry.duration), else: .invalidParameters)
         }
         guard !set.isLegacyPDU else { return }
@@ -265,9 +265,9 @@ extension VirtualController {
         try HCIStatus.require(Self.fits(longest, on: set.secondaryPHY, set.interval), else: .packetTooLong)
     }
 
-    /// Whether the auxiliary packets with so much data are over when the next advertising event begins: 8 µs a byte
-    /// on LE 1M, 4 on LE 2M, 64 on LE Coded with S=8, some 20 bytes of frame and header to a packet, and 300 µs between
-    /// two of them (Vol 6 Part B 2.1, 2.2, 4.1.2).
+    /// Returns whether the auxiliary packets with so much data are over when the next advertising event begins: 8 µs a
+    /// byte on LE 1M, 4 on LE 2M, 64 on LE Coded with S=8, some 20 bytes of frame and header to a packet, and 300 µs
+    /// between two of them (Vol 6 Part B 2.1, 2.2, 4.1.2).
     private static func fits(_ octets: Int, on phy: AdvertisingPHY, _ interval: AdvertisingInterval) -> Bool {
         let perOctet = phy == .leCoded ? 64 : phy == .le2M ? 4 : 8
         let packets = octets / 245 + 1

@@ -96,7 +96,7 @@ extension VirtualController {
         }
     }
 
-    /// For commands that return nothing but their status.
+    /// The answer of commands that return only their status.
     func run<Command: HCICommand>(
         _ octets: Span<UInt8>, _ body: (Command) throws(HCIStatus) -> Void
     ) -> CommandReply where Command.ReturnParameters == HCINoReturnParameters {
@@ -108,7 +108,7 @@ extension VirtualController {
 }
 
 extension HCIStatus {
-    /// For rules that read as a list of conditions.
+    /// Throws `status` unless the condition holds.
     static func require(_ holds: Bool, else status: HCIStatus) throws(HCIStatus) {
         guard holds else { throw status }
     }
@@ -187,7 +187,7 @@ extension VirtualController {
     }
 }
 
-/// The makers' commands for the radio's power.
+/// The vendor commands for the transmit power.
 extension VirtualController {
     private func executeVendor(_ opcode: HCIOpcode, _ octets: Span<UInt8>) -> CommandReply {
         switch opcode {

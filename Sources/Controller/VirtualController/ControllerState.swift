@@ -1,13 +1,13 @@
 import BluetoothTypes
 import HCI
 
-/// Which of the two sets of advertising and scanning commands a host uses. The first command after a reset decides, and
-/// from then on those of the other are refused (Core Specification 5.4, Vol 4 Part E 3.1.1).
+/// The family of advertising and scanning commands that a host uses. The first command after a reset decides; from then
+/// on, commands of the other family are refused (Core Specification 5.4, Vol 4 Part E 3.1.1).
 enum CommandFamily {
     case legacy
     case extended
 
-    /// `nil` for commands that belong to neither.
+    /// `nil` for commands that belong to neither family.
     init?(_ opcode: HCIOpcode) {
         switch opcode.rawValue {
         case 0x2006...0x200C: self = .legacy
@@ -17,7 +17,7 @@ enum CommandFamily {
     }
 }
 
-/// All that a reset clears.
+/// The state that a reset clears.
 struct ControllerState {
     var family: CommandFamily?
     var eventMask = HCIEventMask.standard
@@ -32,7 +32,7 @@ struct ControllerState {
         sets[.legacy] = AdvertisingSet(.legacy, power: model.defaultPower)
     }
 
-    /// How many of the host's sets exist.
+    /// The number of the host's sets.
     var extendedSetCount: Int { sets.count - 1 }
 }
 
@@ -44,7 +44,7 @@ struct AdvertisingSetID: Hashable {
     static let legacy = Self(handle: nil)
 }
 
-/// An advertising set: what the host made of it, and how far it has come.
+/// The state of an advertising set: the settings from the host, and the progress.
 struct AdvertisingSet {
     let id: AdvertisingSetID
     var properties: AdvertisingEventProperties = .legacyConnectable
@@ -59,7 +59,7 @@ struct AdvertisingSet {
     var secondaryPHY = AdvertisingPHY.le1M
     var setIdentifier: UInt8 = 0
     var notifiesScanRequests = false
-    /// Of an extended set; the legacy advertiser uses the device's.
+    /// The address of an extended set; the legacy advertiser uses the address of the device.
     var randomAddress: DeviceAddress?
     var data = AdvertisingContent()
     var scanResponse = AdvertisingContent()
@@ -68,12 +68,12 @@ struct AdvertisingSet {
 
     /// The run that the planned events belong to; `nil` while disabled.
     var run: AdvertisingRun?
-    /// With which it advertises since it was last enabled.
+    /// The identity with which it advertises since it was last enabled.
     var identity: DeviceIdentity?
-    /// When its next event is due.
+    /// The time at which its next event is due.
     var nextEvent: HCIInstant?
     var eventsSent = 0
-    /// 0 has no maximum.
+    /// 0 for no maximum.
     var maximumEvents = 0
 
     init(_ id: AdvertisingSetID, power: RadioPower) {
@@ -85,7 +85,8 @@ struct AdvertisingSet {
     var isLegacyPDU: Bool { properties.contains(.legacyPDU) }
     var isHighDuty: Bool { properties.contains(.highDutyDirected) }
 
-    /// Whether PDUs of these properties carry AdvData: neither directed legacy ones nor scannable extended ones do.
+    /// Returns whether PDUs of these properties carry AdvData: neither directed legacy ones nor scannable extended ones
+    /// do.
     static func takesData(_ properties: AdvertisingEventProperties) -> Bool {
         properties.contains(.legacyPDU) ? !properties.contains(.directed) : !properties.contains(.scannable)
     }
@@ -98,7 +99,7 @@ struct AdvertisingSet {
 /// Advertising or scan response data, perhaps still without its last fragments.
 struct AdvertisingContent {
     var octets: [UInt8] = []
-    /// The last fragment is still to come.
+    /// `true` until the last fragment has arrived.
     var isPartial = false
 }
 

@@ -16,7 +16,7 @@ enum HostSetupCommand: UInt16, CaseIterable {
     case leWriteSuggestedDefaultDataLength = 0x2024
     case leReadMaximumDataLength = 0x202F
 
-    /// How many bytes of parameters it takes.
+    /// The length of its parameters in bytes.
     var length: Int {
         switch self {
         case .leAddDeviceToFilterAcceptList, .leRemoveDeviceFromFilterAcceptList: 7
@@ -25,7 +25,7 @@ enum HostSetupCommand: UInt16, CaseIterable {
         }
     }
 
-    /// How many it returns after the status.
+    /// The length of its return parameters after the status, in bytes.
     var returnedLength: Int {
         switch self {
         case .readLocalSupportedFeatures, .leRand, .leReadSupportedStates, .leReadMaximumDataLength: 8
@@ -99,7 +99,7 @@ extension VirtualController {
             // Each kind of advertising (bits 0...3), of scanning (4, 5), and both at once (8...15) (7.8.27).
             return [0x3F, 0xFF, 0, 0, 0, 0, 0, 0]
         case .leReadSuggestedDefaultDataLength:
-            // 27 bytes in 328 µs: what every link starts with (7.8.34).
+            // 27 bytes in 328 µs: the initial values of every link (7.8.34).
             return [27, 0, 0x48, 0x01]
         case .leWriteSuggestedDefaultDataLength: break
         case .leReadMaximumDataLength:
@@ -116,7 +116,7 @@ extension VirtualController {
         return DeviceIdentity(AddressType(rawValue: octets[0]), address)
     }
 
-    /// The list stays as it is while anything goes by it (7.8.15...7.8.17).
+    /// Changes the list, unless advertising or scanning uses it (7.8.15...7.8.17).
     private func changeAcceptList(_ change: (inout Set<DeviceIdentity>) -> Void) throws(HCIStatus) {
         let isAdvertising = state.sets.values.contains { $0.isEnabled && $0.filterPolicy != .all }
         let isScanning = state.scanner.map { $0.parameters.filterPolicy.rawValue & 1 != 0 } ?? false

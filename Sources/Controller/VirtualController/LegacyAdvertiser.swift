@@ -1,7 +1,7 @@
 import BluetoothTypes
 import HCI
 
-/// The advertiser as the air sees it.
+/// The simulation of an advertiser on the air.
 extension VirtualController {
     /// advDelay: 0...10 ms, new for each event (Core Specification 5.4, Vol 6 Part B 4.4.2.2.1).
     private static let delayLimitMicroseconds: UInt32 = 10_000
@@ -76,7 +76,7 @@ extension VirtualController {
         terminate(run.set, .limitReached)
     }
 
-    /// A set has come to the end that its host gave it.
+    /// A set has reached the duration or the number of events that its host requested.
     private func terminate(_ id: AdvertisingSetID, _ status: HCIStatus) {
         guard let set = state.sets[id] else { return }
         stopAdvertising(id)
@@ -90,7 +90,7 @@ extension VirtualController {
         sendMeta(.advertisingSetTerminated(event), .advertisingSetTerminated)
     }
 
-    /// Whether a scan request of this device is answered.
+    /// Returns whether a scan request of this device is answered.
     func answers(_ scanner: DeviceIdentity, _ policy: AdvertisingFilterPolicy) -> Bool {
         policy.rawValue & 1 == 0 || state.acceptList.contains(scanner)
     }

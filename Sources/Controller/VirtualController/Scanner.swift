@@ -3,7 +3,7 @@ import HCI
 
 /// The scan parameters. Default: passive, 10 ms of every 10 ms, on LE 1M.
 struct ScanParameters {
-    /// How one physical layer is listened on.
+    /// The scan parameters of one physical layer.
     struct Listening {
         let phy: AdvertisingPHY
         let isActive: Bool
@@ -18,26 +18,26 @@ struct ScanParameters {
     ]
 }
 
-/// A scan that is going on.
+/// A scan in progress.
 struct Scanner {
     let run: UInt64
     let parameters: ScanParameters
-    /// With which it asks for scan responses.
+    /// The identity in its scan requests.
     let identity: DeviceIdentity
-    /// Of the extended family: hears extended PDUs too, and reports in extended form.
+    /// `true` for the extended family, which also receives extended PDUs and sends extended reports.
     let isExtended: Bool
     let durationMicroseconds: Int
     let periodMicroseconds: Int
     /// Start of the first scan interval, on channel 37.
     var start: HCIInstant
-    /// Between two scan periods it does not listen.
+    /// `false` between two scan periods.
     var isListening = true
     let startsFilterAnew: Bool
     /// `nil` without filter.
     var duplicates: DuplicateMemory?
 
-    /// Whether a packet is completely inside one scan window, on that interval's channel, and of a kind that this scan
-    /// reports.
+    /// Returns whether a packet is completely inside one scan window, on that interval's channel, and of a kind that
+    /// this scan reports.
     func receives(_ pdu: AirPDU) -> Bool {
         guard isListening, pdu.start >= start, isExtended || pdu.isLegacy, let way = listening(for: pdu) else {
             return false
@@ -48,7 +48,7 @@ struct Scanner {
         return channel == pdu.channel && offset + pdu.airtimeMicroseconds <= way.windowMicroseconds
     }
 
-    /// Whether the scanner sends a scan request after such a packet.
+    /// Returns whether the scanner sends a scan request after such a packet.
     func asks(_ pdu: AirPDU) -> Bool {
         pdu.properties.contains(.scannable) && listening(for: pdu)?.isActive ?? false
     }
@@ -60,8 +60,8 @@ struct Scanner {
 
 /// The reports that a duplicate filter has passed: one of each kind for each device and each extended data set.
 ///
-/// As in real controllers the memory is finite, and the oldest is forgotten first. That the data has changed makes no
-/// legacy report a new one (Core Specification 5.4, Vol 6 Part B 4.4.3.5).
+/// As in real controllers, the memory is limited, and the oldest entry is removed first. A legacy report with changed
+/// data is still a duplicate (Core Specification 5.4, Vol 6 Part B 4.4.3.5).
 struct DuplicateMemory {
     private struct Key: Hashable {
         let device: DeviceIdentity
@@ -76,7 +76,7 @@ struct DuplicateMemory {
     private var order: [Key] = []
     private var oldest = 0
 
-    /// Whether this is the first packet of its kind. The next equal packet is not.
+    /// Returns whether this is the first packet of its kind. The next equal packet is not.
     mutating func isFirst(_ pdu: AirPDU) -> Bool {
         let key = Key(
             device: DeviceIdentity(pdu.addressType, pdu.address), isScanResponse: pdu.isScanResponse,
@@ -93,7 +93,7 @@ struct DuplicateMemory {
     }
 }
 
-/// The scanner as the air sees it.
+/// The simulation of a scanner on the air.
 extension VirtualController {
     /// Starts or restarts a scan.
     private func startScanning(
@@ -133,7 +133,7 @@ extension VirtualController {
             .scanTurn(id, run: run), inMicroseconds: scanner.isListening ? scanner.durationMicroseconds : pause)
     }
 
-    /// Whether a packet that was on the air until now has been received.
+    /// Returns whether a packet that was on the air until now has been received.
     func hears(_ pdu: AirPDU) -> Bool {
         guard let scanner = state.scanner, scanner.receives(pdu) else { return false }
         if scanner.parameters.filterPolicy.rawValue & 1 != 0 {
@@ -146,7 +146,7 @@ extension VirtualController {
 
     func asksForScanResponse(to pdu: AirPDU) -> Bool { state.scanner?.asks(pdu) ?? false }
 
-    /// Tells the host of a packet, as far as masks and duplicate filter let it.
+    /// Reports a packet to the host, if the masks and the duplicate filter allow it.
     func report(_ pdu: AirPDU) {
         guard let air, let scanner = state.scanner else { return }
         let bit: LEEventMask = scanner.isExtended ? .extendedAdvertisingReport : .advertisingReport
@@ -203,7 +203,7 @@ extension VirtualController {
             command.enable <= 1 && command.filterDuplicates.rawValue <= 2, else: .invalidParameters)
         guard command.enable == 1 else { return stopScanning() }
         let duration = Int(command.duration) * 10_000
-        // Without duration the period means nothing.
+        // Without a duration, the period is ignored.
         let period = duration == 0 ? 0 : Int(command.period) * 1_280_000
         try HCIStatus.require(period == 0 || duration < period, else: .invalidParameters)
         try HCIStatus.require(command.filterDuplicates != .perPeriod || period > 0, else: .invalidParameters)

@@ -52,8 +52,8 @@ public final class VirtualChannel: HCIChannel {
     private static var gone: HCIChannelError { .gone("the virtual controller has left the air") }
 }
 
-/// Packets on their way to a host that may not fetch them for a while. Its room for LE Meta events is bounded, as real
-/// controllers' is: reports get lost before answers do.
+/// Packets for a host that may not fetch them for a while. The space for LE Meta events is limited, as in real
+/// controllers: reports are lost before answers are.
 final class PacketQueue {
     private static let room = 1 << 16
 
@@ -83,25 +83,25 @@ final class PacketQueue {
 
 /// A fault of a packet between the host and a virtual controller.
 public enum VirtualFault: Hashable, Sendable {
-    /// Nothing.
+    /// No fault.
     case pass
-    /// It is lost: a command is not worked on, an event not sent.
+    /// The packet is lost: a command is not executed, an event is not sent.
     case drop
-    /// It arrives so much later, in microseconds; others may overtake it.
+    /// The packet arrives this many microseconds later; other packets may overtake it.
     case delay(microseconds: Int)
     /// Another packet arrives in its place.
     case replace(HCIPacket)
-    /// A command is not worked on, but answered with this status; an answer carries this status instead of its own.
-    /// Other packets pass.
+    /// A command is not executed, but answered with this status; an answer contains this status instead of its own.
+    /// Other packets are not changed.
     case fail(HCIStatus)
-    /// The answer carries no credits (Num_HCI_Command_Packets 0). After so many microseconds an answer to no command
-    /// gives them back; `nil`: it never comes.
+    /// The answer contains no credits (Num_HCI_Command_Packets 0). After this many microseconds, an event that answers
+    /// no command returns them; `nil` for never.
     case withoutCredits(forMicroseconds: Int?)
-    /// The controller is gone from this moment on.
+    /// The controller disappears at this moment.
     case vanish
 }
 
-/// For how long answers carry no credits, in microseconds; `nil`: for ever.
+/// The time for which answers contain no credits, in microseconds; `nil` for no limit.
 struct CreditWithholding {
     let microseconds: Int?
 }

@@ -21,16 +21,16 @@ public final class VirtualController: Identifiable {
     public var commandHook: ((HCIPacket) -> VirtualFault)?
     /// Called for each packet to the host before it is sent.
     public var eventHook: ((HCIPacket) -> VirtualFault)?
-    /// How long an answer takes, in microseconds.
+    /// The time until a command is answered, in microseconds.
     public var latencyMicroseconds = 0
-    /// Whether it is still attached to its air. Otherwise it sends nothing.
+    /// `true` if it is still attached to its air. Otherwise it sends nothing.
     public private(set) var isAttached = true
 
     weak var air: VirtualAir?
     let sink: (HCIPacket) -> Void
     let supported: Set<HCIOpcode>
     var state: ControllerState
-    /// Set while a command is in work whose answer shall leave the host without credits.
+    /// Set during a command whose answer must contain no credits.
     private var withholding: CreditWithholding?
     private var runs: UInt64 = 0
 
@@ -47,8 +47,8 @@ public final class VirtualController: Identifiable {
         state = ControllerState(model)
     }
 
-    /// Takes a packet from the host, at the instant that its air calls now. Whatever its bytes are, it does no harm; a
-    /// command gets an answer, during this call unless ``latencyMicroseconds`` or a hook delays it.
+    /// Receives a packet from the host at the current time of the air. Invalid bytes do no harm. A command gets an
+    /// answer, during this call unless ``latencyMicroseconds`` or a hook delays it.
     public func receive(_ packet: HCIPacket) {
         guard isAttached else { return }
         take(packet, commandHook?(packet) ?? .pass)
@@ -60,14 +60,15 @@ public final class VirtualController: Identifiable {
         sink(packet)
     }
 
-    /// Whether any advertising set is enabled.
+    /// Returns whether any advertising set is enabled.
     ///
     /// - Parameter handle: The host's number of the set; `nil` for the advertiser of the legacy commands.
     public func isAdvertising(handle: UInt8? = nil) -> Bool {
         state.sets[AdvertisingSetID(handle: handle)]?.isEnabled ?? false
     }
 
-    /// How many advertising events a set has sent since it was last enabled; it keeps the number when it is disabled.
+    /// The number of advertising events that a set has sent since it was last enabled. Disabling the set keeps the
+    /// number.
     ///
     /// - Parameter handle: The host's number of the set; `nil` for the advertiser of the legacy commands.
     public func advertisingEvents(handle: UInt8? = nil) -> Int {
@@ -76,33 +77,33 @@ public final class VirtualController: Identifiable {
 
     public var isScanning: Bool { state.scanner != nil }
 
-    /// A number that nothing planned so far bears.
+    /// A run number that no planned occurrence has.
     func newRun() -> UInt64 {
         runs += 1
         return runs
     }
 
-    /// Everything off and forgotten, as after power-on.
+    /// Restores the state after power-on.
     func reset() {
         state = ControllerState(model)
         air?.setScanning(self, false)
     }
 
-    /// Out of range.
+    /// Removes the controller from the air.
     func leave() {
         isAttached = false
         reset()
     }
 }
 
-/// How a command ended, and what it returns after its status.
+/// The status of a command, and its return parameters.
 struct CommandReply {
     var status: HCIStatus
     var returned: [UInt8] = []
 }
 
 extension VirtualController {
-    /// Works on a packet of the host as far as `fault` lets it.
+    /// Processes a packet of the host, with the effects of `fault`.
     private func take(_ packet: HCIPacket, _ fault: VirtualFault) {
         guard isAttached else { return }
         switch fault {
@@ -153,7 +154,7 @@ extension VirtualController {
         air?.plan(.toHost(id, ControllerEvents.creditsReturned.packet), inMicroseconds: microseconds)
     }
 
-    /// Sends an event to the host, unless the hook has other plans for it.
+    /// Sends an event to the host, unless the hook changes, delays or drops it.
     func send(_ event: HCIEvent, after latency: Int = 0) {
         guard isAttached else { return }
         let packet = event.packet
@@ -178,7 +179,7 @@ extension VirtualController {
         }
     }
 
-    /// Sends an LE Meta event, if both masks let it out.
+    /// Sends an LE Meta event, if both masks allow it.
     func sendMeta(_ event: HCIEvent, _ bit: LEEventMask) {
         guard state.eventMask.contains(.leMeta), state.leEventMask.contains(bit) else { return }
         send(event)
@@ -186,7 +187,7 @@ extension VirtualController {
 }
 
 extension HCIPacket {
-    /// Of a command, however wrong its length is; `nil` for all else.
+    /// The opcode of a command, even if its length is wrong; `nil` for other packets.
     fileprivate var opcode: HCIOpcode? {
         guard kind == .command, octets.count >= 2 else { return nil }
         return HCIOpcode(rawValue: octets.span.uint16LittleEndian(at: 0))

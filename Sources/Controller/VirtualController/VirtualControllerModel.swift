@@ -1,9 +1,9 @@
 public import BluetoothTypes
 public import HCI
 
-/// Which controller a virtual one behaves like.
+/// The controller that a virtual controller imitates.
 ///
-/// Only the LE side is modelled: the BR/EDR half of a dual-mode chip is not there.
+/// Only the LE side is modelled: the BR/EDR half of a dual-mode chip is missing.
 public struct VirtualControllerModel: Hashable, Sendable {
     /// The vendor whose commands it supports.
     public enum Vendor: Hashable, Sendable {
@@ -20,7 +20,7 @@ public struct VirtualControllerModel: Hashable, Sendable {
     public var company: CompanyIdentifier
     public var revision: UInt16 = 0
     public var features: LEFeatures
-    /// How many advertising sets there are with extended advertising.
+    /// The number of advertising sets with extended advertising.
     public var advertisingSets = 0
     /// Bytes of data that one advertising set holds.
     public var maximumDataLength = 1650
@@ -30,9 +30,9 @@ public struct VirtualControllerModel: Hashable, Sendable {
     public var defaultPower: RadioPower
     public var knowsReadTransmitPower = false
     public var vendor = Vendor.none
-    /// Whether disabling legacy advertising twice is answered with 0x0C, although the specification allows it.
+    /// `true` if disabling legacy advertising twice is answered with 0x0C, although the specification allows it.
     public var refusesDisablingTwice = false
-    /// Knows Write LE Host Supported, as dual-mode chips do.
+    /// `true` if it supports Write LE Host Supported, as dual-mode chips do.
     public var isDualMode = false
 
     /// A controller with these abilities; each parameter is the field of the same name.
@@ -55,7 +55,7 @@ public struct VirtualControllerModel: Hashable, Sendable {
         version < .core50 ? .nonconnectableMinimumBefore5 : AdvertisingInterval.legacyRange.lowerBound
     }
 
-    /// The highest level that is not over `wanted`; the lowest one when all are.
+    /// The highest level that is not above `wanted`; the lowest level if all are.
     func level(for wanted: RadioPower) -> RadioPower {
         if wanted == .noPreference { return defaultPower }
         return powerLevels.last { $0 <= wanted } ?? powerLevels.first ?? defaultPower
@@ -63,7 +63,7 @@ public struct VirtualControllerModel: Hashable, Sendable {
 }
 
 extension VirtualControllerModel {
-    /// The Broadcom chip of a Raspberry Pi 4: Core 5.0, but one legacy advertiser and nothing else.
+    /// The Broadcom chip of a Raspberry Pi 4: Core 5.0, but with only one legacy advertiser.
     public static let raspberryPi: Self = {
         var model = Self(
             name: "raspberry-pi", version: .core50, company: .broadcom, features: LEFeatures(rawValue: 0x0800_003F),
@@ -113,7 +113,7 @@ extension VirtualControllerModel {
 
     public static let all = [raspberryPi, zephyr, intel, core4]
 
-    /// By what `--like` takes; `nil` for other names.
+    /// The model with this name, as `--like` accepts it; `nil` for other names.
     public init?(named name: String) {
         guard let model = Self.all.first(where: { $0.name == name }) else { return nil }
         self = model

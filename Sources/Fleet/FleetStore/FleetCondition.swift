@@ -10,7 +10,7 @@ public struct FleetCondition: Sendable {
         public let beacon: FleetManifest.Beacon
         /// `nil` when there is no report.
         public let report: BeaconReport?
-        /// Empty when the beacon sends what the manifest has.
+        /// Empty if the beacon sends the advertisements of the manifest.
         public let problems: [BeaconProblem]
     }
 
@@ -120,7 +120,7 @@ public enum BeaconProblem: Hashable, Sendable {
     /// Several machines send this beacon.
     case several([String])
 
-    /// A word for programs.
+    /// The kind of the difference in JSON.
     public var kind: String {
         switch self {
         case .noReport: "no-report"
@@ -159,9 +159,9 @@ extension BeaconProblem: CustomStringConvertible {
 
 /// The output of `fleet status`.
 extension FleetCondition {
-    /// The largest width of the problems of a beacon, and of the name of a stranger, in columns.
+    /// The largest width of the problems of a beacon, and of the name of an unexpected beacon, in columns.
     private static let columnLimit = 400
-    /// The largest number of strangers that are listed.
+    /// The largest number of listed beacons that are not in the manifest.
     private static let strangerLimit = 5
 
     /// A row for each beacon with a problem, and then the number of good beacons.
@@ -169,7 +169,7 @@ extension FleetCondition {
     /// - Parameters:
     ///   - fleet: The fleet's name.
     ///   - now: The present time.
-    ///   - all: Whether beacons without a problem get a row, too.
+    ///   - all: `true` if beacons without a problem get a row, too.
     public func text(of fleet: String, at now: RFC3339Time, all: Bool = false) -> String {
         let shown = entries.filter { all || !$0.problems.isEmpty }
         var table = Table(["beacon", "place", "host", "since", "what"])

@@ -21,7 +21,7 @@ public struct FleetFiles: Sendable {
     /// The largest table and the largest lock in bytes.
     private static let tableLimit = 1 << 28
 
-    /// Reads the files. ``problems`` lists what is wrong in them.
+    /// Reads the files. ``problems`` lists their errors and warnings.
     ///
     /// - Throws: When the fleet file or the lock cannot be read at all.
     public init(_ file: String) throws(FleetStoreError) {
@@ -51,7 +51,8 @@ public struct FleetFiles: Sendable {
         return Files.isSymbolicLink(path) ? Files.resolved(path) ?? path : path
     }
 
-    /// The file that is locked while a fleet is changed. The lock itself cannot be, because it gets replaced.
+    /// The file that is locked while a fleet is changed. The fleet's lock file itself cannot be locked, because it is
+    /// replaced.
     static func claim(of lockFile: String) -> String {
         let directory = SourceFile.directory(of: lockFile)
         let name = lockFile.dropFirst(directory.count)
@@ -80,7 +81,7 @@ public struct FleetFiles: Sendable {
 
     /// Checks every beacon, and adds the problems to ``problems``.
     ///
-    /// - Parameter progress: Gets the number of beacons that are done, and of all, now and then.
+    /// - Parameter progress: Receives the number of finished beacons and the total number, from time to time.
     /// - Returns: The traffic of the fleet; `nil` when no identities can be allocated, with the reason in ``problems``.
     public mutating func check(
         progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }
@@ -179,7 +180,7 @@ extension FleetAllocation {
     /// Generates all beacons on all cores, checks them, and passes them to `body` in their order.
     ///
     /// - Parameters:
-    ///   - withText: Whether the parts contain the lines of the manifests.
+    ///   - withText: `true` if the parts contain the lines of the manifests.
     ///   - body: Gets each part, and whether an error was found so far.
     func checkAll(
         keys: FleetKeyFolder?, withText: Bool = false,

@@ -11,11 +11,11 @@ public struct FleetGeneration: Sendable {
     public struct Options: Sendable {
         /// Names of beacons whose retired identities are given up.
         public var releasing: [String] = []
-        /// Whether to write no profiles.
+        /// `true` writes no profiles.
         public var manifestOnly = false
-        /// Whether to retire all beacons of a fleet that no longer has any.
+        /// `true` retires all beacons of a fleet that no longer has any.
         public var allowsEmpty = false
-        /// Whether to restore a lost lock from the manifest in the directory.
+        /// `true` restores a lost lock from the manifest in the directory.
         public var adoptsManifest = false
 
         /// Writes profiles and manifests, with all safety checks.
@@ -32,7 +32,7 @@ public struct FleetGeneration: Sendable {
     public let traffic: FleetTraffic
     /// The numbers of files that were written, left and removed.
     public let outcome: FolderReplacement.Outcome
-    /// Whether the lock has changed.
+    /// `true` if the lock has changed.
     public let lockWritten: Bool
     /// The directory of the files, as the caller gave it.
     public let directory: String
@@ -43,7 +43,7 @@ public struct FleetGeneration: Sendable {
     /// - Parameters:
     ///   - file: The fleet file.
     ///   - directory: The directory for the files. It is created if it does not exist.
-    ///   - progress: Gets the number of beacons that are done, and of all, now and then.
+    ///   - progress: Receives the number of finished beacons and the total number, from time to time.
     /// - Throws: ``FleetStoreError/Kind/busy`` when another process changes the fleet for several seconds.
     public init(
         _ file: String, into directory: String, _ options: Options, progress: (_ done: Int, _ all: Int) -> Void
@@ -184,7 +184,7 @@ private struct EarlierManifest {
         octets = try Files.read(path, limit: FleetManifest.sizeLimit)
     }
 
-    /// Whether the file begins like the manifests that `fleet generate` writes.
+    /// `true` if the file begins like the manifests that `fleet generate` writes.
     var isWritten: Bool { octets.starts(with: FleetManifest.firstOctets) }
 
     /// The name of the fleet; `nil` when the file is not a manifest.

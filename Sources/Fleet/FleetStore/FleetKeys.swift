@@ -29,7 +29,7 @@ public struct FleetKeys: Sendable {
         public var missing: [String] = []
     }
 
-    /// Gets the number of beacons that are done, and of all.
+    /// Receives the number of finished beacons and the total number.
     public typealias Progress = (_ done: Int, _ all: Int) -> Void
 
     /// Makes a random key for every beacon that needs one and has none.

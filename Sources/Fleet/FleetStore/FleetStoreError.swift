@@ -1,7 +1,7 @@
 internal import Configuration
 internal import LinuxHost
 
-/// Why the files of a fleet cannot be read or written.
+/// The reason why the files of a fleet cannot be read or written.
 public struct FleetStoreError: Error, Hashable, Sendable {
     /// The kind of failure, which decides the exit code.
     public enum Kind: Hashable, Sendable {

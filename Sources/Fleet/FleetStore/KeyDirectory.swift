@@ -21,7 +21,7 @@ public struct KeyDirectory: Sendable {
         return try FleetClaim.take(path + ".lock", of: path, purpose: purpose)
     }
 
-    /// Whether the beacon has a key.
+    /// Returns whether the beacon has a key.
     public func hasKey(of rotation: BeaconRotation) -> Bool { Files.exists(path + rotation.keyName) }
 
     /// The key of a beacon; `nil` when there is none.
@@ -31,7 +31,7 @@ public struct KeyDirectory: Sendable {
 
     /// Stores the first key of a beacon. A key that exists is not changed.
     ///
-    /// - Returns: Whether the key was stored.
+    /// - Returns: `true` if the key was stored, `false` if one exists.
     public func add(_ key: IdentityKey, of rotation: BeaconRotation) throws(FleetStoreError) -> Bool {
         let file = path + rotation.keyName
         do throws(SystemError) {

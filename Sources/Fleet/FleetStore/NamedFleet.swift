@@ -28,7 +28,7 @@ public struct NamedFleet: Sendable {
         Files.isDirectory(path) ? path + (path.hasSuffix("/") ? "" : "/") + "manifest.json" : path
     }
 
-    /// The manifest that `fleet generate` wrote, or the one that the fleet file and its lock give.
+    /// The manifest that `fleet generate` wrote, or the manifest made from the fleet file and its lock.
     ///
     /// - Parameter progress: Gets the number of beacons that are made from a fleet file, and of all.
     public func manifest(
@@ -113,7 +113,7 @@ extension FleetManifest {
 
     /// Reads `manifest.json`.
     ///
-    /// - Parameter isManifest: Whether another file is an error.
+    /// - Parameter isManifest: `true` if another file is an error.
     /// - Returns: `nil` when the file does not begin like a manifest.
     static func read(_ path: String, isManifest: Bool = false) throws(FleetStoreError) -> FleetManifest? {
         let octets = try SourceFile.readNamed(path, limit: sizeLimit)

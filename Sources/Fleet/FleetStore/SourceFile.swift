@@ -32,7 +32,7 @@ enum SourceFile {
             error.errno == SystemError.tooLarge ? .malformed : .missing, "\(name): \(reason(error, limit))")
     }
 
-    /// Why a file cannot be read, as the end of a sentence.
+    /// The reason why a file cannot be read, as the end of a sentence.
     static func reason(_ error: SystemError, _ limit: Int) -> String {
         switch error.errno {
         case SystemError.noEntry, SystemError.notADirectory: "there is no such file"

@@ -114,8 +114,8 @@ public struct StatusGathering: Sendable {
         }
     }
 
-    /// Whether the host has only letters, digits, `.`, `-`, `_`, `:` and `@`, and does not begin with a dash, which
-    /// would be an option of ssh.
+    /// Returns whether the host has only letters, digits, `.`, `-`, `_`, `:` and `@`, and does not begin with a dash,
+    /// which would be an option of ssh.
     private static func isHost(_ host: String) -> Bool {
         guard let first = host.utf8.first, first != UInt8(ascii: "-"), host.utf8.count <= 255 else { return false }
         return host.utf8.allSatisfy { octet in

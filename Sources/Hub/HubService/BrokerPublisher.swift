@@ -6,10 +6,10 @@ internal import Sightings
 internal import Store
 internal import Zones
 
-/// Publishes to a broker what a listener receives: events at once, states and sightings once a second.
+/// Publishes the data of a listener to a broker: events at once, states and sightings once a second.
 ///
-/// Events stay in the ledger, and sightings in the outbox, until the broker has acknowledged them. Of each state only
-/// the newest is kept. No call waits for the broker, except ``finish()`` and ``leave()``.
+/// Events stay in the ledger, and sightings in the outbox, until the broker has acknowledged them. Only the newest
+/// value of each state is kept. No call waits for the broker, except ``finish()`` and ``leave()``.
 final class BrokerPublisher {
     /// The connection and the backlog, for the status file and the metrics.
     struct Report {
@@ -18,7 +18,7 @@ final class BrokerPublisher {
         let isConnected: Bool
         /// The number of messages that wait.
         let messages: Int
-        /// The size of the sightings that wait, and of events that no file keeps, in bytes.
+        /// The size of the sightings that wait, and of events that are not stored in a file, in bytes.
         let octets: Int
         /// The time of the oldest of them, as RFC 3339.
         let oldest: String?
@@ -45,10 +45,10 @@ final class BrokerPublisher {
         var isDone: Bool { acknowledged == messages.count }
     }
 
-    /// The size of sightings, and of events that no file keeps, that wait in memory at most, in bytes.
+    /// The largest size of waiting sightings and of events that are not stored in a file, in bytes.
     private static let memoryLimit = 1 << 20
     private static let messagesAtATime = 64
-    /// Sightings that wait longer go to the outbox, in microseconds.
+    /// The time after which waiting sightings are moved to the outbox, in microseconds.
     private static let memoryMicroseconds: Int64 = 10_000_000
     private static let shutdownMilliseconds = 2000
 
@@ -67,7 +67,7 @@ final class BrokerPublisher {
     /// The number of the newest event that was sent.
     private var lastEvent: Int64 = 0
     private var mayHaveEvents = true
-    /// When the connection was lost, in microseconds since 1970; `nil` while it stands.
+    /// The time at which the connection was lost, in microseconds since 1970; `nil` while connected.
     private var downSince: Int64? = WallClock.microseconds()
     private var lastError: BrokerError?
     private var notices: [Notice] = []
@@ -78,7 +78,7 @@ final class BrokerPublisher {
     ///
     /// - Parameters:
     ///   - path: The listener file. The files that its `mqtt` names are relative to its directory.
-    ///   - boot: A word that distinguishes this run from all others.
+    ///   - boot: The unique identifier of this run.
     /// - Returns: `nil` if the file names no broker.
     /// - Throws: if a file of `mqtt` cannot be used, or other users can read a secret.
     init?(
@@ -107,14 +107,13 @@ final class BrokerPublisher {
         for publication in publisher.discovery { board.set(publication) }
     }
 
-    /// Counts what an earlier run has left. Call it when the ledger is open.
+    /// Counts the messages that an earlier run has left. Call it when the ledger is open.
     func begin() {
         _ = eventCount
         outbox.open()
     }
 
-    /// Continues for the publisher of a former file, and removes from Home Assistant the beacons that only that file
-    /// named.
+    /// Replaces the publisher of the previous file. Removes beacons that only that file named from Home Assistant.
     func replace(_ former: BrokerPublisher) {
         begin()
         former.leave()
@@ -130,7 +129,7 @@ final class BrokerPublisher {
         leave()
     }
 
-    /// Sends what waits, for at most 2 s, and disconnects.
+    /// Sends waiting messages for at most 2 s, and disconnects.
     private func leave() {
         poll()
         let deadline = MonotonicClock.nanoseconds() + UInt64(Self.shutdownMilliseconds) * 1_000_000
@@ -142,16 +141,16 @@ final class BrokerPublisher {
         if sightings.count > 0 { moveToOutbox() }
     }
 
-    // MARK: What is published
+    // MARK: Publishing
 
-    /// Notes whether the receiver works.
+    /// Updates whether the receiver works.
     func change(isHearing: Bool, at now: HeardInstant) {
         if isHearing { publisher.becomeHearing(at: now) } else { publisher.becomeDeaf(at: now) }
     }
 
     /// Publishes an event.
     ///
-    /// - Parameter number: Its number in the ledger; `nil` if the ledger could not keep it.
+    /// - Parameter number: Its number in the ledger; `nil` if the ledger could not store it.
     func publish(_ event: ZoneEvent, json: String, number: Int64?) {
         if number != nil {
             eventCount += 1
@@ -170,7 +169,7 @@ final class BrokerPublisher {
         }
     }
 
-    /// Publishes a round that is over. Call it before the table begins the next round.
+    /// Publishes a completed round. Call it before the table begins the next round.
     ///
     /// - Parameter state: The state of the receiver, as in the status file.
     func endRound(_ monitor: ZoneMonitor, _ source: SightingSource, state: String, at now: HeardInstant) {
@@ -197,13 +196,13 @@ final class BrokerPublisher {
 
     // MARK: The broker
 
-    /// Takes what has come from the broker, and sends what waits.
+    /// Handles the events of the broker, and sends waiting messages.
     func poll() {
         for event in connection.poll(at: MonotonicClock.nanoseconds()) { take(event) }
         sendEvents()
         unkeptEvents.drain { send($0, .unkeptEvent($0, $1)) }
         board.drain { send($0, .state(topic: $0.topic)) }
-        // New sightings go before old ones: a collector learns from them how late the old ones are.
+        // New sightings are sent before old ones, so that a collector can compute how late the old ones are.
         sightings.drain { send($0, .sightings($0, $1)) }
         sendOutbox()
     }
@@ -258,7 +257,7 @@ final class BrokerPublisher {
         case .connected:
             (downSince, lastError) = (nil, nil)
             notices.append(Notice("\(connection.options.name): connected to the broker", isWarning: false))
-            // It may be another broker, or one that has lost its retained messages.
+            // It may be another broker, or the broker may have lost its retained messages.
             board.publishAgain()
             mayHaveEvents = true
         case .disconnected(let error):
@@ -283,8 +282,7 @@ final class BrokerPublisher {
         }
     }
 
-    /// Puts a message back that may not have arrived. Receivers recognize a message that comes twice by its id or
-    /// number.
+    /// Queues a message again that may not have arrived. Receivers recognize duplicates by their id or number.
     private func sendAgain(_ ticket: BrokerTicket) {
         switch onTheWay.removeValue(forKey: ticket) {
         case .state(let topic): board.publishAgain(topic)
@@ -300,7 +298,7 @@ final class BrokerPublisher {
 
     // MARK: Reports
 
-    /// Returns what the operator should know, once.
+    /// Returns new notices for the operator. Each notice is returned once.
     func takeNotices() -> [Notice] {
         defer { notices = [] }
         return notices
@@ -324,7 +322,7 @@ final class BrokerPublisher {
 
 /// The channels of a listener's ledger.
 extension EventLedger {
-    /// Programs that are started.
+    /// Programs that are started for events.
     static let hooks = "hooks"
     /// Lines on standard output.
     static let lines = "lines"

@@ -2,17 +2,17 @@ internal import Configuration
 internal import LinuxHost
 internal import Zones
 
-/// Runs the programs of events, a few at a time, and kills those that take too long. No call waits for a program.
+/// Runs the programs of events, a few at a time, and kills programs that take too long. No call waits for a program.
 final class HookRunner {
     /// The number of programs that run at a time.
     static let parallel = 4
     /// The number of programs that wait; if more are added, the oldest are dropped.
     static let queueLimit = 1000
-    /// How long a program may run, in nanoseconds: 10 s.
+    /// The longest run time of a program, in nanoseconds: 10 s.
     static let timeLimit: UInt64 = 10_000_000_000
-    /// How much a program may write, in bytes.
+    /// The largest output of a program, in bytes.
     static let outputLimit = 1 << 16
-    /// The time between two looks at running programs, in nanoseconds.
+    /// The time between two checks of running programs, in nanoseconds.
     static let pollInterval: UInt64 = 20_000_000
 
     /// One program for one event.
@@ -27,7 +27,7 @@ final class HookRunner {
         fileprivate(set) var number: Int64?
     }
 
-    /// What the caller has to do.
+    /// A task for the caller.
     enum Result: Hashable, Sendable {
         /// All programs of the event with this number have ended or were dropped.
         case settled(Int64)
@@ -57,13 +57,13 @@ final class HookRunner {
     private var open: [Int64: Int] = [:]
     private var results: [Result] = []
 
-    /// Whether no program runs or waits.
+    /// True if no program runs or waits.
     var isIdle: Bool { queue.isEmpty && running.isEmpty }
 
     /// The number of programs that wait.
     var waiting: Int { queue.count }
 
-    /// When ``work()`` must be called next, in nanoseconds of the monotonic clock; `nil` for never.
+    /// The time at which ``work()`` must be called next, in nanoseconds of the monotonic clock; `nil` for never.
     var nextWakeUp: UInt64? { isIdle ? nil : MonotonicClock.nanoseconds() + Self.pollInterval }
 
     /// Adds the programs of an event, and starts as many as may run.
@@ -86,7 +86,8 @@ final class HookRunner {
         return work()
     }
 
-    /// Reads what programs write, collects those that have ended, kills those that take too long, and starts others.
+    /// Reads the output of programs, collects programs that have ended, kills programs that take too long, and starts
+    /// waiting programs.
     func work() -> [Result] {
         let now = MonotonicClock.nanoseconds()
         for place in running.indices.reversed() {

@@ -115,7 +115,7 @@ public struct HookRule: Hashable, Sendable {
     /// The program and its arguments. A program without a slash is searched in PATH. No shell is used.
     public var run: [String]
 
-    /// Whether an event of this kind in this zone starts the program.
+    /// Returns true if an event of this kind in this zone starts the program.
     public func matches(_ kind: ZoneEvent.Kind, zone name: String) -> Bool {
         (event ?? kind) == kind && (zone ?? name) == name
     }
@@ -225,7 +225,7 @@ extension KnownBeacons {
     }
 
     /// The items of an inventory as beacons, each named by the item's id. They have the inventory's name and their
-    /// place as tags, so that zones can be built around all items, or around those of one place.
+    /// place as tags, so that zones can refer to all items, or to the items of one place.
     private static func things(_ path: String) throws(ListenerServiceError) -> [Thing] {
         let octets: [UInt8]
         do throws(BeaconServiceError) {

@@ -13,7 +13,7 @@ internal import Zones
 final class ListenRun: SightingConsumer {
     /// The time between two rounds of counts and status files, in microseconds.
     private static let roundInterval = 1_000_000
-    /// The time between two looks at signals, the broker and the service manager, in microseconds.
+    /// The time between two checks of signals, the broker and the service manager, in microseconds.
     private static let pollInterval = 50_000
 
     private let options: ListenService.Options
@@ -67,7 +67,7 @@ final class ListenRun: SightingConsumer {
         return "\(directory)/\(name)"
     }
 
-    /// Runs until a signal comes or the duration is over.
+    /// Runs until a signal arrives or the duration is over.
     func run() throws(ListenerServiceError) {
         for warning in file.warnings { journal.write(.warning, warning) }
         resume()
@@ -88,7 +88,7 @@ final class ListenRun: SightingConsumer {
         try? notifier.flush(waitingMilliseconds: ServiceNotifier.lastPatienceMilliseconds)
     }
 
-    // MARK: What the source calls
+    // MARK: Calls from the source
 
     var nextWakeUp: HeardInstant? {
         [monitor.engine.nextWakeUp, nextRound, hooks.nextWakeUp.map(HeardInstant.init(nanoseconds:))]
@@ -117,7 +117,7 @@ final class ListenRun: SightingConsumer {
     func rest(at now: HeardInstant) {
         if !hooks.isIdle { handle(hooks.work()) }
         settleLines()
-        // A round that is due must be held, or the source would be woken for it again and again.
+        // A round that is due must be completed, or the source would wake up for it again and again.
         guard now >= min(nextPoll ?? now, nextRound ?? now) else { return }
         nextPoll = now.advanced(byMicroseconds: Self.pollInterval)
         broker?.poll()
@@ -200,7 +200,7 @@ final class ListenRun: SightingConsumer {
         }
     }
 
-    /// Marks printed events as delivered. Events that no reader took are printed again by the next run.
+    /// Marks printed events as delivered. Events that no reader received are printed again by the next run.
     private func settleLines() {
         guard let number = lastLine, !Terminal.outputIsGone else { return }
         lastLine = nil
@@ -269,7 +269,7 @@ final class ListenRun: SightingConsumer {
         }
     }
 
-    /// Takes the broker of a file that was read again, which may be the same broker.
+    /// Replaces the broker after the file was read again. The new broker may be the previous one.
     private func replaceBroker(_ next: BrokerPublisher?, at now: HeardInstant) {
         if let former = broker {
             if let next { next.replace(former) } else { former.finish() }
@@ -290,7 +290,7 @@ final class ListenRun: SightingConsumer {
         try? notifier.send(.watchdog)
     }
 
-    /// Writes what the files and the broker report to the journal.
+    /// Writes the notices of the files and of the broker to the journal.
     private func writeNotices() {
         for notice in ledger.takeNotices() + outbox.takeNotices() + (broker?.takeNotices() ?? []) {
             journal.write(notice.isWarning ? .warning : .notice, notice.text)

@@ -7,23 +7,24 @@ public import Listener
 /// The service of a listener file: receives, stores the events of zones, starts hooks, publishes to a broker, and
 /// writes its status and its metrics.
 public enum ListenService {
-    /// How the service runs.
+    /// The options of the service.
     public struct Options {
         /// The listener file.
         public var path: String
         /// The adapter to use instead of the file's own.
         public var adapter: AdapterName?
-        /// The directory of what must survive a restart; `nil` for systemd's StateDirectory=, or else /var/lib/pharos.
+        /// The directory of files that must survive a restart; `nil` for systemd's StateDirectory=, or else
+        /// /var/lib/pharos.
         public var stateDirectory: String?
         /// The directory of status files and locks; `nil` for /run/pharos.
         public var runtimeDirectory: String?
         /// The file for Prometheus; `nil` for NAME.listener.prom in the runtime directory.
         public var metricsFile: String?
-        /// How long to run, in microseconds; `nil` until a signal ends the service.
+        /// The run time in microseconds; `nil` to run until a signal arrives.
         public var duration: Int?
         /// The version of this program, which is published to the broker.
         public var version = ""
-        /// Whether each event is printed as a line of JSON once it is stored. Otherwise only the journal has it.
+        /// True if each event is printed as a line of JSON once it is stored. Otherwise only the journal has it.
         public var printsEvents = false
 
         /// Options for the file at `path`, with defaults for everything else.
@@ -35,7 +36,7 @@ public enum ListenService {
     /// Runs the service until SIGINT, SIGTERM or SIGQUIT. SIGHUP reads the file again. The calling thread must be the
     /// only thread of the process.
     ///
-    /// - Throws: why the service cannot receive at all. The service manager has been notified by then.
+    /// - Throws: the reason why the service cannot receive at all. The service manager has been notified before.
     public static func run(_ options: Options) throws(ListenerServiceError) {
         var notifier: ServiceNotifier?
         do {
@@ -120,7 +121,7 @@ public enum ListenService {
 /// Writes log lines to standard error: for the journal each with its priority (sd-daemon(3)), otherwise with the
 /// program's name.
 struct HubJournal {
-    /// systemd sets JOURNAL_STREAM if standard error goes to the journal.
+    /// systemd sets JOURNAL_STREAM if standard error is connected to the journal.
     private let isJournal = Terminal.environment("JOURNAL_STREAM") != nil
 
     func write(_ priority: Supervisor.LogPriority, _ text: String) {

@@ -11,7 +11,7 @@ internal import Zones
 
 /// Writes a listener's status file, which `pharos status` reads, and its metrics for Prometheus.
 struct ListenerStatusWriter {
-    /// What is written, at one moment.
+    /// The data to write, at one moment.
     struct Snapshot {
         let file: HubFile
         let source: SightingSource
@@ -23,7 +23,7 @@ struct ListenerStatusWriter {
         let now: HeardInstant
         let isOver: Bool
 
-        /// The state as the status file has it.
+        /// The state in the status file.
         var state: ListenerStatus.State {
             if isOver { return .off }
             switch source.state {
@@ -45,7 +45,7 @@ struct ListenerStatusWriter {
     private var rate: Double?
     private var hasListened = false
     private var lost: Set<String> = []
-    /// How often the service has recovered from an adapter that was gone or had to be restarted.
+    /// The number of recoveries from an adapter that was missing or had to be restarted.
     private var recoveries = 0
     /// The number of restarts before the present recovery. A recovery by a restart is counted as that restart only.
     private var restartsBefore = 0
@@ -57,7 +57,7 @@ struct ListenerStatusWriter {
         self.metrics = metrics ?? "\(directory)/\(name).listener.prom"
     }
 
-    /// Whether an earlier run of this name ended without writing that it is off. Call it with the lock held.
+    /// Returns true if an earlier run of this name ended without writing that it is off. Call it with the lock held.
     static func isLeft(_ name: String, in directory: String) -> Bool {
         StatusFile.listener(name, in: directory).map { $0.state != .off } ?? false
     }
@@ -105,7 +105,7 @@ struct ListenerStatusWriter {
             table.heardInRound.filter { $0 < table.knownCount }.compactMap { table.tracks[$0].known?.name })
         var status = ListenerStatus(name: name, adapter: snapshot.source.adapter?.description, state: snapshot.state)
         status.since = since
-        // To a tenth: more is noise.
+        // Rounded to a tenth, because further digits are noise.
         status.reportsPerSecond = rate.map { Int(($0 * 10).rounded()) * 100 }
         status.known = snapshot.file.known.names.count
         status.heardNow = heard.count
@@ -167,7 +167,7 @@ struct ListenerStatusWriter {
         return page.octets
     }
 
-    /// The metrics of each beacon; for a beacon with several identities, of the one that was received last.
+    /// The metrics of each beacon; for a beacon with several identities, the metrics of the identity received last.
     private func addBeacons(_ snapshot: Snapshot, to page: inout MetricsPage) {
         let table = snapshot.monitor.table
         var numbers: [String: Int] = [:]

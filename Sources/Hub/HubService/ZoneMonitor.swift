@@ -7,7 +7,7 @@ public import Sightings
 internal import Synchronization
 public import Zones
 
-/// The table of known beacons and the zones of a listener file. Takes reports, and returns the events of the zones.
+/// The table of known beacons and the zones of a listener file. Processes reports, and returns the events of the zones.
 public final class ZoneMonitor {
     public private(set) var engine: ZoneEngine
     public private(set) var table: SightingTable
@@ -27,17 +27,17 @@ public final class ZoneMonitor {
         Dictionary(reportsByType.map { ($0.key.description, $0.value) }, uniquingKeysWith: +)
     }
 
-    /// Takes an advertisement, whose data is `range` of `octets`, and returns the events that it causes.
+    /// Processes an advertisement, and returns the events that it causes. Its data is the part `range` of `octets`.
     public func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) -> [ZoneEvent] {
         reportsByType[report.type, default: 0] += 1
         guard let track = table.hear(report.sighting, octets, range) else { return [] }
         return engine.receive(track, in: table, report.sighting)
     }
 
-    /// Returns the events that time alone causes up to `now`.
+    /// Returns the events that are caused by the passage of time up to `now`.
     public func advance(to now: HeardInstant) -> [ZoneEvent] { engine.advance(to: now) }
 
-    /// Notes whether the receiver works, and returns the events that follow up to `now`.
+    /// Updates whether the receiver works, and returns the events that follow up to `now`.
     public func change(_ state: ListeningState, at now: HeardInstant) -> [ZoneEvent] {
         var events: [ZoneEvent]
         if state.isHearing {
@@ -50,7 +50,7 @@ public final class ZoneMonitor {
         return events
     }
 
-    /// Starts the clock while the receiver does not work yet: without it, the zones become unknown after 5 s.
+    /// Starts the clock while the receiver does not work yet. The zones become unknown if it does not work within 5 s.
     public func beginDeaf(at now: HeardInstant) -> [ZoneEvent] {
         engine.startListening(at: now) + engine.stopListening(at: now)
     }
@@ -60,7 +60,7 @@ public final class ZoneMonitor {
         engine.resume(presences, unixMicroseconds: now)
     }
 
-    /// Takes the rules of a file that was read again. Presences are kept; intervals and losses are learned again.
+    /// Applies the rules of a file that was read again. Presences are kept; intervals and losses are learned again.
     ///
     /// - Parameter unix: Converts a moment into microseconds since 1970.
     public func replace(
@@ -74,17 +74,17 @@ public final class ZoneMonitor {
         return source.state.isHearing ? events + engine.startListening(at: now) : events
     }
 
-    /// Starts a new round: the counts of the table that are kept for each round begin again.
+    /// Starts a new round, and resets the counts that the table keeps for each round.
     public func beginRound() { table.beginRound() }
 }
 
-/// How good the wall clock is, in one word for events. The kernel is asked at most once a minute.
+/// The quality of the wall clock, as one word for events. The kernel is queried at most once a minute.
 public final class ClockQuality: Sendable {
     private let isRecorded: Bool
     private let last = Mutex<(at: UInt64, word: String)?>(nil)
     private static let interval: UInt64 = 60_000_000_000
 
-    /// - Parameter isRecorded: Whether times come from a recording.
+    /// - Parameter isRecorded: True if times come from a recording.
     public init(isRecorded: Bool) { self.isRecorded = isRecorded }
 
     /// `synchronized`, `unsynchronized`, `unknown`, or `recorded`.
@@ -120,7 +120,7 @@ extension ZoneEvent.Context {
     }
 }
 
-/// Events as text for people.
+/// Events as text for users.
 public enum ZoneText {
     /// One line: time, kind, zone, beacon, distance, duration, cause, and the zone's text.
     public static func line(_ event: ZoneEvent, _ context: ZoneEvent.Context) -> String {

@@ -3,7 +3,7 @@ internal import LinuxHost
 
 /// An error of an inventory's commands, as sentences: what is wrong, where, and what to do.
 public struct InventoryError: Error, Hashable, Sendable {
-    /// What the error means for the caller.
+    /// The category of the error.
     public enum Kind: Hashable, Sendable {
         /// A file does not exist.
         case missing
@@ -15,7 +15,7 @@ public struct InventoryError: Error, Hashable, Sendable {
         case request
         /// Another process has the lock, or something is not finished: try again.
         case busy
-        /// A program or a device is not there.
+        /// A program or a device is missing.
         case unavailable
         /// A program failed.
         case failed

@@ -5,7 +5,7 @@ internal import LinuxHost
 public import Sites
 
 /// The files of an inventory: `tools.json`, and next to it the directory `tools.counts` with a directory for each
-/// count, in which every receiver writes a log of its own.
+/// count, in which every receiver writes its own log.
 public struct InventoryStore: Sendable {
     /// The inventory file; `-` for standard input.
     public let path: String
@@ -65,7 +65,7 @@ public struct InventoryStore: Sendable {
         }
     }
 
-    /// Reads the inventory file, changes the inventory and replaces the file. Other processes wait meanwhile.
+    /// Reads the inventory file, changes the inventory and replaces the file. Other processes wait until this is done.
     ///
     /// - Returns: what `body` returns.
     public func change<Answer>(
@@ -127,7 +127,7 @@ public struct InventoryStore: Sendable {
             .sorted(by: CountJournal.isBefore)
     }
 
-    /// When the count `name` began and ended.
+    /// The journal of the count `name`, with its start and its end.
     func journal(_ name: String) throws(InventoryError) -> CountJournal {
         let file = "\(countsDirectory)/\(name)/\(Self.journalName)"
         let octets = try system { () throws(SystemError) in try Files.read(file, limit: Self.logLimit) }

@@ -9,7 +9,7 @@ public struct BeaconState: Hashable, Sendable {
     public var room: String?
     /// The zones with the beacon inside.
     public var zones: [String]
-    /// Whether a receiver works that would notice a change. Otherwise the other properties are the last known ones.
+    /// True if a receiver works that would detect a change. Otherwise the other properties are the last known ones.
     public var isKnown: Bool
     /// The mean level of the last reports, in dBm.
     public var level: Double?
@@ -56,7 +56,7 @@ public struct BeaconState: Hashable, Sendable {
         return .record(members)
     }
 
-    /// The zone of Home Assistant itself.
+    /// The entity of Home Assistant's own zone.
     static let homeZone = "zone.home"
 }
 
@@ -132,7 +132,7 @@ public struct PublishingPace: Hashable, Sendable {
     /// The first publication is due at once.
     public init() {}
 
-    /// Returns whether a publication is due, and if so notes that it is made.
+    /// Returns whether a publication is due, and if so, records the publication.
     ///
     /// - Parameter meters: The distance of the beacon; `nil` if it is not known.
     public mutating func isDue(_ meters: Double?, at now: HeardInstant) -> Bool {

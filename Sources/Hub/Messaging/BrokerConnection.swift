@@ -1,6 +1,6 @@
 public import LinuxHost
 
-/// A connection to an MQTT 3.1.1 broker, which is made again whenever it is lost.
+/// A connection to an MQTT 3.1.1 broker, which is restored whenever it is lost.
 ///
 /// It belongs to one thread, whose loop waits for ``descriptor`` and ``nextWakeUp`` and then calls ``poll(at:)``, which
 /// returns everything that the library's own threads have received. Only ``close(waitingMilliseconds:)`` waits.
@@ -9,7 +9,7 @@ public import LinuxHost
 /// again.
 public final class BrokerConnection {
     private enum State {
-        /// Not connected; tried at this moment.
+        /// Not connected. The next attempt is at this moment.
         case waiting(until: UInt64)
         case connecting
         case connected(since: UInt64)
@@ -50,7 +50,7 @@ public final class BrokerConnection {
     /// Becomes readable when ``poll(at:)`` must be called.
     public var descriptor: Descriptor { inbox.wakeUp }
 
-    /// When ``poll(at:)`` must be called at the latest, in nanoseconds of `LinuxHost/MonotonicClock`; `nil` for never.
+    /// The latest time for the next ``poll(at:)``, in nanoseconds of `LinuxHost/MonotonicClock`; `nil` for never.
     public var nextWakeUp: UInt64? {
         if case .waiting(let until) = state { until } else { nil }
     }
@@ -59,7 +59,7 @@ public final class BrokerConnection {
         if case .connected = state { true } else { false }
     }
 
-    /// Whether ``publish(_:)`` takes a message now.
+    /// True if ``publish(_:)`` accepts a message now.
     public var hasRoom: Bool { isConnected && inFlight.count + unwritten < options.windowLimit }
 
     /// The number of messages that are not acknowledged or not written.
@@ -67,8 +67,8 @@ public final class BrokerConnection {
 
     /// Publishes a message.
     ///
-    /// - Returns: the ticket of the message, which an event will have if it is of QoS 1; `nil` if the message was not taken,
-    ///   because no broker is connected, too many messages are on their way, or the topic is invalid.
+    /// - Returns: the ticket of the message, which an event will have if it is of QoS 1; `nil` if the message was not
+    ///   accepted, because no broker is connected, too many messages are not acknowledged, or the topic is invalid.
     public func publish(_ message: BrokerMessage) -> BrokerTicket? {
         guard hasRoom, !message.topic.isEmpty, !message.topic.utf8.contains(0),
             let token = client.send(message)
@@ -142,7 +142,7 @@ public final class BrokerConnection {
 
     /// Waits until all messages are acknowledged, but not longer than given, and disconnects without the will message.
     ///
-    /// - Returns: the events meanwhile.
+    /// - Returns: the events until then.
     public func close(waitingMilliseconds: Int) -> [BrokerEvent] {
         var events: [BrokerEvent] = []
         let deadline = MonotonicClock.nanoseconds() + UInt64(max(0, waitingMilliseconds)) * 1_000_000
@@ -192,7 +192,7 @@ public struct BrokerBackoff: Hashable, Sendable {
     /// The first pause is the shortest one.
     public init() {}
 
-    /// Takes a failure, or the end of a connection.
+    /// Records a failure, or the end of a connection.
     ///
     /// - Parameter lasted: The duration of the connection, in milliseconds; `nil` if there was none.
     /// - Returns: the pause in milliseconds. It varies by up to a fifth, so that not all clients connect to a restarted

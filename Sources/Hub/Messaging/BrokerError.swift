@@ -24,7 +24,7 @@ public enum BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
         case notAuthorized = 5
     }
 
-    /// Whether a file must be corrected, so that waiting does not help.
+    /// True if a file must be corrected, so that waiting does not help.
     public var needsCorrection: Bool {
         switch self {
         case .unreachable, .lost, .refused(_, .unavailable): false
@@ -59,7 +59,7 @@ public enum BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The error of a file that cannot be read.
     ///
-    /// - Parameter advice: What the file must contain; empty for no advice.
+    /// - Parameter advice: The required content of the file; empty for no advice.
     init(_ error: SystemError, reading path: String, advice: String = "") {
         let sentence = "\(error.about(path))" + (advice.isEmpty ? "" : "; \(advice)")
         self = error.errno == SystemError.noEntry ? .missing(sentence) : .file(sentence)

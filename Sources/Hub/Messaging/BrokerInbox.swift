@@ -2,7 +2,7 @@ internal import CPaho
 internal import LinuxHost
 internal import Synchronization
 
-/// Takes events from the threads of Paho, until the thread that owns the connection takes them.
+/// Stores events from the threads of Paho until the thread that owns the connection reads them.
 ///
 /// It is never freed, because a callback may still run when its connection is closed.
 final class BrokerInbox: Sendable {

@@ -11,7 +11,7 @@ public struct BrokerMessage: Hashable, Sendable {
     /// The levels with `/` between them, without wildcards.
     public var topic: String
     public var payload: [UInt8]
-    /// Whether the broker keeps it for later subscribers. For a received message: whether the broker had kept it.
+    /// True if the broker keeps it for later subscribers. In a received message: true if the broker had kept it.
     public var isRetained: Bool
     public var quality: Quality
 
@@ -42,7 +42,7 @@ public struct BrokerTicket: Hashable, Sendable {
 
 /// An event of a connection to a broker.
 public enum BrokerEvent: Hashable, Sendable {
-    /// The broker takes messages, and the subscriptions were sent.
+    /// The broker accepts messages, and the subscriptions were sent.
     case connected
     /// The connection was lost, or could not be made. It is tried again automatically.
     case disconnected(BrokerError)

@@ -5,7 +5,7 @@ public struct BrokerOptions: Sendable {
     /// A host name or an address. An IPv6 address has no brackets.
     public var host: String
     public var port: UInt16
-    /// Whether TLS is used. If it fails, nothing is sent.
+    /// True if TLS is used. If TLS fails, nothing is sent.
     public var isSecure: Bool
     /// PEM files: authorities to use instead of the system's, the client's certificate, and its key.
     public var authorityFile: String?
@@ -19,9 +19,9 @@ public struct BrokerOptions: Sendable {
     /// Topic filters, which are subscribed at every connection.
     public var subscriptions: [String] = []
     public var keepAliveSeconds: Int32 = 30
-    /// The largest size of a received message, in bytes. Larger ones are dropped.
+    /// The largest size of a received message, in bytes. Larger messages are dropped.
     public var messageLimit = 256 << 10
-    /// The largest number of received messages that wait. More are dropped.
+    /// The largest number of received messages that wait. Further messages are dropped.
     public var queueLimit = 1000
     /// The largest number of published messages that are not acknowledged.
     public var windowLimit = 256

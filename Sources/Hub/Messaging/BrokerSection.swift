@@ -1,6 +1,6 @@
 public import Configuration
 
-/// The section `mqtt` of a listener or collector file: the broker, and what is published there in addition to Pharos'
+/// The section `mqtt` of a listener or collector file: the broker, and the publications there in addition to Pharos'
 /// own topics.
 public struct BrokerSection: Hashable, Sendable {
     public var address: BrokerAddress
@@ -9,7 +9,7 @@ public struct BrokerSection: Hashable, Sendable {
     public var authorityFile: String?
     public var certificateFile: String?
     public var keyFile: String?
-    /// Whether the state of each beacon is published. If the site has a collector, it publishes better states.
+    /// True if the state of each beacon is published. If the site has a collector, it publishes better states.
     public var publishesBeacons: Bool
     public var publishesESPresense: Bool
     public var publishesTheengs: Bool
@@ -36,7 +36,7 @@ public struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
     public let port: UInt16
     public let isSecure: Bool
 
-    /// What is wrong with the text, as a clause.
+    /// The mistake in the text, as a clause.
     struct Mistake: Error {
         let text: String
     }
@@ -94,7 +94,7 @@ public struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether a byte may be in an IPv6 address, which may end with `%` and an interface.
+    /// Returns true if a byte may be in an IPv6 address, which may end with `%` and an interface.
     private static func isAddress(_ octet: UInt8) -> Bool {
         isName(octet) || octet == UInt8(ascii: ":") || octet == UInt8(ascii: "%")
     }

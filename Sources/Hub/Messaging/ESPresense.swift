@@ -37,7 +37,7 @@ public struct ESPresense: Hashable, Sendable {
     /// The measurements of a device; `nil` if ESPresense has no id for it, or its distance is not known.
     public func device(_ reading: BeaconReading) -> Publication? {
         guard let id = id(reading), let distance = reading.distance, let level = reading.meanLevel else { return nil }
-        // A factor each way becomes a variance: half of the interval is one standard deviation.
+        // The variance is computed from the range of the distance: half of the range is one standard deviation.
         let deviation = (distance.highMeters - distance.lowMeters) / 2
         return Publication(
             "espresense/devices/\(id)/\(receiver)",

@@ -1,12 +1,12 @@
 internal import Configuration
 
-/// Messages for Home Assistant's MQTT discovery, so that it shows each beacon by itself.
+/// Messages for Home Assistant's MQTT discovery, which then shows each beacon automatically.
 ///
 /// Names are in the payload. Templates and topics never contain received data.
 public struct HomeAssistant: Hashable, Sendable {
     /// The topic on which Home Assistant announces its start.
     public static let statusTopic = "homeassistant/status"
-    /// The announcement. After it, everything must be published again.
+    /// The payload that announces the start. After it, all messages must be published again.
     public static let birth = "online"
 
     /// Settings for older versions of Home Assistant.
@@ -34,7 +34,7 @@ public struct HomeAssistant: Hashable, Sendable {
 
     /// The entities of a beacon, each with the description of its device.
     ///
-    /// - Parameter hasBattery: Whether the beacon reports its battery.
+    /// - Parameter hasBattery: True if the beacon reports its battery.
     public func discovery(_ beacon: String, hasBattery: Bool) -> [Publication] {
         let state: (String, JSONValue) = ("state_topic", .string(tree.beaconState(beacon)))
         var found = [

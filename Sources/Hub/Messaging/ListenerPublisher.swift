@@ -1,10 +1,10 @@
 internal import BeaconFrames
 public import Sightings
 
-/// Makes the messages of one listener: takes rounds, and returns publications.
+/// Makes the messages of one listener: converts rounds into publications.
 ///
-/// It has no clock and no connection. While the receiver does not work, no beacon leaves: after 5 s the receiver is
-/// `offline`, so that its beacons become unavailable, not absent, and their states are marked as not known.
+/// It has no clock and no connection. While the receiver does not work, no beacon leaves. After 5 s the receiver is
+/// `offline`: its beacons become unavailable instead of absent, and their states are marked as not known.
 public struct ListenerPublisher {
     /// The listener and its beacons. They do not change while the listener runs.
     public struct Subject {
@@ -15,15 +15,15 @@ public struct ListenerPublisher {
         /// The known beacons of the table, in its order.
         public var known: [KnownBeacon]
         public var rule = DistanceEstimate.Rule()
-        /// Whether the times between reports show how often a beacon sends.
+        /// True if the times between reports show the advertising interval of a beacon.
         public var tellsIntervals = true
-        /// A word that distinguishes this run from all others.
+        /// The unique identifier of this run.
         public var boot: String
         /// The version of this program.
         public var version: String
-        /// The wall clock at a moment, as RFC 3339; `nil` if it is not known.
+        /// The wall-clock time at a moment, as RFC 3339; `nil` if it is not known.
         public var time: (HeardInstant) -> String?
-        /// The wall clock at a moment, in microseconds since 1970; `nil` if it is not known.
+        /// The wall-clock time at a moment, in microseconds since 1970; `nil` if it is not known.
         public var unixMicroseconds: (HeardInstant) -> Int64? = { _ in nil }
 
         /// Creates a subject.
@@ -43,9 +43,9 @@ public struct ListenerPublisher {
 
     /// The messages after a round.
     public struct Output {
-        /// States, of which only the newest matters.
+        /// States. Only the newest state of each topic is needed.
         public var retained: [Publication] = []
-        /// Sightings, of which each matters.
+        /// Sightings, which must all arrive.
         public var assured: [Publication] = []
         /// Readings of this moment, which are not sent later.
         public var fleeting: [Publication] = []
@@ -94,7 +94,7 @@ public struct ListenerPublisher {
         let name: String
         /// The indices of its tracks in the table, one for each identity.
         var places: [Int]
-        /// A beacon that was never received is absent after this time, in microseconds.
+        /// The time after which a beacon that was never received is absent, in microseconds.
         let silence: Int
         var state = BeaconState(isPresent: nil, room: nil, isKnown: false, level: nil, distance: nil, lastHeard: nil)
         var hasBattery = false
@@ -131,7 +131,7 @@ public struct ListenerPublisher {
     /// The message that the broker publishes if the connection is lost.
     public var will: Publication { .status(tree.status, isOnline: false) }
 
-    /// Home Assistant's discovery messages; empty if the file does not ask for them.
+    /// Home Assistant's discovery messages; empty if the file does not request them.
     public var discovery: [Publication] {
         guard let homeAssistant else { return [] }
         return beacons.flatMap { homeAssistant.discovery($0.name, hasBattery: $0.hasBattery) }
@@ -139,13 +139,13 @@ public struct ListenerPublisher {
 
     // MARK: The receiver's state
 
-    /// Notes that the receiver works.
+    /// Marks the receiver as working.
     public mutating func becomeHearing(at now: HeardInstant) {
         begunAt = begunAt ?? now
         watch.becomeHearing(at: now)
     }
 
-    /// Notes that the receiver does not work.
+    /// Marks the receiver as not working.
     public mutating func becomeDeaf(at now: HeardInstant) { watch.becomeDeaf(at: now) }
 
     private func isDeaf(at now: HeardInstant) -> Bool {
@@ -153,7 +153,7 @@ public struct ListenerPublisher {
         return watch.deafSince.map { now.microseconds(since: $0) >= PresenceWatch.graceMicroseconds } ?? false
     }
 
-    /// Takes a round that is over. Call it before the table begins the next round.
+    /// Adds a completed round. Call it before the table begins the next round.
     ///
     /// - Parameter zones: The zones of each beacon that is inside one.
     public mutating func endRound(
@@ -311,7 +311,7 @@ public struct ListenerPublisher {
             var tally = LevelTally()
             for place in places { tally.merge(table.tracks[place].round) }
             let name = beacons[index].name
-            // Telemetry is rare, and may come with another identity of the beacon.
+            // Telemetry is rare, and may be sent with another identity of the beacon.
             let telemetry = beacons[index].places.compactMap { table.tracks[$0].telemetry }.last
             let battery = telemetry?.batteryMillivolts.map { Int($0) } ?? 0
             heard[TopicTree.shard(of: name), default: []].append(

@@ -9,7 +9,7 @@ public struct Theengs: Hashable, Sendable {
     /// - Parameter receiver: The listener's name, which is the name of the gateway.
     public init(receiver: String) { self.receiver = TopicLevel(receiver) }
 
-    /// The measurements of a device; `nil` if it is no iBeacon, the only format of Pharos that Theengs supports.
+    /// The measurements of a device; `nil` if it is not an iBeacon, the only format of Pharos that Theengs supports.
     public func device(_ reading: BeaconReading) -> Publication? {
         guard case .iBeacon(let uuid, let major, let minor) = reading.identity,
             let digits = reading.addressDigits(isUppercase: true), let address = reading.address

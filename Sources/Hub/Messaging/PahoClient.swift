@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A handle of the library Paho. Its callbacks add to a ``BrokerInbox``.
 ///
-/// Do not call it while it connects: Paho would let the caller wait until the host name is resolved.
+/// Do not call it while it connects, because Paho would block the caller until the host name is resolved.
 @safe final class PahoClient {
     private var handle: MQTTAsync?
     private let context: UnsafeMutableRawPointer
@@ -79,7 +79,7 @@ internal import Glibc
 
     /// Sends a message.
     ///
-    /// - Returns: the number that a notice about it will have, 0 for QoS 0; `nil` if Paho did not take the message.
+    /// - Returns: the number that a notice about it will have, 0 for QoS 0; `nil` if Paho did not accept the message.
     func send(_ message: BrokerMessage) -> Int32? {
         var token: Int32 = 0
         let result = unsafe message.payload.withUnsafeBytes { payload in
@@ -102,7 +102,7 @@ internal import Glibc
 }
 
 extension BrokerInbox {
-    /// The inbox behind the context of a callback.
+    /// The inbox that the context of a callback refers to.
     static func of(_ context: UnsafeMutableRawPointer?) -> BrokerInbox? {
         unsafe context.map { unsafe Unmanaged<BrokerInbox>.fromOpaque($0).takeUnretainedValue() }
     }

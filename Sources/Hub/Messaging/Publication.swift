@@ -1,13 +1,13 @@
 public import Configuration
 
-/// A message for a broker, with how it is delivered.
+/// A message for a broker, with its delivery options.
 public struct Publication: Hashable, Sendable {
     public var topic: String
     /// UTF-8.
     public var payload: [UInt8]
-    /// Whether the broker keeps it for later subscribers.
+    /// True if the broker keeps it for later subscribers.
     public var isRetained: Bool
-    /// Whether it is sent until it is acknowledged (QoS 1). Otherwise it is sent once (QoS 0).
+    /// True if it is sent until it is acknowledged (QoS 1). Otherwise it is sent once (QoS 0).
     public var isAssured: Bool
 
     /// Creates a publication.
@@ -69,18 +69,18 @@ public struct RetainedBoard: Sendable {
         waiting.append(place)
     }
 
-    /// Lets everything wait to be published again, in the order in which the topics were set first.
+    /// Marks all publications to be published again, in the order in which the topics were set first.
     public mutating func publishAgain() {
         waiting = Array(publications.indices)
         isWaiting = publications.map { _ in true }
     }
 
-    /// Lets one topic wait to be published again, because it may not have arrived.
+    /// Marks one topic to be published again, because its message may not have arrived.
     public mutating func publishAgain(_ topic: String) {
         if let place = places[topic] { enqueue(place) }
     }
 
-    /// Passes what waits to `publish`, until `publish` returns false.
+    /// Passes the waiting publications to `publish`, until `publish` returns false.
     public mutating func drain(_ publish: (Publication) -> Bool) {
         var taken = 0
         while taken < waiting.count, publish(publications[waiting[taken]]) {
@@ -98,7 +98,7 @@ public struct PublicationQueue: Sendable {
     /// The size of the payloads that wait, in bytes.
     public private(set) var octets = 0
     private let limit: Int
-    /// Those before ``start`` are done.
+    /// The publications. Those before ``start`` have been published or dropped.
     private var waiting: [(publication: Publication, time: Int64)] = []
     private var start = 0
 
@@ -123,7 +123,7 @@ public struct PublicationQueue: Sendable {
         }
     }
 
-    /// Passes what waits to `publish`, until `publish` returns false.
+    /// Passes the waiting publications to `publish`, until `publish` returns false.
     public mutating func drain(_ publish: (Publication, Int64) -> Bool) {
         while start < waiting.count, publish(waiting[start].publication, waiting[start].time) { removeFirst() }
     }

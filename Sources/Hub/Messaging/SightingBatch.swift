@@ -5,11 +5,11 @@ public struct SightingBatch: Hashable, Sendable {
     /// The only version of the format so far.
     public static let version = 1
 
-    /// A word that distinguishes this run of the receiver from all others.
+    /// The unique identifier of this run of the receiver.
     public var boot: String
-    /// The number of the batch in its run, from 1. With ``boot`` it shows whether a batch comes twice.
+    /// The number of the batch in its run, from 1. With ``boot`` it identifies a batch that arrives twice.
     public var sequence: Int
-    /// The end of the window, in milliseconds since the machine started. Wall clocks do not matter.
+    /// The end of the window, in milliseconds since the machine started. Wall clocks are not used.
     public var bootMilliseconds: Int
     public var windowMilliseconds: Int
     public var beacons: [Heard]
@@ -19,7 +19,7 @@ public struct SightingBatch: Hashable, Sendable {
         /// The name of the beacon, or the text of its identity.
         public var id: String
         public var reports: Int
-        /// In dBm; `nil` if no report had a level.
+        /// The mean level in dBm; `nil` if no report had a level.
         public var mean: Double?
         public var minimum: Int?
         public var maximum: Int?

@@ -55,7 +55,7 @@ public struct TopicTree: Hashable, Sendable {
 
     private let root: String
     private let receiver: TopicLevel
-    /// The path of the status: no receiver's name can make it that of a collector.
+    /// The path of the status. No receiver's name can produce the path of a collector.
     private let teller: String
 
     /// - Parameters:

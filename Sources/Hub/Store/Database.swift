@@ -3,13 +3,13 @@ internal import LinuxHost
 
 /// An error of a database file, as one sentence with the file's name.
 public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What the error means for the caller.
+    /// The category of the error.
     public enum Kind: Hashable, Sendable {
         /// The file or its directory does not exist.
         case missing
         /// The user lacks the permission to open it.
         case notPermitted
-        /// The file is no database, or a damaged one.
+        /// The file is not a database, or is damaged.
         case corrupt
         /// The file belongs to another program, or to a later version of this one.
         case foreign
@@ -54,9 +54,9 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case text(String)
         case null
 
-        /// `nil` for anything but a whole number.
+        /// The value if it is a whole number, otherwise `nil`.
         public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
-        /// `nil` for anything but a text.
+        /// The value if it is a text, otherwise `nil`.
         public var text: String? { if case .text(let value) = self { value } else { nil } }
     }
 
@@ -64,7 +64,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     private let handle: OpaquePointer
     private var statements: [String: OpaquePointer] = unsafe [:]
 
-    /// How long to wait while another process has locked the file, in milliseconds.
+    /// The longest wait while another process has locked the file, in milliseconds.
     private static let busyTimeout: Int32 = 2000
 
     /// Opens a file, and creates it if it is missing and `isReadOnly` is false.
@@ -131,7 +131,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         guard result == SQLITE_OK else { throw unsafe Self.error(result, handle, path) }
     }
 
-    /// Does all or nothing of what `body` does. It is on the disk when this returns.
+    /// Runs `body` in a transaction: all of its changes are made, or none. They are on the disk when this returns.
     public func transaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         try execute("BEGIN IMMEDIATE")
         do throws(StoreError) {
@@ -175,7 +175,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Runs a statement, and calls `each` with each row.
     ///
-    /// - Parameter values: The values of the question marks, in their order.
+    /// - Parameter values: The values of the `?` parameters, in their order.
     public func query(
         _ statement: String, _ values: [Value] = [], _ each: ([Value]) -> Void
     ) throws(StoreError) {

@@ -2,15 +2,15 @@ internal import LinuxHost
 
 /// Keeps events and sightings in an ``EventStore``, and in memory while its file cannot be written.
 ///
-/// What waits in memory is written in its order as soon as the file can be written again. So the file shows who was
-/// inside at some moment, at any time.
+/// Events and sightings in memory are written in their order as soon as the file can be written again. So at any time,
+/// the file shows which beacons were inside at some moment.
 public final class EventLedger {
     /// The largest number of events that wait in memory. If there are more, the oldest are dropped.
     public static let eventLimit = 10_000
     private static let sightingLimit = 100_000
-    /// Sightings are written each second, or when there are so many.
+    /// Sightings are written each second, or when there are this many.
     private static let sightingBatch = 10_000
-    /// In nanoseconds.
+    /// One second in nanoseconds.
     private static let second: UInt64 = 1_000_000_000
     private static let pruning: UInt64 = 3600 * second
 
@@ -18,7 +18,7 @@ public final class EventLedger {
     public private(set) var dropped = 0
     private let path: String
     private var store: EventStore?
-    /// The file is no database, or a damaged one: waiting does not help.
+    /// True if the file is not a database or is damaged, so that waiting does not help.
     private var isUnusable = false
     private var events: [EventStore.Record] = []
     private var sightings: [SightingRow] = []
@@ -33,8 +33,7 @@ public final class EventLedger {
     /// The number of events that wait in memory.
     public var backlogCount: Int { events.count }
 
-    /// Returns what the operator should know: that the file cannot be written, or can be written again. Each notice is
-    /// returned once.
+    /// Returns new notices for the operator: the file cannot be written, or can be written again.
     public func takeNotices() -> [Notice] { failure.takeNotices() }
 
     /// Opens the file, and creates it if it is missing.
@@ -49,9 +48,9 @@ public final class EventLedger {
 
     // MARK: Writing
 
-    /// Writes an event together with its effect on who is inside.
+    /// Writes an event together with its effect on presences.
     ///
-    /// - Parameter channels: The channels that have to get the event.
+    /// - Parameter channels: The channels that must receive the event.
     /// - Returns: the event's number; `nil` if it waits in memory. Then no channel gets it from the file.
     public func record(_ event: EventStore.Event, _ change: EventStore.Change, for channels: [String]) -> Int64? {
         if let store, events.isEmpty {
@@ -87,7 +86,7 @@ public final class EventLedger {
         events.removeFirst(events.count - Self.eventLimit)
     }
 
-    /// Writes what waits in memory. Call it about once a second.
+    /// Writes the events and sightings in memory. Call it about once a second.
     public func retry() {
         guard !isUnusable else { return }
         if store == nil { open() }
@@ -101,14 +100,14 @@ public final class EventLedger {
         }
     }
 
-    /// Writes what waits in memory for the last time, and reports what cannot be written.
+    /// Writes the events and sightings in memory for the last time, and reports the data that cannot be written.
     public func finish() {
         retry()
         let lost = dropped + events.count
         if lost > 0 { failure.report("\(path): \(lost) events could not be written, and are lost") }
     }
 
-    /// Deletes events before `time`, in microseconds since 1970, that every channel has.
+    /// Deletes events before `time`, in microseconds since 1970, that every channel has received.
     public func prune(before time: Int64) {
         use { store throws(StoreError) in try store.prune(before: time) }
     }
@@ -124,27 +123,27 @@ public final class EventLedger {
 
     // MARK: Channels
 
-    /// Notes that a channel has an event.
+    /// Records that a channel has received an event.
     public func settle(_ number: Int64, for channel: String) {
         use { store throws(StoreError) in try store.settle(number, for: channel) }
     }
 
-    /// Notes that a channel has all events up to a number.
+    /// Records that a channel has received all events up to a number.
     public func settle(through number: Int64, for channel: String) {
         use { store throws(StoreError) in try store.settle(through: number, for: channel) }
     }
 
-    /// The events that a channel does not have yet, the oldest first.
+    /// The events that a channel has not received yet, the oldest first.
     public func waiting(for channel: String, limit: Int, after number: Int64 = 0) -> [EventStore.Waiting] {
         use { store throws(StoreError) in try store.waiting(for: channel, limit: limit, after: number) } ?? []
     }
 
-    /// The number of events that a channel does not have yet.
+    /// The number of events that a channel has not received yet.
     public func waitingCount(for channel: String) -> Int {
         use { store throws(StoreError) in try store.waitingCount(for: channel) } ?? 0
     }
 
-    // MARK: Who is inside
+    // MARK: Presences
 
     /// The beacons that are inside, according to the file.
     public var presences: [EventStore.Presence] {
@@ -161,7 +160,7 @@ public final class EventLedger {
         use { store throws(StoreError) in try store.forget(presence) }
     }
 
-    /// Replaces who is inside, because another process has kept the events until now.
+    /// Replaces the presences, because another process has written the events until now.
     public func replacePresences(with presences: [EventStore.Presence]) {
         use { store throws(StoreError) in try store.replacePresences(with: presences) }
     }

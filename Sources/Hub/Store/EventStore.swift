@@ -1,14 +1,13 @@
-/// The database of a listener or a collector: what happened, who is inside, and the events that a channel does not have
-/// yet.
+/// The database of a listener or a collector: events, presences, and the events that a channel has not received yet.
 ///
-/// An event, its effect on who is inside, and its places in the outbox are written in one transaction. So no event is
-/// lost or gets a second id, no matter when the process ends.
+/// An event, its effect on presences, and its entries in the outbox are written in one transaction. So no event is lost
+/// or gets a second id, whenever the process ends.
 public final class EventStore {
     /// An event of a zone or of a site.
     public struct Event: Hashable, Sendable {
-        /// Unique.
+        /// The unique id.
         public var id: String
-        /// In microseconds since 1970; `nil` if it is not known.
+        /// The time in microseconds since 1970; `nil` if it is not known.
         public var time: Int64?
         public var kind: String
         public var zone: String
@@ -31,7 +30,7 @@ public final class EventStore {
     public struct Presence: Hashable, Sendable {
         public var zone: String
         public var beacon: String
-        /// In microseconds since 1970.
+        /// The time of the entry, in microseconds since 1970.
         public var since: Int64
         /// The number of the zone's dwell times that are over. In a room: 1 if the room is known, otherwise 0.
         public var dwells: Int
@@ -45,10 +44,10 @@ public final class EventStore {
         }
     }
 
-    /// The effect of an event on who is inside.
+    /// The effect of an event on presences.
     public enum Change: Hashable, Sendable {
         case none
-        /// - Parameter isShared: Whether all beacons of the zone share one presence.
+        /// - Parameter isShared: True if all beacons of the zone share one presence.
         case inside(Presence, isShared: Bool)
         /// - Parameter beacon: `nil` for all beacons of the zone.
         case outside(zone: String, beacon: String?)
@@ -58,7 +57,7 @@ public final class EventStore {
         case nowhere(beacon: String)
     }
 
-    /// An event with its effect on who is inside.
+    /// An event with its effect on presences.
     public struct Record: Hashable, Sendable {
         public var event: Event
         public var change: Change
@@ -70,7 +69,7 @@ public final class EventStore {
         }
     }
 
-    /// An event that a channel does not have yet.
+    /// An event that a channel has not received yet.
     public struct Waiting: Hashable, Sendable {
         /// The number of the event; it grows from event to event.
         public var sequence: Int64
@@ -90,7 +89,7 @@ public final class EventStore {
             dwells INTEGER NOT NULL, PRIMARY KEY (zone, beacon)) WITHOUT ROWID;
         CREATE TABLE outbox (channel TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (channel, seq)) WITHOUT ROWID;
         """
-    /// Finds the beacons that have left a room for another one. Older files get it when they are opened.
+    /// The index of room changes, which finds beacons that have left a room. It is added to older files on opening.
     private static let index =
         "CREATE INDEX IF NOT EXISTS event_from ON event (json_extract(json, '$.from'), seq) WHERE kind = 'room'"
     private static let columns = "event.id, event.at, event.kind, event.zone, event.beacon, event.json"
@@ -110,7 +109,7 @@ public final class EventStore {
 
     /// Writes an event with its effect. It is on the disk when this returns.
     ///
-    /// - Parameter channels: The channels that have to get the event.
+    /// - Parameter channels: The channels that must receive the event.
     /// - Returns: the event's number; `nil` if the store has an event with this id already. Then nothing is changed.
     @discardableResult
     public func record(_ event: Event, _ change: Change, for channels: [String]) throws(StoreError) -> Int64? {
@@ -145,7 +144,7 @@ public final class EventStore {
         return try database.number("SELECT seq FROM event WHERE id = ?", [.text(event.id)])
     }
 
-    /// Deletes events before `time`, in microseconds since 1970, that every channel has.
+    /// Deletes events before `time`, in microseconds since 1970, that every channel has received.
     ///
     /// - Returns: the number of deleted events.
     @discardableResult
@@ -165,7 +164,7 @@ public final class EventStore {
         return Event(id: id, time: row[1].integer, kind: kind, zone: zone, beacon: row[4].text, json: json)
     }
 
-    // MARK: Who is inside
+    // MARK: Presences
 
     /// The beacons that are inside.
     public func presences() throws(StoreError) -> [Presence] {
@@ -217,7 +216,7 @@ public final class EventStore {
 
     // MARK: Channels
 
-    /// The events that a channel does not have yet, the oldest first.
+    /// The events that a channel has not received yet, the oldest first.
     public func waiting(for channel: String, limit: Int, after sequence: Int64 = 0) throws(StoreError) -> [Waiting] {
         try database.rows(
             "SELECT event.seq, \(Self.columns) FROM outbox JOIN event USING (seq) WHERE channel = ? AND seq > ? "
@@ -228,18 +227,18 @@ public final class EventStore {
         }
     }
 
-    /// The number of events that a channel does not have yet.
+    /// The number of events that a channel has not received yet.
     public func waitingCount(for channel: String) throws(StoreError) -> Int {
         Int(clamping: try database.number("SELECT count(*) FROM outbox WHERE channel = ?", [.text(channel)]) ?? 0)
     }
 
-    /// Notes that a channel has an event.
+    /// Records that a channel has received an event.
     public func settle(_ sequence: Int64, for channel: String) throws(StoreError) {
         try database.execute(
             "DELETE FROM outbox WHERE channel = ? AND seq = ?", [.text(channel), .integer(sequence)])
     }
 
-    /// Notes that a channel has all events up to a number.
+    /// Records that a channel has received all events up to a number.
     public func settle(through sequence: Int64, for channel: String) throws(StoreError) {
         try database.execute(
             "DELETE FROM outbox WHERE channel = ? AND seq <= ?", [.text(channel), .integer(sequence)])
@@ -258,10 +257,10 @@ public final class EventStore {
         + "WHERE beacon > tag.name) FROM tag WHERE tag.name NOT NULL) SELECT name FROM place WHERE name NOT NULL "
         + "UNION SELECT name FROM tag WHERE name NOT NULL ORDER BY name"
 
-    /// The events of a beacon, a zone or a room, the oldest first. Those of a room include beacons that left it for
+    /// The events of a beacon, a zone or a room, the oldest first. Events of a room include beacons that left it for
     /// another room.
     ///
-    /// - Parameter range: In microseconds since 1970, both ends included.
+    /// - Parameter range: The times in microseconds since 1970, both ends included.
     public func history(
         of name: String, _ range: ClosedRange<Int64> = .min ... .max, _ each: (Event) -> Void
     ) throws(StoreError) {
@@ -274,7 +273,7 @@ public final class EventStore {
 
     /// The receivers that have received a beacon, minute by minute and the oldest first.
     ///
-    /// - Parameter range: In microseconds since 1970, both ends included.
+    /// - Parameter range: The times in microseconds since 1970, both ends included.
     public func minutes(
         of beacon: String, _ range: ClosedRange<Int64> = .min ... .max, _ each: (HeardMinute) -> Void
     ) throws(StoreError) {

@@ -1,7 +1,7 @@
 /// A sentence for the operator.
 public struct Notice: Hashable, Sendable {
     public var text: String
-    /// Whether something fails. Otherwise it works, or works again.
+    /// True for a failure, false if something works or works again.
     public var isWarning: Bool
 
     /// Creates a notice.

@@ -1,19 +1,19 @@
 /// Messages that wait until their receiver has them, oldest first.
 ///
-/// They wait in an SQLite file of their own, and so survive a restart. While the file cannot be written, they wait in
-/// memory. After a power failure the messages of the last few seconds may be missing. The owner removes a message when
-/// the receiver has it; until then ``first(_:)`` returns it again.
+/// They wait in their own SQLite file, and so survive a restart. While the file cannot be written, they wait in memory.
+/// After a power failure the messages of the last few seconds may be missing. The owner removes a message when the
+/// receiver has it; until then ``first(_:)`` returns it again.
 public final class Outbox {
     /// A message for the receiver.
     public struct Message: Hashable, Sendable {
         public var topic: String
         public var text: String
-        /// When it was appended, in microseconds since 1970.
+        /// The time at which it was appended, in microseconds since 1970.
         public var time: Int64
 
         /// Creates a message.
         ///
-        /// - Parameter time: When it was appended, in microseconds since 1970.
+        /// - Parameter time: The time at which it was appended, in microseconds since 1970.
         public init(topic: String, text: String, time: Int64) {
             self.topic = topic
             self.text = text
@@ -84,8 +84,7 @@ public final class Outbox {
     /// The topics and texts of the messages that wait, in bytes.
     public var byteCount: Int { fileBytes + memoryBytes }
 
-    /// Returns what the operator should know: that the file cannot be written, or can be written again. Each notice is
-    /// returned once.
+    /// Returns new notices for the operator: the file cannot be written, or can be written again.
     public func takeNotices() -> [Notice] { failure.takeNotices() }
 
     /// Opens the file, and finds the messages of an earlier run. Appending opens it too.
@@ -95,7 +94,7 @@ public final class Outbox {
         guard database == nil else { return }
         let opened = try Database(
             path: path, application: Self.application, version: Self.version, setUp: Self.tables)
-        // Messages come every second, and a wait for the disk each time would wear it out.
+        // Messages arrive every second. Waiting for the disk each time would wear it out.
         try opened.execute("PRAGMA synchronous = NORMAL")
         database = opened
         (fileCount, fileBytes) = try sum(opened, "?1 = ?1", 0)

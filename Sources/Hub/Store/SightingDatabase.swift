@@ -1,15 +1,15 @@
-/// The reports of one beacon that one receiver got in one batch.
+/// The reports of one beacon that one receiver received in one batch.
 public struct SightingRow: Hashable, Sendable {
     public var receiver: String
     public var beacon: String
-    /// In milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     public var milliseconds: Int64
     public var reports: Int
-    /// In dBm; `nil` if no report had a level.
+    /// The level in dBm; `nil` if no report had a level.
     public var level: Double?
-    /// A batch that comes twice counts once.
+    /// The batch. A batch that arrives twice is counted once.
     public var batch: Batch
-    /// Whether it came too late for presence, and perhaps after later batches.
+    /// True if it arrived too late for presence, and perhaps after later batches.
     public var isLate: Bool
 
     /// The number of a batch, unique for its receiver.
@@ -39,15 +39,15 @@ public struct SightingRow: Hashable, Sendable {
     }
 }
 
-/// The reports of a beacon that a receiver got in one minute.
+/// The reports of a beacon that a receiver received in one minute.
 public struct HeardMinute: Hashable, Sendable {
     public var receiver: String
-    /// When the minute began, in milliseconds since 1970.
+    /// The start of the minute, in milliseconds since 1970.
     public var milliseconds: Int64
     public var reports: Int
-    /// The number of reports that came too late for presence.
+    /// The number of reports that arrived too late for presence.
     public var late: Int
-    /// The mean in dBm; `nil` if no report had a level.
+    /// The mean level in dBm; `nil` if no report had a level.
     public var level: Double?
 
     /// Creates a minute.
@@ -124,7 +124,7 @@ struct SightingDatabase {
             ])
     }
 
-    /// Whether the file has the tables.
+    /// Returns true if the file has the tables.
     private func isThere() throws(StoreError) -> Bool {
         var count: Int64 = 0
         try database.query("SELECT count(*) FROM sqlite_master WHERE name IN ('heard', 'late')") {
@@ -152,7 +152,7 @@ struct SightingDatabase {
                     ])
                 guard database.changes == 1 else { continue }
             } else {
-                // An earlier process has read this recording.
+                // An earlier process has already stored this row.
                 if taken.holds(row) { continue }
                 // The rows of a batch follow each other.
                 if noted?.batch != row.batch || noted?.receiver != row.receiver { try note(row, of: taken.number) }
@@ -197,7 +197,7 @@ struct SightingDatabase {
 
     func prune(before time: Int64) throws(StoreError) {
         guard try isThere() else { return }
-        // Steps from beacon to beacon along the key, so that a year of minutes is not read for those of an hour.
+        // Steps from beacon to beacon along the key, so that a query for an hour does not read the minutes of a year.
         try database.execute(
             "WITH RECURSIVE name(beacon) AS (SELECT min(beacon) FROM heard UNION ALL SELECT (SELECT min(beacon) FROM heard "
                 + "WHERE heard.beacon > name.beacon) FROM name WHERE beacon NOT NULL) "

@@ -55,10 +55,10 @@ public struct SiteOptions: Hashable, Sendable {
 /// A connection to PostgreSQL, for one thread. Every call waits for the server.
 @safe final class SiteDatabase {
     private let handle: OpaquePointer
-    /// The database in messages.
+    /// The name of the database in messages.
     let name: String
 
-    /// Defaults for the connection string, so that a server that is gone is noticed within seconds.
+    /// Defaults for the connection string, so that the loss of a server is detected within seconds.
     private static let defaults = [
         ("connect_timeout", "10"), ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
         ("tcp_user_timeout", "15000"), ("fallback_application_name", "pharos"),
@@ -84,7 +84,7 @@ public struct SiteOptions: Hashable, Sendable {
         name = "PostgreSQL" + (database.isEmpty ? "" : " \(database)") + (host.isEmpty ? "" : " at \(host)")
         guard unsafe PQstatus(handle) == CONNECTION_OK else {
             let reason = SiteStoreError.reason(unsafe String(cString: PQerrorMessage(handle)))
-            // A server that answers a ping has refused this client, or has no TLS.
+            // A server that answers a ping has refused this client, or does not support TLS.
             let mode = unsafe strdup("sslmode")
             let plain = unsafe strdup("disable")
             defer {
@@ -106,8 +106,8 @@ public struct SiteOptions: Hashable, Sendable {
 
     deinit { unsafe PQfinish(handle) }
 
-    /// Whether a server has refused the connection because it has too many. The message may be in any language; libpq
-    /// shows the code of the error only in the verbose message of another attempt.
+    /// Returns true if a server has refused the connection because it has too many connections. The message may be in
+    /// any language; libpq shows the code of the error only in the verbose message of another attempt.
     private static func isFull(_ handle: OpaquePointer) -> Bool {
         unsafe PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         unsafe PQreset(handle)
@@ -115,7 +115,7 @@ public struct SiteOptions: Hashable, Sendable {
         return unsafe String(cString: PQerrorMessage(handle)).contains(" 53300: ")
     }
 
-    /// Does all or nothing of what `body` does.
+    /// Runs `body` in a transaction: all of its changes are made, or none.
     func transaction<Value>(_ body: () throws(SiteStoreError) -> Value) throws(SiteStoreError) -> Value {
         try execute("BEGIN")
         do throws(SiteStoreError) {
@@ -133,7 +133,7 @@ public struct SiteOptions: Hashable, Sendable {
         try query(statement, values) { _ in }
     }
 
-    /// Runs a statement, and calls `each` with each row as it comes.
+    /// Runs a statement, and calls `each` with each row as it arrives.
     ///
     /// - Parameter values: The values of $1, $2 …, as texts.
     func query(
@@ -176,7 +176,7 @@ public struct SiteOptions: Hashable, Sendable {
         unsafe try results { _ in }
     }
 
-    /// Takes all results of a command, also after an error, so that the next command finds none of them.
+    /// Reads all results of a command, also after an error, so that none of them is left for the next command.
     private func results(_ each: (OpaquePointer) -> Void) throws(SiteStoreError) {
         var error: SiteStoreError?
         while let result = unsafe PQgetResult(handle) {

@@ -1,11 +1,11 @@
 /// The events and sightings of several sites in a PostgreSQL database, for one thread. Every call waits for the server.
 ///
 /// Rows are copied into a temporary table, and from there into their own table if their key is new. So a batch that
-/// comes twice changes nothing.
+/// arrives twice changes nothing.
 public final class SiteHistory {
     /// The version of the tables.
     public static let version = 1
-    /// Each creates the next version of the tables.
+    /// The statements that create each version of the tables from the previous one.
     private static let migrations = [
         """
         CREATE TABLE pharos_sightings (site text NOT NULL, receiver text NOT NULL, boot text NOT NULL, seq bigint NOT NULL,
@@ -26,7 +26,7 @@ public final class SiteHistory {
 
     /// Connects.
     ///
-    /// - Parameter isReadOnly: Whether the tables must exist already. Otherwise they are created or updated.
+    /// - Parameter isReadOnly: True if the tables must exist already. Otherwise they are created or updated.
     public init(_ options: SiteOptions, isReadOnly: Bool = false) throws(SiteStoreError) {
         database = try SiteDatabase(options)
         if isReadOnly {
@@ -65,7 +65,7 @@ public final class SiteHistory {
         guard found < Self.version else { return try index() }
         try database.transaction { () throws(SiteStoreError) in
             try database.execute("SELECT pg_advisory_xact_lock(\(Self.lock))")
-            // Another collector may have been faster.
+            // Another collector may have created the tables in the meantime.
             for next in try foundVersion()..<Self.version {
                 for statement in Self.migrations[next].split(separator: ";") where statement.contains("CREATE") {
                     try database.execute(String(statement))
@@ -95,7 +95,7 @@ public final class SiteHistory {
         }
     }
 
-    /// Writes rows. Rows whose key is there already are ignored.
+    /// Writes rows. Rows whose key already exists are ignored.
     public func write(_ rows: [SiteRow]) throws(SiteStoreError) {
         let sightings = rows.filter { $0.table == .sightings }.map(\.text)
         let events = rows.filter { $0.table == .events }.map(\.text)
@@ -126,7 +126,7 @@ public final class SiteHistory {
 
     /// Takes the advisory lock of a site for as long as this connection lasts.
     ///
-    /// - Returns: whether the lock was free.
+    /// - Returns: `true` if the lock was free.
     public func takeLock(of site: String) throws(SiteStoreError) -> Bool {
         try database.query("SELECT pg_try_advisory_lock(\(Self.lock), hashtext($1))", [site]) { row in
             hasLock = row.first == "t"
@@ -134,7 +134,7 @@ public final class SiteHistory {
         return hasLock
     }
 
-    /// Whether this connection has the lock of a site, and the database still answers.
+    /// Returns true if this connection has the lock of a site, and the database still answers.
     public func holdsLock() throws(SiteStoreError) -> Bool {
         if hasLock { try database.execute("SELECT 1") }
         return hasLock
@@ -171,12 +171,12 @@ public final class SiteHistory {
 
     // MARK: History
 
-    /// The events of a beacon at all sites, or of a room of one site, the oldest first. Those of a room include beacons
-    /// that left it for another room.
+    /// The events of a beacon at all sites, or of a room of one site, the oldest first. Events of a room include
+    /// beacons that left it for another room.
     ///
     /// - Parameters:
     ///   - site: The site of the room, because other sites may have a room of the same name.
-    ///   - range: In microseconds since 1970, both ends included.
+    ///   - range: The times in microseconds since 1970, both ends included.
     public func events(
         of name: String, at site: String, _ range: ClosedRange<Int64>, _ each: (EventStore.Event) -> Void
     ) throws(SiteStoreError) {
@@ -195,7 +195,7 @@ public final class SiteHistory {
 
     /// The receivers that have received a beacon, minute by minute and the oldest first.
     ///
-    /// - Parameter range: In microseconds since 1970, both ends included.
+    /// - Parameter range: The times in microseconds since 1970, both ends included.
     public func minutes(
         of beacon: String, _ range: ClosedRange<Int64>, _ each: (HeardMinute) -> Void
     ) throws(SiteStoreError) {

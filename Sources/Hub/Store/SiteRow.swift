@@ -5,7 +5,7 @@ public struct SitePresence: Hashable, Sendable {
     public var newest = Int64.min
 }
 
-/// A row in the text format of COPY, in which it also waits in the outbox.
+/// A row in the text format of COPY. The outbox stores rows in this format.
 public struct SiteRow: Hashable, Sendable {
     /// The table of a row.
     public enum Table: String, Hashable, Sendable {

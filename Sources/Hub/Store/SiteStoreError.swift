@@ -2,7 +2,7 @@ internal import LinuxHost
 
 /// An error of a PostgreSQL database, as one sentence with its place.
 public struct SiteStoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What the error means for the caller.
+    /// The category of the error.
     public enum Kind: Hashable, Sendable {
         /// No server answers, or the connection was lost.
         case unreachable
@@ -27,7 +27,7 @@ public struct SiteStoreError: Error, Hashable, Sendable, CustomStringConvertible
 
     /// Creates an error.
     ///
-    /// - Parameter sentence: What is wrong, with its place.
+    /// - Parameter sentence: The problem and its place.
     public init(_ kind: Kind, _ sentence: String) {
         self.kind = kind
         description = sentence

@@ -2,18 +2,18 @@ public import LinuxHost
 
 /// Writes a collector's events and sightings to PostgreSQL, and takes the site's lock there.
 ///
-/// Events and sightings wait in an ``Outbox`` until the database has them. A thread of its own uses the database, so
-/// only ``finish(isHurried:)`` waits for it. The owner calls ``poll()`` at least once a second.
+/// Events and sightings wait in an ``Outbox`` until the database has them. The database is used by a separate thread,
+/// so only ``finish(isHurried:)`` waits for it. The owner calls ``poll()`` at least once a second.
 public final class SiteUploader {
-    /// Which collector of the site works.
+    /// The state of the site's lock. The collector with the lock works for the site.
     public enum SiteLock: Hashable, Sendable {
         /// The database has not answered yet.
         case undecided
-        /// The database does not answer. A collector works on, so that no data is missing.
+        /// The database does not answer. The collector continues, so that no data is missing.
         case unreachable
-        /// This collector has the lock: it works.
+        /// This collector has the lock and works.
         case held
-        /// Another collector has the lock: this one stands by.
+        /// Another collector has the lock. This collector is on standby.
         case heldByAnother
     }
 
@@ -23,7 +23,7 @@ public final class SiteUploader {
     }
 
     private enum Answer: Sendable {
-        /// The lock is held. The presence at the site is there if the lock was free before.
+        /// The lock is held. The presence at the site is included if the lock was free before.
         case locked(SitePresence?)
         case lockedByAnother
         case written
@@ -36,7 +36,7 @@ public final class SiteUploader {
         var isOver = false
     }
 
-    /// Whether this collector has the site's lock; stays ``SiteLock/undecided`` without `takesLock`.
+    /// The state of the site's lock; stays ``SiteLock/undecided`` without `takesLock`.
     public private(set) var siteLock = SiteLock.undecided
     private let site: String
     private let takesLock: Bool
@@ -46,8 +46,9 @@ public final class SiteUploader {
     private var notices: [Notice] = []
     private var sent: [Outbox.Waiting] = []
     private var isBusy = false
-    /// When the thread got the current job, and whether a notice says that it takes long.
+    /// The time at which the thread got the current job.
     private var begun: UInt64 = 0
+    /// True if a notice has reported that the current job takes long.
     private var saidSlow = false
     private var pause = SiteUploader.pauses.lowerBound
     private var nextTry: UInt64 = 0
@@ -64,12 +65,12 @@ public final class SiteUploader {
     private static let rowsAtATime = 2000
     /// The pause between two attempts, in nanoseconds. It doubles with each failure.
     private static let pauses = second...10 * second
-    /// Two seconds between two looks at the lock, in nanoseconds.
+    /// The time between two checks of the lock, in nanoseconds.
     private static let lockPause = 2 * second
-    /// The time for the last batches in milliseconds: in all after a signal, and for each batch after the last line.
+    /// The time limit for the last batches in milliseconds: in total after a signal, otherwise for each batch.
     private static let shutdownMilliseconds = 2000
     private static let lastMilliseconds = 30_000
-    /// A job that takes longer is reported, in nanoseconds.
+    /// The duration in nanoseconds after which a job is reported as slow.
     private static let slow = 60 * second
 
     /// Starts the thread. It connects with the first job.
@@ -77,7 +78,7 @@ public final class SiteUploader {
     /// - Parameters:
     ///   - site: The collector's name.
     ///   - path: The file of the outbox.
-    ///   - takesLock: Whether this collector stands by while another one works for the site.
+    ///   - takesLock: True if this collector is on standby while another collector works for the site.
     public init(_ options: SiteOptions, site: String, outbox path: String, takesLock: Bool) throws(SystemError) {
         self.site = site
         self.takesLock = takesLock
@@ -89,9 +90,9 @@ public final class SiteUploader {
         try BackgroundThread.start { Self.serve(options, site, work) }
     }
 
-    /// The thread.
+    /// The main function of the thread.
     private static func serve(_ options: SiteOptions, _ site: String, _ work: Monitor<Work>) {
-        // Blocks signals here, because the main thread takes them.
+        // Blocks signals here, because the main thread handles them.
         _ = try? SignalDescriptor()
         var history: SiteHistory?
         while true {
@@ -154,7 +155,7 @@ public final class SiteUploader {
 
     // MARK: The database
 
-    /// Takes the thread's answer, and gives it the next job.
+    /// Handles the thread's answer, and passes it the next job.
     public func poll() {
         if let answer = work.change({ work in
             defer { work.answer = nil }
@@ -173,7 +174,8 @@ public final class SiteUploader {
                 nextLock = now + Self.lockPause
                 start(.lock)
             } else if outbox.count > 0 {
-                // After a batch with wrong data the messages go one by one: only the wrong one is dropped.
+                // After a batch with wrong data, messages are sent one by one, so that only the wrong message is
+                // dropped.
                 sent = outbox.first(lastError?.kind == .data ? 1 : Self.batch)
                 start(
                     .write(
@@ -211,7 +213,7 @@ public final class SiteUploader {
             }
             lastError = error
         case .failed(let error):
-            // While another collector works, this one continues to stand by.
+            // While another collector works, this collector stays on standby.
             if siteLock != .heldByAnother { siteLock = .unreachable }
             sent = []
             if lastError?.description != error.description {
@@ -250,15 +252,16 @@ public final class SiteUploader {
         return presence
     }
 
-    /// Returns what the operator should know, once.
+    /// Returns new notices for the operator. Each notice is returned once.
     public func takeNotices() -> [Notice] {
         defer { notices = [] }
         return outbox.takeNotices() + notices
     }
 
-    /// Writes what waits, and ends the thread. What does not arrive in time waits in the outbox for the next start.
+    /// Writes the waiting messages, and ends the thread. Messages that do not arrive in time stay in the outbox for the
+    /// next start.
     ///
-    /// - Parameter isHurried: Whether a signal asked the process to end. Then this takes at most 2 s.
+    /// - Parameter isHurried: True if a signal asked the process to end. Then this takes at most 2 s.
     public func finish(isHurried: Bool) {
         nextRows = 0
         add([], [])

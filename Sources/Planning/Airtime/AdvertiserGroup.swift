@@ -45,7 +45,7 @@ public struct AdvertiserGroup: Hashable, Sendable {
 public enum AdvertisingDelay {
     /// J in µs.
     public static let maximumMicroseconds = 10_000.0
-    /// J/2 in µs: what a mean period E is longer than its interval T.
+    /// J/2 in µs: the difference between a mean period E and its interval T.
     public static let meanMicroseconds = maximumMicroseconds / 2
 }
 
@@ -69,7 +69,7 @@ public enum PacketTiming {
         return Int(min(max(octets, Double(payloadRange.lowerBound)), Double(payloadRange.upperBound)))
     }
 
-    /// T_IFS, the silence between a packet and its answer, in µs. Core Specification 5.4, Vol 6 Part B 4.1.1.
+    /// T_IFS, the gap between a packet and its answer, in µs. Core Specification 5.4, Vol 6 Part B 4.1.1.
     public static let interFrameSpaceMicroseconds = 150.0
 }
 
@@ -85,7 +85,7 @@ public struct AdvertisingBoxes: Hashable, Sendable {
 
     /// T, and tau in µs, of each advertisement.
     ///
-    /// Throws for a negative count, boxes that send nothing, and what ``AdvertiserGroup`` refuses.
+    /// Throws for a negative count, boxes without advertisements, and what ``AdvertiserGroup`` refuses.
     public init(
         count: Int, advertisements: [(interval: AdvertisingInterval, airtimeMicroseconds: Double)]
     ) throws(AirtimeError) {
@@ -121,15 +121,16 @@ public struct AdvertisingBoxes: Hashable, Sendable {
         (group.intervalMicroseconds, group.airtimeMicroseconds)
     }
 
-    /// Σ ln(1 - (tau + tau_k)/E_k) over one box's advertisements: ln of the probability that it spares a packet of
-    /// `airtime` µs.
+    /// Σ ln(1 - (tau + tau_k)/E_k) over one box's advertisements: ln of the probability that none of them hits a packet
+    /// of `airtime` µs.
     func logSparing(packetOf airtime: Double, where isAsked: (AdvertiserGroup) -> Bool = { _ in true }) -> Double {
         advertisements.reduce(0) { isAsked($1) ? $0 + $1.logSparing(packetOf: airtime) : $0 }
     }
 }
 
 extension AdvertiserGroup {
-    /// ln(1 - (tau + tau_k)/E_k): ln of the probability that one of these advertisers spares a packet of `airtime` µs.
+    /// ln(1 - (tau + tau_k)/E_k): ln of the probability that one of these advertisers does not hit a packet of
+    /// `airtime` µs.
     func logSparing(packetOf airtime: Double) -> Double {
         let hit = (airtime + airtimeMicroseconds) / meanPeriodMicroseconds
         return hit < 1 ? log1p(-hit) : -.infinity
@@ -146,9 +147,10 @@ public struct BoxSurroundings: Hashable, Sendable {
     public let intervalMicroseconds: Double
     /// tau of the target advertisement in µs.
     public let airtimeMicroseconds: Double
-    /// ln of the probability that the advertisements of an average other box at the target's interval spare a packet.
+    /// ln of the probability that the advertisements of an average other box at the target's interval do not hit a
+    /// packet.
     public let logSparingEqual: Double
-    /// ln of the probability that its advertisements at other intervals spare a packet.
+    /// ln of the probability that its advertisements at other intervals do not hit a packet.
     public let logSparingOther: Double
 
     /// Boxes that send the target advertisement, with T and tau, and nothing else.
@@ -201,8 +203,8 @@ public struct BoxSurroundings: Hashable, Sendable {
         logSparingOther = count > 0 ? min(0, other / count) : 0
     }
 
-    /// ln of the probability that all advertisements of an average box, except its most frequent one, spare a packet of
-    /// `airtime` µs; 0 without a box.
+    /// ln of the probability that all advertisements of an average box, except its most frequent one, do not hit a
+    /// packet of `airtime` µs; 0 without a box.
     public static func logSparingCompanions(in boxes: [AdvertisingBoxes], packetOf airtime: Double) -> Double {
         var (sum, count) = (0.0, 0.0)
         for kind in boxes {
@@ -215,7 +217,7 @@ public struct BoxSurroundings: Hashable, Sendable {
         return count > 0 ? sum / count : 0
     }
 
-    /// ln of the probability that one other box spares a packet.
+    /// ln of the probability that one other box does not hit a packet.
     public var logSparing: Double { logSparingEqual + logSparingOther }
 
     /// An equal fleet, and the probability that nothing else destroys a packet: together they lose as many packets as the

@@ -1,6 +1,6 @@
 internal import Glibc
 
-// The C library's functions that the planner's modules use, named here and nowhere else.
+// The C library's functions that the planner's modules use, declared only here.
 
 @inline(__always) package func exp(_ value: Double) -> Double { Glibc.exp(value) }
 @inline(__always) package func expm1(_ value: Double) -> Double { Glibc.expm1(value) }
@@ -9,7 +9,7 @@ internal import Glibc
 @inline(__always) package func log10(_ value: Double) -> Double { Glibc.log10(value) }
 @inline(__always) package func pow(_ base: Double, _ exponent: Double) -> Double { Glibc.pow(base, exponent) }
 @inline(__always) package func erfc(_ value: Double) -> Double { Glibc.erfc(value) }
-/// `log` where a member of that name hides it.
+/// `log`, for places at which a member of that name hides it.
 @inline(__always) func naturalLogarithm(_ value: Double) -> Double { Glibc.log(value) }
 @inline(__always) package func cos(_ angle: Double) -> Double { Glibc.cos(angle) }
 @inline(__always) package func atan2(_ y: Double, _ x: Double) -> Double { Glibc.atan2(y, x) }

@@ -59,7 +59,7 @@ private struct TextEdit {
 
     var text: [UInt8] {
         var result = original
-        // Of two insertions at one offset, the later one comes first.
+        // If two insertions have the same offset, the later one comes first.
         for change in changes.enumerated().sorted(by: {
             ($0.element.range.lowerBound, $0.offset) > ($1.element.range.lowerBound, $1.offset)
         }) {

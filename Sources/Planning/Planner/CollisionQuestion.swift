@@ -119,7 +119,7 @@ public struct CollisionQuestion: Sendable {
     /// The load Σ tau/E at which most packets arrive. Beyond it, more packets sent means fewer that arrive.
     private static let saturation = 0.5
 
-    /// Adds the runs of losses, which the model knows for equal intervals only.
+    /// Adds the runs of losses, which the model has for equal intervals only.
     private func addRuns(to answer: inout PlanAnswer, _ isDrowned: Bool) throws(AirtimeError) {
         guard let frame = air.onlyFrame else { return answer.state(.lossAfterLoss, .nothing) }
         let runs = try RunsModel(

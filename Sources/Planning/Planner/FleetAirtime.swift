@@ -3,7 +3,7 @@ internal import BluetoothTypes
 public import Configuration
 public import Fleet
 
-/// The airtime of each site of a fleet, as if a receiver heard all beacons of the site.
+/// The airtime of each site of a fleet, as if one receiver received all beacons of the site.
 public struct FleetAirtime: Sendable {
     /// The airtime of one site.
     public struct Site: Hashable, Sendable {

@@ -386,7 +386,7 @@ public struct FleetInterval: Sendable {
     public let air: PlannedAir
     /// The bytes of advertising data of the longest of these advertisements.
     public let payloadOctets: Int
-    /// ln of the probability that the other advertisements of one beacon spare a packet.
+    /// ln of the probability that the other advertisements of one beacon do not hit a packet.
     let logSparingOther: Double
 
     /// Throws the models' errors about the other advertisements.

@@ -23,7 +23,7 @@ public struct PlanAnswer: Sendable {
         /// The label in the text; nil if the value is only in JSON.
         public let label: String?
         public let quantity: PlanQuantity
-        /// The text that replaces the number where digits would mislead.
+        /// The text that replaces the number if digits would be misleading.
         public let shown: String?
         /// A remark; may be empty.
         public let remark: String
@@ -130,7 +130,7 @@ extension PlanAnswer {
         state(.site, .word(origin.site))
     }
 
-    /// Adds the advertisement in question, and explains how the others count.
+    /// Adds the advertisement in question, and explains how the other advertisements count.
     mutating func stateTarget(of air: PlannedAir) {
         guard air.origin != nil else { return }
         let frame = air.frame(air.target)
@@ -209,7 +209,7 @@ extension PlanAnswer {
 }
 
 extension PlanPageContent.LatencyComparison.Row {
-    /// A distribution thinned to what a drawing can show.
+    /// A distribution, reduced to the points that a drawing can show.
     init(_ name: String, _ latency: LatencyDistribution) {
         let stride = max(1, latency.seconds.count / 300)
         let points = Swift.stride(from: 0, to: latency.seconds.count, by: stride).map { index in

@@ -32,7 +32,7 @@ public indirect enum PlanQuantity: Sendable {
         .object(PlanKey.percentiles.map { ($0.key, .seconds(time($0.share))) })
     }
 
-    /// A range of two numbers, or nothing.
+    /// A range of two numbers; null if there is none.
     public static func range(_ range: ClosedRange<Double>?) -> PlanQuantity {
         range.map { .list([.number($0.lowerBound), .number($0.upperBound)]) } ?? .nothing
     }

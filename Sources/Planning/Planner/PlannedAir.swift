@@ -81,16 +81,16 @@ public struct PlannedAir: Sendable {
 
     func frame(_ place: (kind: Int, frame: Int)) -> PlannedFrame { boxes[place.kind].frames[place.frame] }
 
-    /// An equal fleet in which the target advertisement stands as it does among these boxes, and the probability that what
-    /// is not in that fleet spoils no packet.
+    /// An equal fleet in which the target advertisement has the same losses as among these boxes, and the probability
+    /// that no packet outside that fleet destroys a packet.
     func fleet() throws(AirtimeError) -> (group: AdvertiserGroup, otherClear: Double) {
         if let onlyFrame { return (try onlyFrame.group(beacons), 1) }
         return try BoxSurroundings(kind: target.kind, advertisement: target.frame, in: kinds()).fleet(ofBoxes: beacons)
     }
 
-    /// Every advertisement as the simulation takes it; those of one box know that they are.
+    /// Every advertisement for the simulation. Advertisements that share a box have its number.
     ///
-    /// - Parameter isCounted: Which of them are counted; `nil` for all.
+    /// - Parameter isCounted: Selects the counted advertisements; `nil` for all.
     func advertisers(isCounted: PlannedFrame.Pace? = nil) throws(AirtimeError) -> [AirAdvertiser] {
         let limit = AirSimulation.maximumAdvertisers
         guard advertisements <= limit else {
@@ -114,8 +114,8 @@ public struct PlannedAir: Sendable {
         return advertisers
     }
 
-    /// Each different frame once, with how many boxes send it and, where probabilities are given for all, the share of its
-    /// packets that are clear.
+    /// Each different frame once, with the number of boxes that send it and, if probabilities are given for all, the
+    /// share of its packets that are clear.
     func streams(_ clear: [[Double]]) -> [(frame: PlannedFrame, beacons: Int, clear: Double)] {
         var places: [PlannedFrame.Pace: Int] = [:]
         var streams: [(frame: PlannedFrame, beacons: Int, clear: Double)] = []
@@ -136,13 +136,13 @@ public struct PlannedAir: Sendable {
 
 // The sites of a fleet.
 extension PlannedAir {
-    /// All sites of a fleet, or the one that is named.
+    /// All sites of a fleet, or the named site.
     ///
     /// - Parameters:
     ///   - fleet: The fleet's name.
-    ///   - file: How messages call what the fleet was read from; `nil` for its name.
-    ///   - site: The only one to take; `nil` for all.
-    ///   - interval: What every advertisement's interval is taken to be; `nil` for its own.
+    ///   - file: The name of the file of the fleet in messages; `nil` for the fleet's name.
+    ///   - site: The only site to return; `nil` for all.
+    ///   - interval: Replaces the interval of every advertisement; `nil` keeps it.
     ///   - payloadOctets: Replaces the length of every advertisement; nil keeps it.
     ///
     /// Throws for a fleet without beacons, and a site that it does not have.

@@ -1,11 +1,11 @@
 import Airtime
 
-/// Which candidates cover which places, and how few candidates cover them all.
+/// The places that each candidate covers, and the search for few candidates that cover all places.
 ///
-/// Choosing the fewest sets that cover everything has no fast exact solution. Here candidates are chosen greedily, then
-/// exchanged, and a bound from below says how near that is to the least: a sum of prices of the places, such that no
-/// candidate's places cost more than 1 in total, cannot exceed the number of candidates of any cover. The prices are
-/// improved step by step (Held and Karp's subgradients).
+/// There is no fast exact way to choose the fewest sets that cover everything. Here candidates are chosen greedily,
+/// then exchanged. A lower bound shows how close the result is to the minimum: if the places have prices such that no
+/// candidate's places cost more than 1 in total, then the sum of the prices cannot exceed the number of candidates of
+/// any cover. The prices are improved step by step (Held and Karp's subgradients).
 struct CoverTable {
     /// By candidate: the places that it covers, in ascending order.
     private let places: [[Int32]]
@@ -14,7 +14,7 @@ struct CoverTable {
 
     /// - Parameters:
     ///   - places: By candidate, ascending.
-    ///   - placeCount: How many places there are. Those that no candidate covers are left out of everything.
+    ///   - placeCount: The number of places. Places that no candidate covers are ignored.
     init(places: [[Int32]], placeCount: Int) {
         self.places = places
         var candidates = [[Int32]](repeating: [], count: placeCount)
@@ -27,9 +27,10 @@ struct CoverTable {
     /// The places that some candidate covers.
     var coverable: [Int] { candidates.indices.filter { !candidates[$0].isEmpty } }
 
-    /// Few candidates that cover all that can be covered, in ascending order, and a number below which no choice does.
+    /// Few candidates that cover every place that can be covered, in ascending order, and a lower bound for their
+    /// number.
     ///
-    /// - Parameter isStopped: Asked now and then; once it holds, the best cover so far is the answer.
+    /// - Parameter isStopped: Called from time to time; when it returns true, the best cover so far is the result.
     func fewest(isStopped: () -> Bool = { false }) -> (chosen: [Int], least: Int) {
         guard !coverable.isEmpty else { return ([], 0) }
         var best = exchanged(greedy(prices: nil))
@@ -44,7 +45,8 @@ struct CoverTable {
 
     // MARK: - Choosing
 
-    /// Again and again the candidate that covers most of what is left, or the most of its price.
+    /// Repeatedly chooses the candidate that covers most of the remaining places, or the places with the highest
+    /// prices.
     private func greedy(prices: [Double]?) -> [Int] {
         // A place without a price still counts a little.
         let worth = (prices ?? candidates.map { _ in 1 }).map { max($0, 1e-3) }
@@ -65,8 +67,8 @@ struct CoverTable {
         return chosen
     }
 
-    /// Leaves out what is not needed, moves candidates to where they cover more, and puts one in the place of two, as
-    /// long as any of it helps.
+    /// Removes candidates that are not needed, moves candidates to where they cover more, and replaces two by one, as
+    /// long as any of these steps helps.
     private func exchanged(_ first: [Int]) -> [Int] {
         var cover = Cover(self, first)
         for _ in 0..<Self.rounds {
@@ -79,7 +81,7 @@ struct CoverTable {
         return cover.chosen.sorted()
     }
 
-    /// Exchanges are tried so many times at most.
+    /// The largest number of rounds of exchanges.
     private static let rounds = 20
 
     /// A cover that is being changed.
@@ -104,7 +106,7 @@ struct CoverTable {
         private func own(_ candidate: Int) -> [Int32] { table.places[candidate].filter { counts[Int($0)] == 1 } }
 
         mutating func leaveOutWhatIsNotNeeded() {
-            // Those with the fewest places of their own first.
+            // Candidates with the fewest places of their own come first.
             for candidate in chosen.sorted(by: { (own($0).count, $0) < (own($1).count, $1) })
             where own(candidate).isEmpty {
                 remove(candidate)
@@ -169,7 +171,7 @@ struct CoverTable {
             }
         }
 
-        /// A candidate that covers what this one and a later one cover alone.
+        /// A candidate that covers the places that only this one and a later one cover.
         private mutating func replacement(for first: Int) -> (other: Int, single: Int)? {
             let candidate = chosen[first]
             change(candidate, by: -1)
@@ -192,7 +194,7 @@ struct CoverTable {
 
     // MARK: - The bound
 
-    /// A number that no cover goes below, at most `count`, and the prices of the places that show it.
+    /// A lower bound for the size of a cover, at most `count`, and the prices of the places that prove it.
     private func bound(above count: Int, _ isStopped: () -> Bool) -> (least: Int, prices: [Double]) {
         var prices = candidates.map { covering in
             covering.map { 1 / Double(places[Int($0)].count) }.min() ?? 0
@@ -226,7 +228,7 @@ struct CoverTable {
         return (min(count, max(1, Int((best.value - Self.hair).rounded(.up)))), best.prices)
     }
 
-    /// Links that are looked at for the bound: some tenths of a second.
+    /// The largest number of links that are visited for the bound, which takes some tenths of a second.
     private static let work = 60_000_000
     /// Rounding errors of a sum of prices.
     private static let hair = 1e-6

@@ -12,7 +12,7 @@ public struct FloorOutline: Hashable, Sendable {
         case crossing(Int, Int)
     }
 
-    /// Throws for what encloses nothing and what crosses itself.
+    /// Throws for corners that enclose no area, and for sides that cross.
     public init(corners: [FloorPosition]) throws(Fault) {
         self.corners = corners
         guard corners.count >= 3 else { throw .noArea }
@@ -63,7 +63,7 @@ struct FloorSegment {
     let from: FloorPosition
     let to: FloorPosition
 
-    /// The share of this segment's length at which another is met; `nil` when they do not meet or are parallel.
+    /// The share of this segment's length at which it meets another one; `nil` if they do not meet or are parallel.
     ///
     /// A meeting at this segment's end does not count and one at its start does, so that a chain of segments meets a
     /// wall once.
@@ -89,7 +89,7 @@ struct FloorSegment {
     }
 }
 
-/// A straight wall that weakens what passes through it.
+/// A straight wall that weakens signals that pass through it.
 public struct Wall: Hashable, Sendable {
     public let from: FloorPosition
     public let to: FloorPosition
@@ -108,7 +108,7 @@ public struct FloorBounds: Hashable, Sendable {
     public private(set) var low: FloorPosition
     public private(set) var high: FloorPosition
 
-    /// `nil` around nothing.
+    /// `nil` without places.
     public init?(_ positions: some Sequence<FloorPosition>) {
         var low = FloorPosition(x: .infinity, y: .infinity)
         var high = FloorPosition(x: -.infinity, y: -.infinity)

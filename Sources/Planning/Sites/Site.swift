@@ -15,7 +15,7 @@ public struct Site: Sendable {
     public var mounts: [FloorPosition]
     /// The path loss, the shadowing and the sensitivity of receivers.
     public var radio: SiteRadio
-    /// The share of the channel that strangers keep busy, 0..<1.
+    /// The share of the channel that other devices keep busy, 0..<1.
     public var backgroundLoad: Double
     public var scanner: ScannerPreset
     public var target: SiteSurvey.Target
@@ -24,18 +24,18 @@ public struct Site: Sendable {
 
     /// The fleet of this site's beacons. The caller reads the fleet and sets ``beacons``.
     public struct FleetReference: Sendable {
-        /// As it stands in the file: a fleet file, the folder that `fleet generate` wrote, or the manifest in it,
-        /// relative to the site file.
+        /// The path as written in the file: a fleet file, the folder that `fleet generate` wrote, or the manifest in
+        /// it, relative to the site file.
         public var path: String
         /// The site of the fleet; nil if it has only one.
         public var site: String?
-        /// Which floor of that; `nil` for all.
+        /// The floor of that site; `nil` for all floors.
         public var floor: String?
         /// The place of the reference in the site file.
         public var node: JSONNode
     }
 
-    /// A way that people walk.
+    /// A path on which people walk.
     public struct Path: Sendable {
         public var name: String
         public var walk: SiteWalk
@@ -53,7 +53,7 @@ public struct Site: Sendable {
     /// The version of the file format.
     public static let version = 1
 
-    /// The rectangle around the outline, around everything where there is none; `nil` for a site with neither an
+    /// The rectangle around the outline, or around everything if there is no outline; `nil` for a site with neither an
     /// outline, walls, beacons, paths nor mounts.
     public var bounds: FloorBounds? {
         if let outline { return FloorBounds(outline.corners) }
@@ -62,7 +62,7 @@ public struct Site: Sendable {
     }
 }
 
-/// A beacon at a place: how often, how long and how loud.
+/// A beacon at a place, with its interval, airtime and power.
 public struct SiteBeacon: Hashable, Sendable {
     public let name: String
     public let position: FloorPosition
@@ -75,7 +75,8 @@ public struct SiteBeacon: Hashable, Sendable {
     /// Its other advertisements, each of count 1: they collide with other beacons' packets, but never with its own.
     public let companions: [AdvertiserGroup]
 
-    /// Throws for what `AdvertiserGroup` refuses, places that are no numbers, and a radio power outside -127...20 dBm.
+    /// Throws for what `AdvertiserGroup` refuses, positions that are not numbers, and a radio power outside -127...20
+    /// dBm.
     public init(
         name: String, position: FloorPosition, intervalMicroseconds: Double, airtimeMicroseconds: Double,
         radioPower: Double, companions: [AdvertiserGroup] = []

@@ -157,7 +157,7 @@ private struct BeaconIndex {
         }
     }
 
-    /// Calls `visit` with each beacon whose cell is within `reach` of a place: with all that are near, and some more.
+    /// Calls `visit` with each beacon whose cell is within `reach` of a place: all beacons nearby, and some more.
     func visit(around position: FloorPosition, reach: Double, _ visit: (Int) -> Void) {
         guard let bounds else { return }
         let columnRange = range(position.x - bounds.low.x, reach, columns)
@@ -178,9 +178,9 @@ private struct BeaconIndex {
 
 /// The time within which a scanner receives a beacon whose packets are clear with a given probability.
 ///
-/// A fleet of other mixtures with the same probability is taken as an equal one, of as many beacons as give it. The
-/// latency of equal fleets is computed for a row of numbers of beacons, each number up to 8 and a fifth more from one
-/// to the next then, and taken linearly between them.
+/// A fleet of other mixtures with the same probability counts as an equal fleet, with the number of beacons that gives
+/// this probability. The latency of equal fleets is computed for a series of numbers of beacons: each number up to 8,
+/// then each a fifth larger. Values between them are interpolated linearly.
 public struct DetectionTimes: Sendable {
     private let scanner: ScannerPreset
     private var curves: [Key: LatencyDistribution] = [:]
@@ -192,7 +192,7 @@ public struct DetectionTimes: Sendable {
         let beacons: Int
     }
 
-    /// Larger fleets let next to nothing arrive.
+    /// In larger fleets, almost no packets arrive.
     private static let most = 1_000_000.0
 
     /// - Parameter horizonSeconds: Later detections are of no interest.

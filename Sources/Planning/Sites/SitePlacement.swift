@@ -16,7 +16,8 @@ public struct SitePlacement: Hashable, Sendable {
     public let positions: [FloorPosition]
     /// The number of existing beacons that stay.
     public let kept: Int
-    /// No fewer new beacons reach what these reach, at the places and from the mounts that were looked at.
+    /// A lower bound for the number of new beacons with this coverage, at the examined places and from the examined
+    /// mounts.
     public let least: Int
     /// The share of the places that reach the target.
     public let holdingShare: Double
@@ -38,17 +39,18 @@ public struct SitePlacementSearch: Sendable {
     /// The possible positions of beacons.
     public let mounts: [FloorPosition]
 
-    /// No more places and mounts than these are looked at; a floor that needs more of them is too large.
+    /// The largest number of places, and of mounts, that are examined. A floor that needs more is too large.
     static let limit = 40_000
     private static let rounds = 8
 
     /// - Parameters:
     ///   - site: The floor with its existing beacons. New ones have the values of its `defaults`.
     ///   - startsAnew: True ignores the existing beacons.
-    ///   - places: Where the target is to hold.
-    ///   - spacing: How far apart these are, in m. Where beacons do not reach from one to the next, more are looked at.
+    ///   - places: The places that must reach the target.
+    ///   - spacing: The distance between these places, in m. If beacons do not reach from one place to the next, more
+    ///     places are examined.
     ///
-    /// - Returns: `nil` for a site without a floor, and one that is too large to be looked at place by place.
+    /// - Returns: `nil` for a site without a floor, and for one that is too large to examine place by place.
     public init?(
         _ site: Site, startsAnew: Bool, places: [FloorPosition], spacing: Double
     ) throws(AirtimeError) {
@@ -151,7 +153,7 @@ public struct SitePlacementSearch: Sendable {
         return share > 0 ? site.target.probability / share : .infinity
     }
 
-    /// Which mounts give the target to which of the places that do not have it.
+    /// The mounts from which a new beacon gives the target to places that do not have it.
     private func table(_ state: inout State) throws(AirtimeError) -> CoverTable {
         var covered = [[Int32]](repeating: [], count: mounts.count)
         for place in places.indices {

@@ -83,7 +83,7 @@ public struct SiteSurvey: Sendable {
     ) -> (positions: [FloorPosition], spacing: Double) {
         let area = max(bounds.width * bounds.height, 1e-6)
         let longest = max(bounds.width, bounds.height, 1e-3)
-        // Half metres are fine enough for anybody; a corridor has few rows, so the longer side counts as well.
+        // A spacing of half a metre is fine enough. A corridor has few rows, so the longer side counts as well.
         let spacing = max(0.5, (area / Double(max(1, limit))).squareRoot(), longest / Double(max(1, limit)))
         var positions: [FloorPosition] = []
         let (columns, rows) = (Int(bounds.width / spacing) + 1, Int(bounds.height / spacing) + 1)

@@ -34,7 +34,7 @@ public struct SiteWalk: Hashable, Sendable {
         public let longestSilence: Double
     }
 
-    /// The most places at which a walk is looked at.
+    /// The largest number of places at which a walk is examined.
     static let placeLimit = 2000
 
     /// Walks through a survey's floor.

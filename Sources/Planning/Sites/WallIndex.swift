@@ -1,7 +1,7 @@
 internal import Airtime
 
-/// Finds the walls between two places without asking every wall: they lie in the cells of a grid, and a line of sight
-/// walks through the cells that it crosses.
+/// Finds the walls between two places without checking every wall: they lie in the cells of a grid, and a line of sight
+/// passes through the cells that it crosses.
 struct WallIndex {
     private let walls: [Wall]
     private let bounds: FloorBounds?

@@ -145,7 +145,7 @@ struct AdvertiseFrame<Frame: FrameOptions>: ParsableCommand {
         } catch {
             guard case .advertising(let cause) = error else { throw error }
             switch cause {
-            // Without a profile, the options ask for what this controller cannot do.
+            // Without a profile, the options request something that this controller cannot do.
             case .impossible(let reason), .payload(let reason): throw Failure(.usage, reason)
             case .command, .management, .ended, .hardwareError: throw error
             }

@@ -25,7 +25,7 @@ private func write(_ text: String) {
     if Terminal.takesOutput(within: 1000) { Terminal.write(text) }
 }
 
-/// The view of `--quiet`: nothing.
+/// The view of `--quiet`, which prints nothing.
 struct QuietView: AdvertisingView {
     func onAir(_ session: some AdvertisingSession) {}
     func offAir(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {}

@@ -37,8 +37,8 @@ struct ControllerCommand: ParsableCommand {
         let server = VirtualControllerServer(
             VirtualAirConfiguration(model: like, air: VirtualAir.Parameters(seed: seed)))
         var files: [SocketFile] = []
-        // Only those that are ours: another server may sit on the path that could not be taken, or have taken it over
-        // since. While the server listens, no other file has the number of ours.
+        // Removes only the files of this server: another server may use the path that could not be taken, or may have
+        // taken it over since. While the server listens, no other file has the inode number of its file.
         defer { withExtendedLifetime(server) { for file in files { file.remove() } } }
         for address in listen { try open(address, server, &files) }
         try server.run(until: signals)

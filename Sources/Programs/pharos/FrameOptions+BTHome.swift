@@ -25,7 +25,7 @@ struct EncryptionOptions: ParsableArguments {
         transform: EncryptionOptions.address)
     var deviceAddress: DeviceAddress?
 
-    /// Whether the command line has a key.
+    /// `true` if the command line has a key.
     var hasKey: Bool { encryptionKey != nil || encryptionKeyFile != nil }
 
     func validate() throws {

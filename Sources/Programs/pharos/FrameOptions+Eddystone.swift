@@ -99,7 +99,7 @@ struct RotationOptions: ParsableArguments {
         transform: OptionValue.uint32)
     var timeS: UInt32?
 
-    /// Whether the command line has a key.
+    /// `true` if the command line has a key.
     var hasKey: Bool { identityKey != nil || identityKeyFile != nil }
 
     func validate() throws {

@@ -40,7 +40,7 @@ extension FrameOptions {
 }
 
 extension MeasuredPowerAtOneMeter {
-    // Of iBeacon and AltBeacon.
+    // The help of iBeacon and AltBeacon.
     fileprivate static let help = ArgumentHelp(
         "Level at 1 m, -127...0 dBm, from which receivers estimate the distance.", valueName: "dBm")
 }

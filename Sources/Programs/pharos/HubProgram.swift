@@ -10,8 +10,8 @@ enum HubProgram {
         Proxy.self, Where.self, Zones.self,
     ]
 
-    /// The directories that may contain pharos-hub: that of this program, as in a build; the one next to it, as
-    /// installed with any prefix; and the one of the package.
+    /// The directories that may contain pharos-hub: the directory of this program, as in a build; the directory next to
+    /// it, as installed with any prefix; and the directory of the package.
     private static var directories: [String] {
         let own = ThisProgram.directory.map { [$0, "\($0)/../libexec/pharos"] } ?? []
         return own + ["/usr/libexec/pharos"]

@@ -8,7 +8,7 @@ public enum BTSnoopFormat {
     static let version: UInt32 = 1
     static let headerLength = 16
     static let recordHeaderLength = 24
-    /// Microseconds from the start of the year 0, from which btsnoop counts, to that of 1970.
+    /// Microseconds from the start of the year 0, at which btsnoop starts to count, to the start of 1970.
     public static let unixEpoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
     /// The contents of a file's records.
@@ -17,7 +17,7 @@ public enum BTSnoopFormat {
         case unencapsulated = 1001
         /// HCI packets as H4 sends them, type byte first.
         case h4 = 1002
-        /// What `btmon -w` writes: several adapters' packets, and notes; adapter and kind stand in the flags.
+        /// Packets of several adapters, and notes, as `btmon -w` writes them; the flags contain adapter and kind.
         case linuxMonitor = 2001
 
         var link: CaptureLink {
@@ -67,7 +67,7 @@ public enum BTSnoopWriter {
         return octets
     }()
 
-    /// The record of one packet, to be written behind the header and the records before it.
+    /// The record of one packet, to append to the header and the earlier records.
     ///
     /// - Parameter unixMicroseconds: wall clock time, microseconds since 1970.
     public static func record(_ packet: HCIPacket, isFromController: Bool, unixMicroseconds: Int64) -> [UInt8] {

@@ -2,14 +2,14 @@ import BluetoothTypes
 
 /// One packet of a capture as the file's format delimits it. The capture's link type determines its meaning.
 struct CaptureFrame {
-    /// The longest packet that is believed, as in Wireshark: nothing that Bluetooth sends is nearly as long.
+    /// The longest packet that is accepted, as in Wireshark. Bluetooth packets are much shorter.
     static let octetLimit = 262_144
 
     /// Offsets in the span that was read.
     var octets: Range<Int>
     var isShortened: Bool
     var unixMicroseconds: Int64?
-    /// Of its interface, where the format has several; `nil` for one that is not read.
+    /// The link type of the packet's interface; `nil` if it is not supported.
     var link: CaptureLink?
     var linkNumber: UInt32?
     /// The flags of a btsnoop record.
@@ -20,7 +20,7 @@ struct CaptureFrame {
     enum Step {
         /// An incomplete packet: this many bytes are needed.
         case needs(Int)
-        /// That many bytes hold no packet; they need not be there.
+        /// The next bytes, this many, contain no packet. They can be skipped before they have arrived.
         case passed(Int)
         case frame(CaptureFrame, length: Int)
     }
@@ -49,14 +49,14 @@ public struct CaptureElement: Hashable, Sendable {
     public let isFromController: Bool?
     /// Offsets of the packet in the span that was read, without an H4 type byte or a pseudo header.
     public let octets: Range<Int>
-    /// Whether the capturing program kept only the first bytes of the packet.
+    /// `true` if the capturing program kept only the first bytes of the packet.
     public let isShortened: Bool
     /// Microseconds since 1970; `nil` if the record does not contain it.
     public let unixMicroseconds: Int64?
     /// The N of hciN, in captures of the kernel's monitor only.
     public let adapter: UInt16?
 
-    /// Copies the HCI packet out of the bytes that were read; `nil` for what is none.
+    /// Copies the HCI packet out of the bytes that were read; `nil` if the frame is not an HCI packet.
     public func packet(in octets: Span<UInt8>) -> HCIPacket? {
         guard case .hci(let kind) = kind, octets.holds(self.octets.count, at: self.octets.lowerBound) else {
             return nil
@@ -79,7 +79,7 @@ struct CaptureFraming: Sendable {
     /// Packets found so far.
     private(set) var count = 0
     private var format = Format.unknown
-    /// Apart from ``format``, so that its interfaces are never copied.
+    /// Stored separately from ``format``, so that the interfaces are never copied.
     private var pcapng = PCAPNGFormat()
 
     enum Step {
@@ -125,7 +125,7 @@ struct CaptureFraming: Sendable {
         }
     }
 
-    /// The error of a capture that ends where `left` bytes are there and more are needed.
+    /// The error of a capture that ends with only `left` of the `needed` bytes.
     func truncated(needed: Int, left: Int) -> CaptureError { fault(.truncated(needed: needed, left: left)) }
 
     /// The error of a capture that ends inside the block that was passed last.
@@ -154,7 +154,7 @@ struct CaptureFraming: Sendable {
             format = .pcap(pcap, try pcap.link(octets, at: start))
             return .passed(PCAPFormat.headerLength)
         case .pcapng:
-            // Its first block is a block like the others.
+            // The first block of the file has the same form as all others.
             let step = try pcapng.take(octets, at: start)
             if case .passed = step { format = .pcapng }
             return step
@@ -178,7 +178,7 @@ public struct CaptureCursor: Sendable {
     private var framing = CaptureFraming()
     private var isBroken = false
 
-    /// The next record, or where reading stopped.
+    /// The offset of the next record, or of the place at which reading stopped.
     public var offset: Int { framing.offset }
     /// Packets found so far.
     public var count: Int { framing.count }

@@ -9,7 +9,7 @@ public enum CaptureFormat: String, Hashable, Sendable, CaseIterable {
     /// The number of bytes that identify a format.
     public static let magicLength = 8
 
-    /// Whether a stream that starts with `octets` can be a capture.
+    /// `true` if a stream that starts with `octets` can be a capture.
     public static func canStart(with octets: [UInt8]) -> Bool {
         let magics: [[UInt8]] = [
             BTSnoopFormat.magic, [0xA1, 0xB2, 0xC3, 0xD4], [0xD4, 0xC3, 0xB2, 0xA1], [0xA1, 0xB2, 0x3C, 0x4D],
@@ -34,20 +34,20 @@ public enum CaptureFormat: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// Why bytes are not a capture, or where a capture ends too early.
+/// The reason why bytes are not a capture, or the place at which a capture ends too early.
 public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason, with the numbers that show it.
     public enum Reason: Error, Hashable, Sendable {
-        /// The first bytes are those of no format that is read.
+        /// The first bytes do not belong to a supported format.
         case unknownFormat
         case unknownVersion(UInt32, CaptureFormat)
-        /// The packets are of a kind that is not read: the number of the datalink or link type.
+        /// The packets are of an unsupported kind, with the number of the datalink or link type.
         case unknownLink(UInt32, CaptureFormat)
-        /// The file ends inside the record or header, as it does when the capturing program was killed.
+        /// The file ends inside the record or header, for example because the capturing program was killed.
         case truncated(needed: Int, left: Int)
-        /// More bytes in the file than the packet ever had, or than the block around it holds.
+        /// The file contains more bytes than the original packet had, or than fit into the block.
         case lengthsDisagree(original: UInt32, included: UInt32)
-        /// A record longer than any packet is: nothing of that length is kept in memory.
+        /// A record that is longer than any packet. Such records are not stored in memory.
         case tooLong(octets: Int)
         /// A pcapng block whose length is too small for its fields, no multiple of four, or not repeated at its end.
         case badBlockLength(Int)
@@ -64,7 +64,7 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The record's position, from 0; `nil` in the file's header.
     public let record: Int?
 
-    /// An error at `offset` bytes from the start of the capture; `record` counts from 0, `nil` stands for the header.
+    /// An error at `offset` bytes from the start of the capture; `record` counts from 0, and is `nil` for the header.
     public init(_ reason: Reason, at offset: Int, record: Int? = nil) {
         self.reason = reason
         self.offset = offset

@@ -4,19 +4,21 @@ import BluetoothTypes
 ///
 /// The numbers are those of tcpdump's registry of link-layer header types.
 enum CaptureLink: Hashable, Sendable {
-    /// btsnoop 1001: HCI packets without type byte; the record's flags say what they are.
+    /// btsnoop 1001: HCI packets without type byte; the record's flags state the type.
     case unencapsulated
     /// btsnoop 1002, LINKTYPE_BLUETOOTH_HCI_H4 (187): HCI packets as H4 sends them.
     case h4
-    /// LINKTYPE_BLUETOOTH_HCI_H4_WITH_PHDR (201): the same after four bytes that end in the direction.
+    /// LINKTYPE_BLUETOOTH_HCI_H4_WITH_PHDR (201): H4 packets, each after four bytes with the direction.
     case h4WithDirection
-    /// btsnoop 2001: a monitor's packets; opcode and adapter stand in the record's flags.
+    /// btsnoop 2001: packets of the kernel's monitor; the record's flags contain opcode and adapter.
     case linuxMonitorFlags
-    /// LINKTYPE_BLUETOOTH_LINUX_MONITOR (254): the same after adapter and opcode, two bytes each.
+    /// LINKTYPE_BLUETOOTH_LINUX_MONITOR (254): packets of the kernel's monitor, each after adapter and opcode, two
+    /// bytes each.
     case linuxMonitor
     /// LINKTYPE_BLUETOOTH_LE_LL (251): the LE link layer's packets, from the access address to the checksum.
     case lowEnergy
-    /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR (256): the same after ten bytes about the reception.
+    /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR (256): packets of the LE link layer, each after ten bytes about the
+    /// reception.
     case lowEnergyWithReception
 
     init?(pcapNumber: UInt32) {
@@ -82,7 +84,7 @@ enum CaptureLink: Hashable, Sendable {
         guard let first = range.first, let kind = HCIPacket.Kind(rawValue: octets[first]) else {
             return Contents(.other, range, isFromController: isFromController)
         }
-        // If the capture does not state the direction, the kind of packet does.
+        // If the capture does not state the direction, it follows from the kind of packet.
         let direction = isFromController ?? (kind == .event ? true : kind == .command ? false : nil)
         return Contents(.hci(kind), range.dropFirst(), isFromController: direction)
     }
@@ -95,18 +97,18 @@ enum CaptureLink: Hashable, Sendable {
     }
 }
 
-/// How a sniffer received a packet: the pseudo header of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR.
+/// The reception of a packet by a sniffer: the pseudo header of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR.
 public struct LowEnergyReception: Hashable, Sendable {
-    /// dBm; `nil` when not known.
+    /// dBm; `nil` if unknown.
     public var rssi: Int8?
     /// The physical layer that the packet was sent on.
     public var phy = AdvertisingPHY.le1M
-    /// The sniffer has found the checksum to be wrong.
+    /// `true` if the sniffer has found that the checksum is wrong.
     public var isCorrupt = false
 
     static let length = 10
 
-    /// Nothing is known.
+    /// A reception without known values.
     public init() {}
 
     /// RF channel 1, signal power 1, noise power 1, access address offences 1, reference access address 4, flags 2;
@@ -126,7 +128,8 @@ extension AdvertisingReport {
     private static let accessAddress: UInt32 = 0x8E89_BED6
 
     /// Reads the advertisement that a sniffer received, as a controller would report it: a link layer's packet from the
-    /// access address to the checksum. `nil` for what carries no advertising data or was not received well.
+    /// access address to the checksum. Returns `nil` for packets without advertising data, and for packets with
+    /// reception errors.
     ///
     /// Core Specification 5.4, Vol 6 Part B 2.1, 2.3.
     public init?(lowEnergyPacket octets: Span<UInt8>, in range: Range<Int>, _ reception: LowEnergyReception) {
@@ -190,7 +193,7 @@ extension AdvertisingReport {
         guard fields.isEmpty || offset <= fields.upperBound else { return nil }
         var bits = UInt16(octets[first] >> 6) & 0x03
         if target != nil { bits |= 0x04 }
-        // More of the data follows in a packet of its own.
+        // A separate packet contains more of the data.
         if pointer != nil { bits |= 0x20 }
         self.init(
             type: .extended(bits), addressType: address == nil ? .anonymous : addressType,

@@ -19,7 +19,7 @@ public struct CaptureRecord: Hashable, Sendable {
     public let content: Content
     /// `nil` if the record does not contain it.
     public let isFromController: Bool?
-    /// Whether the capturing program kept only the first bytes of the packet.
+    /// `true` if the capturing program kept only the first bytes of the packet.
     public let isShortened: Bool
     /// Microseconds since 1970; `nil` if the record does not contain it.
     public let unixMicroseconds: Int64?
@@ -48,13 +48,13 @@ public struct CaptureRecord: Hashable, Sendable {
 
 /// Cuts a stream of bytes into the packets of a capture. The first bytes state the format: btsnoop, pcap or pcapng.
 ///
-/// However the stream is split into pieces, the same packets come out. Nothing is kept but what belongs to one record,
-/// at most 0.4 MiB, and the piece that was pushed last.
+/// The packets do not depend on how the stream is split into pieces. The reader stores only the bytes of one record, at
+/// most 0.4 MiB, and the piece that was pushed last.
 public struct CaptureReader: Sendable {
     private var framing = CaptureFraming()
     private var buffer: [UInt8] = []
     private var start = 0
-    /// Bytes yet to come of a block that holds no packet, and all that it has.
+    /// The bytes still missing of a block without a packet, and the length of that block.
     private var passing = 0
     private var passedLength = 0
     private var needed = 0
@@ -64,7 +64,7 @@ public struct CaptureReader: Sendable {
     /// A reader that waits for the first bytes of a capture.
     public init() {}
 
-    /// Takes bytes as they arrived.
+    /// Adds bytes in the order of their arrival.
     public mutating func push(_ octets: some Collection<UInt8>) {
         guard failure == nil, !isFinished else { return }
         let passed = min(passing, octets.count)
@@ -76,10 +76,10 @@ public struct CaptureReader: Sendable {
         buffer.append(contentsOf: octets.dropFirst(passed))
     }
 
-    /// Tells that nothing more will be pushed: what is left is a record that was cut short.
+    /// Ends the stream: the remaining bytes are an incomplete record.
     public mutating func finish() { isFinished = true }
 
-    /// The next packet, or `nil` when more bytes are needed, or there are none after ``finish()``.
+    /// The next packet; `nil` if more bytes are needed, or if there are no more packets after ``finish()``.
     ///
     /// - Throws: ``CaptureError`` if the capture cannot be read further; every later call throws the same error.
     public mutating func next() throws(CaptureError) -> CaptureRecord? {
@@ -123,7 +123,7 @@ public struct CaptureReader: Sendable {
         guard isFinished else { return nil }
         guard passing == 0 else { throw framing.cutShort(needed: passedLength, missing: passing) }
         let left = buffer.count - start
-        // A stream without a single byte is no capture either.
+        // An empty stream is not a capture.
         guard left > 0 || framing.offset == 0 else { return nil }
         throw framing.truncated(needed: max(needed, CaptureFormat.magicLength), left: left)
     }
@@ -136,7 +136,7 @@ public struct CaptureReader: Sendable {
 ///     if let fault = capture.fault { … }
 public struct Capture: Sequence, Sendable {
     private let octets: [UInt8]
-    /// Which packets there are before the fault, if any.
+    /// The cursor at the first record.
     private let start: CaptureCursor
     /// The place and the reason where reading stopped; `nil` for a complete capture.
     public let fault: CaptureError?
@@ -161,7 +161,7 @@ public struct Capture: Sequence, Sendable {
     /// Starts at the first record.
     public func makeIterator() -> Iterator { Iterator(octets: octets, cursor: start) }
 
-    /// Goes over the packets before the fault.
+    /// Iterates over the packets before the fault.
     public struct Iterator: IteratorProtocol, Sendable {
         fileprivate let octets: [UInt8]
         fileprivate var cursor: CaptureCursor

@@ -1,6 +1,6 @@
 import BluetoothTypes
 
-/// The order of the bytes of a file's integers: that of the machine which wrote it.
+/// The byte order of a file's integers: that of the machine that wrote the file.
 struct CaptureByteOrder: Hashable, Sendable {
     let isBigEndian: Bool
 
@@ -77,9 +77,9 @@ struct PCAPFormat: Hashable, Sendable {
 struct PCAPNGFormat: Sendable {
     /// The type of a section's first block; it reads the same in both orders.
     static let sectionHeader: UInt32 = 0x0A0D_0D0A
-    /// Interfaces of a section that are kept. A hostile file could announce one in every 20 bytes.
+    /// The largest number of stored interfaces of a section. A malicious file could announce one in every 20 bytes.
     static let interfaceLimit = 4096
-    /// The longest block of those that have to be in memory as a whole: a packet with generous options.
+    /// The longest block that must be in memory as a whole: a packet with long options.
     private static let blockLimit = CaptureFrame.octetLimit + 65_536
 
     private struct Interface: Sendable {
@@ -91,7 +91,7 @@ struct PCAPNGFormat: Sendable {
     private var order = CaptureByteOrder(isBigEndian: false)
     private var interfaces: [Interface] = []
 
-    /// Takes the block that starts at `start`.
+    /// Reads the block that starts at `start`.
     mutating func take(_ octets: Span<UInt8>, at start: Int) throws(CaptureError.Reason) -> CaptureFrame.Step {
         guard octets.holds(12, at: start) else { return .needs(12) }
         let isSection = octets.uint32LittleEndian(at: start) == Self.sectionHeader
@@ -99,7 +99,8 @@ struct PCAPNGFormat: Sendable {
         let type = order.uint32(octets, at: start)
         let length = Int(order.uint32(octets, at: start + 4))
         guard length >= 12, length.isMultiple(of: 4) else { throw .badBlockLength(length) }
-        // The obsolete packet block (2) has the fields of the enhanced one (6), but for half of the first.
+        // The obsolete packet block (2) has the fields of the enhanced packet block (6), except for half of the first
+        // field.
         guard isSection || type == 1 || type == 2 || type == 3 || type == 6 else { return .passed(length) }
         guard length <= Self.blockLimit else { throw .tooLong(octets: length) }
         guard octets.holds(length, at: start) else { return .needs(length) }
@@ -167,7 +168,8 @@ struct PCAPNGFormat: Sendable {
             length: length)
     }
 
-    /// Original length 4, then as much of the packet as the block holds: of the first interface, at no known time.
+    /// Original length 4, then the part of the packet that fits into the block. The packet belongs to the first
+    /// interface and has no time.
     private func simplePacket(
         _ octets: Span<UInt8>, _ body: Range<Int>, _ length: Int
     ) throws(CaptureError.Reason) -> CaptureFrame.Step {
@@ -201,19 +203,19 @@ struct PCAPNGFormat: Sendable {
     }
 }
 
-/// How an interface counts time: if_tsresol and if_tsoffset.
+/// The clock of an interface: if_tsresol and if_tsoffset.
 struct PCAPNGClock: Hashable, Sendable {
-    /// Ticks of a second: 10 to this power or, with the highest bit set, 2 to the power of the others.
+    /// Ticks of a second: 10 to this power or, with the highest bit set, 2 to the power of the remaining bits.
     var resolution: UInt8 = 6
     /// Seconds to add.
     var offsetSeconds: Int64 = 0
 
-    /// Microseconds since 1970; at the ends of what 64 bits hold for ticks beyond.
+    /// Microseconds since 1970, limited to the range of 64 bits.
     func unixMicroseconds(_ ticks: UInt64) -> Int64 {
         let exponent = Int(resolution & 0x7F)
         let product = ticks.multipliedFullWidth(by: 1_000_000)
         let wide = UInt128(product.high) << 64 | UInt128(product.low)
-        // 10 to the 39th is more than 128 bits hold, and more than any product is.
+        // 10 to the 39th does not fit into 128 bits, and is larger than any product.
         let whole = resolution & 0x80 != 0 ? wide >> exponent : exponent > 38 ? 0 : wide / Self.power(exponent)
         let offset = Int128(offsetSeconds) * 1_000_000
         return Int64(clamping: Int128(clamping: whole) + offset)

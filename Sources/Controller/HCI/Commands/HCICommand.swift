@@ -3,7 +3,7 @@ public import BluetoothTypes
 /// A command of the Core Specification, Vol 4 Part E 7, or of a vendor.
 ///
 /// The initialisers with named parameters accept only what the specification allows. ``init(parameters:)`` accepts any
-/// values that fit the layout, so that captures can show, and controllers can refuse, what another host sent.
+/// values that fit the layout, so that captures can show, and controllers can refuse, the commands of other hosts.
 public protocol HCICommand: HCIRecord {
     /// The parameters after the status byte of this command's Command Complete event.
     associatedtype ReturnParameters: HCIReturnParameters = HCINoReturnParameters
@@ -65,7 +65,7 @@ public struct HCINoReturnParameters: HCIReturnParameters {
 public struct HCIField: Hashable, Sendable, CustomStringConvertible {
     /// The specification's name: `Advertising_Interval_Min`.
     public let name: String
-    /// Such as `0x00A0 (100 ms)`.
+    /// The value in words or digits, such as `0x00A0 (100 ms)`.
     public let value: String
 
     /// A parameter by its name in the specification, with its value in words or digits.
@@ -81,7 +81,7 @@ public struct HCIField: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(name): \(value)" }
 }
 
-/// Why the specification forbids a command. Such a command cannot be made.
+/// The reason why the specification forbids a command. Such a command cannot be created.
 public enum HCIParameterError: Error, Hashable, Sendable, CustomStringConvertible {
     case outOfRange(ValueOutOfRange)
     /// A value inside its range that the other parameters or the specification exclude.

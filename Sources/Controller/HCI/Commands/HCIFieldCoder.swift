@@ -1,6 +1,6 @@
 public import BluetoothTypes
 
-/// The parameters of a command, or what a command returns: a fixed sequence of fields.
+/// The parameters or the return parameters of a command: a fixed sequence of fields.
 ///
 /// A type lists its fields once, in ``layout(_:)``. Encoding, decoding, range checks and the description in words all
 /// follow this list.
@@ -11,7 +11,7 @@ public protocol HCIRecord: Hashable, Sendable {
     mutating func layout(_ fields: inout HCIFieldCoder)
 }
 
-/// Only this module can make a blank record: all others use the initialisers that check.
+/// Only this module can create a blank record. Other modules use the initialisers, which check the values.
 public struct HCIBlank: Sendable {
     init() {}
 }
@@ -30,7 +30,7 @@ extension HCIRecord {
 
     /// Decodes the bytes from `offset` on. Reserved values are kept.
     ///
-    /// - Parameter allowsMore: Whether bytes may follow the last field.
+    /// - Parameter allowsMore: `true` if bytes may follow the last field.
     /// - Returns: `nil` if the bytes do not fit the layout.
     init?(decoding octets: Span<UInt8>, at offset: Int = 0, allowsMore: Bool) {
         guard (0...octets.count).contains(offset) else { return nil }
@@ -61,7 +61,7 @@ public struct HCIFieldCoder {
     private(set) var octets: [UInt8]
     /// The next byte to decode.
     private var position = 0
-    /// Whether decoding found too few bytes, or bytes that the layout forbids.
+    /// `true` if decoding found too few bytes, or bytes that the layout forbids.
     private(set) var isMalformed = false
     /// The first field that is out of range.
     private(set) var error: HCIParameterError?
@@ -96,7 +96,7 @@ public struct HCIFieldCoder {
         number(name, &value, in: range) { Hexadecimal.number($0, width: 2) }
     }
 
-    /// A byte that switches something: 0 off, 1 on.
+    /// A byte that turns a function off (0) or on (1).
     public mutating func onOff(_ name: String, _ value: inout UInt8) {
         number(name, &value) { value in
             let word = value == 0 ? "off" : value == 1 ? "on" : "undefined"
@@ -163,8 +163,8 @@ public struct HCIFieldCoder {
             rawValue: UInt32(truncatingIfNeeded: code(UInt64(interval.rawValue), bytes: bytes)))
     }
 
-    /// How often a scanner changes its channel, and how long it listens on each, in units of 0.625 ms. The window is at
-    /// most as long as the interval.
+    /// The scan interval, after which a scanner changes its channel, and the scan window, for which it listens on each
+    /// channel, in units of 0.625 ms. The window is at most as long as the interval.
     public mutating func scan(
         _ intervalName: String, _ interval: inout ScanInterval, _ windowName: String, _ window: inout ScanInterval,
         in range: ClosedRange<ScanInterval>
@@ -211,7 +211,7 @@ public struct HCIFieldCoder {
         value = code(value, count: count)
     }
 
-    /// `count` bytes in a field of `size` bytes; the others are zero.
+    /// `count` bytes in a field of `size` bytes; the remaining bytes are zero.
     public mutating func padded(_ name: String, _ value: inout [UInt8], count: Int, size: Int) {
         let old = value
         describe(name, old.isEmpty ? "none" : Hexadecimal.text(old))
@@ -223,12 +223,12 @@ public struct HCIFieldCoder {
 
     // MARK: Lists
 
-    /// The number of bytes or elements that follow somewhere.
+    /// The number of bytes or elements of a later field.
     ///
     /// - Parameters:
     ///   - count: The number to encode.
     ///   - bytes: The size of this field.
-    ///   - isDescribed: Whether the description names the number.
+    ///   - isDescribed: `true` if the description names the number.
     /// - Returns: The number that was decoded, and `count` when nothing is decoded.
     public mutating func count(
         _ name: String, of count: Int, in range: ClosedRange<Int>, unit: String = "", bytes: Int = 1,
@@ -271,7 +271,7 @@ public struct HCIFieldCoder {
         if purpose == .describe { descriptions.append(HCIField(name, text())) }
     }
 
-    /// Encodes the lowest `bytes` bytes of `number`, or decodes that many; returns the number that counts afterwards.
+    /// Encodes the lowest `bytes` bytes of `number`, or decodes as many bytes; returns the encoded or decoded number.
     private mutating func code(_ number: UInt64, bytes: Int) -> UInt64 {
         switch purpose {
         case .encode:
@@ -291,7 +291,7 @@ public struct HCIFieldCoder {
         return bytes
     }
 
-    /// The next `count` bytes; none, and the whole record is malformed, if fewer are left.
+    /// The next `count` bytes. If fewer are left, returns no bytes and marks the whole record as malformed.
     private mutating func take(_ count: Int) -> ArraySlice<UInt8> {
         guard count <= octets.count - position else {
             isMalformed = true

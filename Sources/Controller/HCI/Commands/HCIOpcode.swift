@@ -14,7 +14,7 @@ public struct HCIOpcode: RawRepresentable, Hashable, Sendable, CustomStringConve
     public var group: UInt8 { UInt8(rawValue >> 10) }
     public var command: UInt16 { rawValue & 0x3FF }
 
-    /// Group 0x3F: what such a number means depends on the controller's maker.
+    /// Group 0x3F: the meaning of such a number depends on the controller's manufacturer.
     public var isVendorSpecific: Bool { group == 0x3F }
 
     /// 0x0000: not a command. A controller uses it to report how many commands it accepts.
@@ -42,7 +42,7 @@ public struct HCICommandHeader: Hashable, Sendable {
 }
 
 extension HCIPacket {
-    /// A command packet; what is over 255 bytes of parameters cannot be counted and is left off.
+    /// A command packet. Parameters after the first 255 bytes are omitted, because the length byte cannot count them.
     public static func command(_ opcode: HCIOpcode, _ parameters: [UInt8]) -> HCIPacket {
         let parameters = parameters.count > 255 ? Array(parameters.prefix(255)) : parameters
         var octets: [UInt8] = []
@@ -54,7 +54,7 @@ extension HCIPacket {
         return HCIPacket(.command, octets)
     }
 
-    /// Opcode and place of the parameters; `nil` when this is no command or its length is wrong.
+    /// Opcode and place of the parameters; `nil` if this is not a command or its length is wrong.
     public var commandHeader: HCICommandHeader? {
         kind == .command ? HCICommandHeader(octets.span) : nil
     }
@@ -66,10 +66,10 @@ public struct HCICommandDescription: Hashable, Sendable {
     /// The specification's name; opcode, group and number for commands that are not known here.
     public let name: String
     public let fields: [HCIField]
-    /// Whether the parameters fit the command's layout. Otherwise they are shown as bytes.
+    /// `true` if the parameters fit the command's layout. Otherwise they are shown as bytes.
     public let isWellFormed: Bool
 
-    /// Describes a command and its parameter bytes, whatever they are.
+    /// Describes a command and its parameter bytes, which may be invalid.
     public static func describe(_ opcode: HCIOpcode, parameters: Span<UInt8>) -> HCICommandDescription {
         guard let type = HCICommands.type(opcode) else {
             return HCICommandDescription(
@@ -79,7 +79,7 @@ public struct HCICommandDescription: Hashable, Sendable {
         return describe(type, parameters)
     }
 
-    /// Describes a command packet; `nil` when it is none, or its length byte is wrong.
+    /// Describes a command packet; `nil` for other packets, and for a wrong length byte.
     public static func describe(_ packet: HCIPacket) -> HCICommandDescription? {
         guard let header = packet.commandHeader else { return nil }
         return describe(header.opcode, parameters: Array(packet.octets[header.parameters]).span)

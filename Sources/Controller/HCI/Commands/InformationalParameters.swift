@@ -2,7 +2,7 @@ public import BluetoothTypes
 
 // Informational parameters: Core Specification 5.4, Vol 4 Part E 7.4.
 
-/// Read Local Version Information (7.4.1): the controller's version and maker.
+/// Read Local Version Information (7.4.1): the controller's version and manufacturer.
 public struct ReadLocalVersionInformation: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0x1001)
     public static let name = "Read Local Version Information"
@@ -13,12 +13,12 @@ public struct ReadLocalVersionInformation: HCIParameterlessCommand {
     /// HCI and LMP versions, their revisions and the company.
     public struct ReturnParameters: HCIReturnParameters {
         public private(set) var version = HCIVersion(rawValue: 0)
-        /// The maker's own number.
+        /// The manufacturer's own number.
         public private(set) var revision: UInt16 = 0
         /// The version of the link manager; on today's controllers the same as `version`.
         public private(set) var lmpVersion = HCIVersion(rawValue: 0)
         public private(set) var company = CompanyIdentifier(rawValue: 0)
-        /// The maker's own number.
+        /// The manufacturer's own number.
         public private(set) var lmpSubversion: UInt16 = 0
 
         /// The answer of a controller. No value is checked.
@@ -129,7 +129,7 @@ public struct HCIVersion: RawRepresentable, Hashable, Comparable, Sendable, Cust
     ]
 }
 
-/// Who made something, as numbered by the Bluetooth SIG (Assigned Numbers 7.1).
+/// A manufacturer, as numbered by the Bluetooth SIG (Assigned Numbers 7.1).
 public struct CompanyIdentifier: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: UInt16
 
@@ -149,10 +149,10 @@ public struct CompanyIdentifier: RawRepresentable, Hashable, Sendable, CustomStr
     public static let cypress = Self(rawValue: 305)
     public static let espressif = Self(rawValue: 741)
     public static let siliconLabs = Self(rawValue: 767)
-    /// The Linux Foundation: what Zephyr's own controller reports.
+    /// The Linux Foundation: the company that Zephyr's own controller reports.
     public static let linuxFoundation = Self(rawValue: 1521)
 
-    /// The makers of controllers that Pharos has met; `nil` for all others.
+    /// The manufacturer's name, for controllers that Pharos knows; `nil` for all others.
     public var name: String? {
         switch self {
         case .intel: "Intel"
@@ -195,12 +195,12 @@ public struct SupportedCommands: Hashable, Sendable {
         }
     }
 
-    /// Whether the bit of `command` is set; `false` for commands without one, such as those of vendors.
+    /// Returns whether the bit of `command` is set; `false` for commands without one, such as those of vendors.
     public func contains(_ command: any HCICommand.Type) -> Bool {
         contains(command.opcode)
     }
 
-    /// Whether the bit of the command is set; `false` for commands without a known bit.
+    /// Returns whether the bit of the command is set; `false` for commands without a known bit.
     public func contains(_ opcode: HCIOpcode) -> Bool {
         guard let (octet, bit) = Self.position(of: opcode) else { return false }
         return octets[octet] & 1 << bit != 0

@@ -44,7 +44,7 @@ public struct LEReadLocalSupportedFeatures: HCIParameterlessCommand {
     }
 }
 
-/// LE Read Supported States (7.8.27): what the controller can do at the same time.
+/// LE Read Supported States (7.8.27): the states that the controller can combine.
 public struct LEReadSupportedStates: HCIParameterlessCommand {
     public static let opcode = HCIOpcode(rawValue: 0x201C)
     public static let name = "LE Read Supported States"
@@ -66,9 +66,9 @@ public struct LEReadSupportedStates: HCIParameterlessCommand {
             fields.number("LE_States", &states)
         }
 
-        /// Whether it can scan passively at all: bit 4.
+        /// `true` if it can scan passively at all: bit 4.
         public var scans: Bool { states & 1 << 4 != 0 }
-        /// Whether it can scan passively while it sends any kind of undirected advertisement: bits 8, 9 and 10.
+        /// `true` if it can scan passively while it sends any kind of undirected advertisement: bits 8, 9 and 10.
         public var scansWhileAdvertising: Bool { states & 0x700 == 0x700 }
     }
 }

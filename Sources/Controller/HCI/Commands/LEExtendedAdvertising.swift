@@ -221,7 +221,7 @@ extension HCIFieldCoder {
 
     /// The length and the bytes of data or of a fragment of it.
     fileprivate mutating func fragment(_ name: String, _ data: inout [UInt8], _ operation: AdvertisingDataOperation) {
-        // 255 bytes less the four that precede the data. A fragment must not be empty, and "unchanged" carries nothing.
+        // 255 bytes less the four that precede the data. A fragment must not be empty, and "unchanged" has no data.
         let lengths =
             switch operation {
             case .complete: 0...251
@@ -238,7 +238,7 @@ public struct LESetExtendedAdvertisingEnable: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2039)
     public static let name = "LE Set Extended Advertising Enable"
 
-    /// A set, and when it ends by itself.
+    /// A set, and the limits after which it ends.
     public struct Entry: Hashable, Sendable {
         /// The host's number of the advertising set, 0x00...0xEF.
         public private(set) var handle: UInt8

@@ -101,7 +101,7 @@ public struct LESetAdvertisingData: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2008)
     public static let name = "LE Set Advertising Data"
 
-    /// The number of significant bytes; above 31 only in what another host sent.
+    /// The number of significant bytes; above 31 only in a command of another host.
     public private(set) var length: UInt8 = 0
     /// Always 31 bytes. Bytes that are not significant are zero.
     public private(set) var padded = FixedOctets<31>()
@@ -129,7 +129,7 @@ public struct LESetScanResponseData: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2009)
     public static let name = "LE Set Scan Response Data"
 
-    /// The number of significant bytes; above 31 only in what another host sent.
+    /// The number of significant bytes; above 31 only in a command of another host.
     public private(set) var length: UInt8 = 0
     /// Always 31 bytes. Bytes that are not significant are zero.
     public private(set) var padded = FixedOctets<31>()

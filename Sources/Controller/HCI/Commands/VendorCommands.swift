@@ -150,9 +150,9 @@ public struct ZephyrReadVersionInformation: HCIParameterlessCommand {
 
     /// Platform, firmware and their versions.
     public struct ReturnParameters: HCIReturnParameters {
-        /// The chip's maker, 2 for Nordic Semiconductor.
+        /// The chip's manufacturer, 2 for Nordic Semiconductor.
         public private(set) var hardwarePlatform: UInt16 = 0
-        /// The chip's family, numbered by its maker.
+        /// The chip's family, numbered by its manufacturer.
         public private(set) var hardwareVariant: UInt16 = 0
         public private(set) var firmwareVariant: UInt8 = 0
         public private(set) var firmwareVersion: UInt8 = 0
@@ -206,7 +206,7 @@ public struct ZephyrReadSupportedCommands: HCIParameterlessCommand {
             fields.fixed("Vendor_Supported_Commands", &bitmap)
         }
 
-        /// Whether the controller has both of Zephyr's power commands: bits 13 and 14.
+        /// `true` if the controller has both of Zephyr's power commands: bits 13 and 14.
         public var setsTxPower: Bool { bitmap[1] & 0x60 == 0x60 }
     }
 }

@@ -165,7 +165,7 @@ public enum AdvertisingReportType: Hashable, Sendable {
         }
     }
 
-    /// Whether the PDU is a legacy PDU. Both events report legacy PDUs.
+    /// `true` if the PDU is a legacy PDU. Both events report legacy PDUs.
     public var isLegacyPDU: Bool { has(0x10) }
     public var isConnectable: Bool { has(0x01) }
     public var isScannable: Bool { has(0x02) }

@@ -1,6 +1,6 @@
 public import BluetoothTypes
 
-/// One packet between host and controller: what an H4 type byte announces, without that byte.
+/// One packet between host and controller, without the H4 type byte.
 ///
 /// Core Specification 5.4, Vol 4 Part A 2.
 public struct HCIPacket: Hashable, Sendable {
@@ -34,7 +34,7 @@ public struct HCIPacket: Hashable, Sendable {
 }
 
 extension HCIPacket {
-    /// Whether it is an LE Advertising Report or LE Extended Advertising Report.
+    /// `true` if it is an LE Advertising Report or LE Extended Advertising Report.
     public var isAdvertisingReport: Bool {
         kind == .event && octets.count > 2 && octets[0] == HCIEventCode.leMeta
             && (octets[2] == LESubevent.advertisingReport || octets[2] == LESubevent.extendedAdvertisingReport)
@@ -43,11 +43,11 @@ extension HCIPacket {
 
 /// Cuts a stream of bytes into HCI packets: a type byte, a header with a length, and that many bytes.
 ///
-/// However the stream is split into pieces, the same packets come out. H4 has no mark by which to find the next packet
-/// again: after the first error nothing more is read, and the connection must be reopened. Core Specification 5.4,
-/// Vol 4 Part A 2.
+/// The packets do not depend on how the stream is split into pieces. H4 has no mark at which reading could resume:
+/// after the first error nothing more is read, and the connection must be reopened. Core Specification 5.4, Vol 4 Part
+/// A 2.
 public struct H4Framer: Sendable {
-    /// Bytes of a packet, its type byte included, above which the stream is given up.
+    /// The largest packet in bytes, including its type byte. A larger packet is an error that ends the stream.
     public let limit: Int
     private var buffer: [UInt8] = []
     private var start = 0
@@ -58,7 +58,7 @@ public struct H4Framer: Sendable {
     /// The longest packet that the four headers can announce: ACL, and its type byte.
     public static let longestPacket = 1 + 4 + 0xFFFF
 
-    /// A framer at the start of a stream, which gives the stream up at a packet of more than `limit` bytes.
+    /// A framer at the start of a stream. A packet of more than `limit` bytes is an error.
     public init(limit: Int = H4Framer.longestPacket) {
         self.limit = limit
     }
@@ -66,10 +66,10 @@ public struct H4Framer: Sendable {
     /// Bytes that wait for the rest of their packet.
     public var pending: Int { buffer.count - start }
 
-    /// Takes bytes as they arrived.
+    /// Adds bytes in the order of their arrival.
     public mutating func push(_ octets: some Sequence<UInt8>) { push(Array(octets)) }
 
-    /// Takes bytes as they arrived.
+    /// Adds bytes in the order of their arrival.
     public mutating func push(_ octets: [UInt8]) {
         guard failure == nil else { return }
         if pending == 0 {
@@ -84,7 +84,7 @@ public struct H4Framer: Sendable {
 
     /// The next whole packet, or `nil` when more bytes are needed.
     ///
-    /// - Throws: ``H4Error``, the same one for ever after.
+    /// - Throws: ``H4Error``; every later call throws the same error.
     public mutating func next() throws(H4Error) -> HCIPacket? {
         if let failure { throw failure }
         guard start < buffer.count else { return nil }
@@ -125,7 +125,7 @@ public struct H4Framer: Sendable {
         return error
     }
 
-    /// Drops what has been read, once it is the larger part.
+    /// Drops the bytes that have been read, if they are the larger part.
     private mutating func compact() {
         guard start > 0, start * 2 >= buffer.count else { return }
         discarded += start
@@ -134,7 +134,8 @@ public struct H4Framer: Sendable {
     }
 }
 
-/// Why a stream of bytes cannot be followed any more. Its offset counts the bytes of the stream before the packet.
+/// The reason why the packets of a stream can no longer be separated. The offset is the number of bytes of the stream
+/// before the packet.
 public typealias H4Error = PositionedError<H4Fault>
 
 /// The fault at the place where a packet should start.
@@ -144,7 +145,7 @@ public enum H4Fault: PositionedReason {
     /// A packet longer than the reader's limit.
     case tooLong(HCIPacket.Kind, octets: Int, limit: Int)
 
-    /// One sentence, with what to do.
+    /// One sentence with a remedy.
     public func sentence(at offset: Int) -> String {
         switch self {
         case .unknownType(let octet):

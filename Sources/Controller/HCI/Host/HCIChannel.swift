@@ -7,18 +7,19 @@ public protocol HCIChannel: AnyObject {
     /// The current time of the channel's monotonic clock.
     var now: HCIInstant { get }
 
-    /// Hands one packet to the controller.
+    /// Sends one packet to the controller.
     func send(_ packet: HCIPacket) throws(HCIChannelError)
 
-    /// The next packet from the controller, or `nil` when `deadline` came first.
+    /// The next packet from the controller, or `nil` if `deadline` passes first.
     func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket?
 
-    /// When the packet that ``receive(until:)`` gave last had arrived, as far as that is known: at most now.
+    /// The time at which the packet that ``receive(until:)`` returned last arrived, if it is known; never later than
+    /// now.
     var receivedAt: HCIInstant { get }
 }
 
 extension HCIChannel {
-    /// The time at which a packet is received; by default the channel's present time.
+    /// The time at which a packet is received; by default the channel's current time.
     public var receivedAt: HCIInstant { now }
 }
 
@@ -29,7 +30,7 @@ public struct HCIInstant: InstantProtocol, Sendable {
     /// Nanoseconds from the clock's start, which is the channel's own: boot, or the start of a simulation.
     public let nanoseconds: UInt64
 
-    /// A moment that many nanoseconds from the clock's start.
+    /// The moment this many nanoseconds after the clock's start.
     public init(nanoseconds: UInt64) {
         self.nanoseconds = nanoseconds
     }
@@ -39,7 +40,7 @@ public struct HCIInstant: InstantProtocol, Sendable {
     /// For waits without a deadline: no sum is later.
     public static let distantFuture = HCIInstant(nanoseconds: UInt64(Int64.max))
 
-    /// Later by `duration`, or earlier by a negative one, rounded down to nanoseconds.
+    /// The moment later by `duration`, or earlier if it is negative, rounded down to nanoseconds.
     public func advanced(by duration: Duration) -> HCIInstant {
         let parts = duration.components
         let (seconds, overflow) = parts.seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -57,15 +58,15 @@ public struct HCIInstant: InstantProtocol, Sendable {
         return max(self, min(HCIInstant(nanoseconds: sum.partialValue), .distantFuture))
     }
 
-    /// From this moment to `other`; negative when that is earlier.
+    /// The time from this moment to `other`; negative if `other` is earlier.
     public func duration(to other: HCIInstant) -> Duration {
         self <= other
             ? .nanoseconds(Int64(clamping: other.nanoseconds - nanoseconds))
             : .nanoseconds(-Int64(clamping: nanoseconds - other.nanoseconds))
     }
 
-    /// Later by `microseconds`; at the latest ``distantFuture``, and never earlier. In integers of 64 bits, for where
-    /// ``advanced(by:)`` is called for every packet of a simulated air.
+    /// The moment later by `microseconds`, at most ``distantFuture`` and never earlier than this one. It uses integers
+    /// of 64 bits, for code that calls ``advanced(by:)`` for every packet of a simulated air.
     public func advanced(byMicroseconds microseconds: Int) -> HCIInstant {
         let (step, stepOverflow) = UInt64(max(0, microseconds)).multipliedReportingOverflow(by: 1000)
         let (sum, sumOverflow) = nanoseconds.addingReportingOverflow(step)
@@ -80,24 +81,24 @@ public struct HCIInstant: InstantProtocol, Sendable {
             : -Int((earlier.nanoseconds - nanoseconds) / 1000)
     }
 
-    /// Whether `left` comes before `right`, both on the same clock.
+    /// Returns whether `left` comes before `right`, both on the same clock.
     public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 }
 
-/// Why nothing can be sent or received any more, or just now.
+/// The reason why a channel cannot send or receive, for now or for good.
 public enum HCIChannelError: Error, Hashable, Sendable {
-    /// The other end is gone: unplugged, closed, ended.
+    /// The other end has disappeared: it was unplugged or closed, or it has ended.
     case gone(String)
     /// A system call failed: its name, errno, and that number's text.
     case system(call: String, errno: Int32, text: String)
-    /// The bytes are no HCI packets: the stream cannot be followed any more.
+    /// The bytes are not HCI packets, and the next packet cannot be found.
     case framing(String)
-    /// The wait was ended from outside, by a signal.
+    /// A signal ended the wait.
     case interrupted
 }
 
 extension Span<UInt8> {
-    /// Whether `count` bytes exist from `offset` on.
+    /// Returns whether `count` bytes exist from `offset` on.
     func holds(_ count: Int, at offset: Int) -> Bool {
         offset >= 0 && offset <= self.count && self.count - offset >= count
     }

@@ -1,4 +1,4 @@
-/// Commands that are sent one at a time, as a value without clock or channel: which one is next, and what ends it.
+/// Decides which command is sent next, and which event ends it. It has no clock and no channel.
 protocol CommandQueue {
     associatedtype Message
     associatedtype Event
@@ -23,7 +23,7 @@ protocol CommandExchange: AnyObject {
     var queue: Queue { get set }
     var now: HCIInstant { get }
     func send(_ message: Queue.Message) throws(Failure)
-    /// The next event, or `nil` when `deadline` came first.
+    /// The next event, or `nil` if `deadline` passes first.
     func receive(until deadline: HCIInstant) throws(Failure) -> Queue.Event?
     /// Stores an event that completes no command, for a later call.
     func keep(_ event: Queue.Event)
@@ -44,7 +44,8 @@ extension CommandExchange {
                     keep(event)
                     time = now
                 } else {
-                    // A channel that gives nothing has waited until then, whatever its clock says.
+                    // A channel that returns nothing has waited until the deadline, even if its clock shows an earlier
+                    // time.
                     time = max(now, wake)
                 }
                 while let end = queue.expire(at: time) {
@@ -74,7 +75,7 @@ public struct HCICommandQueue: Sendable {
         let number: UInt64
     }
 
-    /// How a command ended.
+    /// The end of a command.
     public enum Outcome: Hashable, Sendable {
         /// Command Complete: status byte (if there was one) and return parameters.
         case completed([UInt8])
@@ -82,7 +83,7 @@ public struct HCICommandQueue: Sendable {
         case refused(HCIStatus)
         /// Sent, and not answered in time.
         case unanswered
-        /// Never sent: the controller took no command in time.
+        /// Never sent: the controller accepted no command in time.
         case notSent
     }
 
@@ -95,18 +96,18 @@ public struct HCICommandQueue: Sendable {
 
     private struct Abandoned {
         var opcode: HCIOpcode
-        /// When its answer is not expected any more.
+        /// The time after which its answer is no longer expected.
         var until: HCIInstant
         var holdsCredit: Bool
     }
 
-    /// How long the answer to a command that was given up is still expected.
+    /// The time for which the answer to an abandoned command is still expected.
     public let grace: Duration
     /// The number of commands that the controller accepts now.
     public private(set) var credits: Int
     /// The number of answers to commands that are not from this queue, such as those of the kernel on a shared adapter.
     public private(set) var foreignAnswers = 0
-    /// Answers to commands that had been given up.
+    /// The number of answers to abandoned commands.
     public private(set) var lateAnswers = 0
 
     private var waiting: [Entry] = []
@@ -120,7 +121,7 @@ public struct HCICommandQueue: Sendable {
         self.grace = grace
     }
 
-    /// Hands in a command packet; it ends at `deadline` at the latest.
+    /// Adds a command packet, which ends at `deadline` at the latest.
     public mutating func submit(_ opcode: HCIOpcode, _ packet: HCIPacket, deadline: HCIInstant) -> Ticket {
         lastNumber += 1
         let ticket = Ticket(number: lastNumber)
@@ -128,7 +129,7 @@ public struct HCICommandQueue: Sendable {
         return ticket
     }
 
-    /// The packet to send now, or `nil`: nothing waits, a command is under way, or it is held back.
+    /// The packet to send now; `nil` if no command waits, a command is in progress, or the next one is held back.
     public mutating func nextToSend(at now: HCIInstant) -> HCIPacket? {
         endGrace(at: now)
         guard underWay == nil, let entry = waiting.first else { return nil }
@@ -140,18 +141,18 @@ public struct HCICommandQueue: Sendable {
         }
         guard credits > 0 else { return nil }
         credits -= 1
-        // Most often it is the only one.
+        // Usually only one command waits.
         underWay = waiting.count == 1 ? waiting.removeLast() : waiting.removeFirst()
         return entry.packet
     }
 
-    /// Takes an event; the command that it ends, if any.
+    /// Handles an event, and returns the command that it ends, if any.
     public mutating func receive(_ event: HCIEvent) -> (ticket: Ticket, outcome: Outcome)? {
         switch event {
         case .commandComplete(let answer):
             return take(answer.opcode, credits: answer.credits, outcome: .completed(answer.returnOctets))
         case .commandStatus(let answer):
-            // Success only says that the command has been taken: its end is still to come.
+            // Success only means that the controller has accepted the command, which has not ended yet.
             let outcome: Outcome? = answer.status.isSuccess ? nil : .refused(answer.status)
             return take(answer.opcode, credits: answer.credits, outcome: outcome)
         default:
@@ -170,13 +171,13 @@ public struct HCICommandQueue: Sendable {
         return (waiting.remove(at: index).ticket, .notSent)
     }
 
-    /// Gives a command up, for instance because the wait was interrupted.
+    /// Abandons a command, for example because the wait was interrupted.
     public mutating func cancel(_ ticket: Ticket, at now: HCIInstant) {
         if underWay?.ticket == ticket { abandon(at: now) }
         waiting.removeAll { $0.ticket == ticket }
     }
 
-    /// When to look again although no event came: a deadline, or the end of a wait for a late answer.
+    /// The time of the next check without an event: a deadline, or the end of a wait for a late answer.
     public var wakeTime: HCIInstant? {
         var earliest = underWay?.deadline
         for index in waiting.indices { earliest = min(earliest ?? .distantFuture, waiting[index].deadline) }
@@ -188,7 +189,7 @@ public struct HCICommandQueue: Sendable {
         _ opcode: HCIOpcode, credits: UInt8, outcome: Outcome?
     ) -> (ticket: Ticket, outcome: Outcome)? {
         self.credits = Int(credits)
-        // The controller has counted again: what the unanswered ones hold is in its number.
+        // The controller has reported a new count, which includes the credits of the unanswered commands.
         for index in abandoned.indices { abandoned[index].holdsCredit = false }
         guard opcode != .noOperation else { return nil }
         if let entry = underWay, entry.opcode == opcode {

@@ -4,26 +4,25 @@ import BluetoothTypes
 ///
 /// Only the thread that owns the channel may use it.
 public final class HCIHost: CommandExchange {
-    /// Sees every packet in either direction at the moment of its passing, for captures.
+    /// Receives every packet in either direction when it is sent or received, for captures.
     public typealias Observer = (_ packet: HCIPacket, _ isFromController: Bool, _ time: HCIInstant) -> Void
 
     /// The default time limit for an answer: 2 s, as in the kernel.
     public static let defaultTimeout = Duration.seconds(2)
-    /// Events that are kept; of more the oldest ones are dropped, and counted.
+    /// The largest number of stored events. If more arrive, the oldest are dropped and counted.
     public static let backlogLimit = 16_384
 
-    /// Packets that may be skipped after a deadline, so that many of them cannot hide a packet of interest behind
-    /// them, or go on for ever.
+    /// The largest number of packets that are skipped after a deadline, so that irrelevant packets can neither hide a
+    /// relevant one nor extend the wait forever.
     private static let patience = 64
 
-    /// The way to the controller and back.
+    /// The channel to the controller.
     public let channel: any HCIChannel
     /// Called with each packet before it is sent or processed.
     public var observer: Observer?
-    /// The latest instant up to which a command is waited for, whatever its timeout is. For a program that must end
-    /// soon.
+    /// The latest end of the wait for any command, regardless of its timeout. For a program that must end soon.
     public var latestAnswer = HCIInstant.distantFuture
-    /// Whether only the observer reads advertising reports. Then ``nextEvent(until:)`` returns them as unknown events
+    /// `true` if only the observer reads advertising reports. Then ``nextEvent(until:)`` returns them as unknown events
     /// without bytes, so they are not decoded twice.
     public var leavesReportsToObserver = false
     /// The number of events that were dropped because the caller did not fetch them in time.
@@ -42,10 +41,10 @@ public final class HCIHost: CommandExchange {
         self.observer = observer
     }
 
-    /// Now, on the channel's clock.
+    /// The current time of the channel's clock.
     public var now: HCIInstant { channel.now }
 
-    /// Sends `command` and waits for what it returns.
+    /// Sends `command` and waits for its return parameters.
     ///
     /// - Returns: the return parameters. The status was success.
     /// - Throws: ``HCICommandError``, at the latest when `timeout` is over.
@@ -94,7 +93,7 @@ public final class HCIHost: CommandExchange {
         }
     }
 
-    /// The next event that is no answer to a command, in the order of arrival, or `nil` when `deadline` came first.
+    /// The next event that does not answer a command, in the order of arrival, or `nil` if `deadline` passes first.
     ///
     /// - Throws: ``HCICommandError/channel(_:)`` only.
     public func nextEvent(until deadline: HCIInstant) throws(HCICommandError) -> HCIEvent? {
@@ -144,7 +143,7 @@ public final class HCIHost: CommandExchange {
         }
     }
 
-    /// One broken event must not end the work of a beacon: it is counted, and kept as it came.
+    /// A malformed event must not stop a beacon: it is counted, and stored unchanged.
     private func event(_ packet: HCIPacket) -> HCIEvent {
         if leavesReportsToObserver, packet.isAdvertisingReport {
             return .unknown(code: HCIEventCode.leMeta, parameters: [])
@@ -181,15 +180,15 @@ public final class HCIHost: CommandExchange {
     }
 }
 
-/// Why a command has no result.
+/// The reason why a command has no result.
 public enum HCICommandError: Error, Hashable, Sendable {
     /// The controller answered with an error.
     case refused(command: String, opcode: HCIOpcode, status: HCIStatus)
-    /// The command was sent, and no answer came in time.
+    /// The command was sent, but no answer came in time.
     case noAnswer(command: String, opcode: HCIOpcode, after: Duration)
-    /// The command was not even sent: the controller allowed none (Num_HCI_Command_Packets 0) in time.
+    /// The command was not sent: the controller accepted none (Num_HCI_Command_Packets 0) in time.
     case notAccepted(command: String, opcode: HCIOpcode, after: Duration)
-    /// The answer is too short for what the command returns.
+    /// The answer is shorter than the command's return parameters.
     case malformedReturn(command: String, opcode: HCIOpcode, octets: [UInt8])
     case channel(HCIChannelError)
 

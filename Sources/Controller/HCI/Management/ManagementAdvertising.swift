@@ -239,7 +239,7 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
     }
 }
 
-/// Add Extended Advertising Data: fills the instance, or replaces what it sends.
+/// Add Extended Advertising Data: fills the instance, or replaces its data.
 ///
 /// Some kernels of 2025 refuse a message that is one byte longer than its length field states.
 public struct AddExtendedAdvertisingData: ManagementCommand {

@@ -82,7 +82,7 @@ public enum ManagementCommands {
         AddAdvertisementPatternsMonitor.self, RemoveAdvertisementMonitor.self,
     ]
 
-    /// The name of a command, and its fields where its bytes fit its layout; its bytes where they do not.
+    /// The name of a command, with its fields if its bytes fit its layout, or with its bytes otherwise.
     public static func describe(_ packet: ManagementPacket) -> (name: String, fields: [HCIField]) {
         func describe<C: ManagementCommand>(_ type: C.Type) -> (String, [HCIField]) {
             (C.name, C(parameters: packet.parameters.span)?.fields ?? raw)
@@ -107,7 +107,7 @@ public struct ManagementSettings: OptionSet, Hashable, Sendable {
     }
 
     public static let powered = Self(rawValue: 1 << 0)
-    /// Also turns what should be non-connectable advertising into connectable.
+    /// Also makes non-connectable advertising connectable.
     public static let connectable = Self(rawValue: 1 << 1)
     public static let discoverable = Self(rawValue: 1 << 3)
     /// Basic Rate / Enhanced Data Rate.
@@ -131,7 +131,7 @@ extension ManagementSettings: CustomStringConvertible {
     }
 }
 
-/// How an advertising instance is sent, and which other parameters are used.
+/// The options of an advertising instance, and which other parameters are used.
 ///
 /// BlueZ's doc/mgmt-api.txt, Add Advertising and Add Extended Advertising Parameters.
 public struct ManagementAdvertisingFlags: OptionSet, Hashable, Sendable {
@@ -155,7 +155,7 @@ public struct ManagementAdvertisingFlags: OptionSet, Hashable, Sendable {
     /// In the supported flags only: the controller has extended advertising and accepts a TX power.
     public static let canSetTxPower = Self(rawValue: 1 << 10)
     public static let hardwareOffload = Self(rawValue: 1 << 11)
-    /// The following ones say that a parameter of Add Extended Advertising Parameters is to be used.
+    /// Each of the following flags means that a parameter of Add Extended Advertising Parameters is used.
     public static let useDuration = Self(rawValue: 1 << 12)
     public static let useTimeout = Self(rawValue: 1 << 13)
     public static let useIntervals = Self(rawValue: 1 << 14)
@@ -211,7 +211,7 @@ public struct ManagementStatus: RawRepresentable, Error, Hashable, Sendable, Cus
 
     public var isSuccess: Bool { rawValue == 0 }
 
-    /// Such as `Invalid Parameters`; `nil` for bytes that have no name.
+    /// The name, such as `Invalid Parameters`; `nil` for bytes that have no name.
     public var name: String? {
         Int(rawValue) < Self.names.count ? Self.names[Int(rawValue)] : nil
     }
@@ -230,12 +230,12 @@ public struct ManagementStatus: RawRepresentable, Error, Hashable, Sendable, Cus
     ]
 }
 
-/// Why a management command has no result.
+/// The reason why a management command has no result.
 public enum ManagementError: Error, Hashable, Sendable {
     /// The kernel answered with an error.
     case refused(command: String, index: UInt16, status: ManagementStatus)
     case noAnswer(command: String, index: UInt16, after: Duration)
-    /// The answer is too short for what the command returns.
+    /// The answer is shorter than the command's return parameters.
     case malformedReturn(command: String, index: UInt16, octets: [UInt8])
     case channel(HCIChannelError)
 
@@ -265,7 +265,7 @@ extension ManagementError: CustomStringConvertible {
         index == ManagementPacket.noController ? "" : " on hci\(index)"
     }
 
-    /// What the user can do.
+    /// The remedy for the user.
     private static func remedy(_ status: ManagementStatus) -> String {
         switch status {
         case .permissionDenied: "; run as root, or give the program CAP_NET_ADMIN"

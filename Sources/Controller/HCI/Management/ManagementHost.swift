@@ -14,7 +14,7 @@ public final class ManagementHost: CommandExchange {
     public let channel: any ManagementChannel
     /// Called for every message in either direction.
     public var observer: ((_ packet: ManagementPacket, _ isFromKernel: Bool) -> Void)?
-    /// The latest instant up to which a command is waited for. For a program that must end soon.
+    /// The latest end of the wait for any command. For a program that must end soon.
     public var latestAnswer = HCIInstant.distantFuture
     var queue = ManagementQueue()
     private var backlog: [ManagementEvent] = []
@@ -27,7 +27,7 @@ public final class ManagementHost: CommandExchange {
     /// The current time of the channel's clock.
     public var now: HCIInstant { channel.now }
 
-    /// Sends `command` for the adapter `index` and waits for what it returns.
+    /// Sends `command` for the adapter `index` and waits for its return parameters.
     ///
     /// - Throws: ``ManagementError``, at the latest when `timeout` is over.
     @discardableResult
@@ -49,7 +49,7 @@ public final class ManagementHost: CommandExchange {
         }
     }
 
-    /// The next event that is no answer to a command, in the order of arrival, or `nil` when `deadline` came first.
+    /// The next event that does not answer a command, in the order of arrival, or `nil` if `deadline` passes first.
     ///
     /// - Throws: ``ManagementError/channel(_:)`` only.
     public func nextEvent(until deadline: HCIInstant) throws(ManagementError) -> ManagementEvent? {
@@ -90,7 +90,7 @@ public final class ManagementHost: CommandExchange {
     }
 }
 
-/// Which adapters there are, and when one comes.
+/// The adapters of the machine, and the arrival of new ones.
 extension ManagementHost {
     /// The numbers and addresses of the adapters that the kernel manages now.
     public func adapters() throws(ManagementError) -> [(index: UInt16, address: DeviceAddress)] {
@@ -102,7 +102,7 @@ extension ManagementHost {
         return result
     }
 
-    /// The number of the adapter with this address, whatever it was before; `nil` when it is not there.
+    /// The current number of the adapter with this address; `nil` if there is no such adapter.
     public func index(of address: DeviceAddress) throws(ManagementError) -> UInt16? {
         try adapters().first { $0.address == address }?.index
     }
@@ -143,12 +143,12 @@ public struct ManagementQueue: Sendable {
         let number: UInt64
     }
 
-    /// How a command ended.
+    /// The end of a command.
     public enum Outcome: Hashable, Sendable {
         /// With success: the return parameters.
         case completed([UInt8])
         case refused(ManagementStatus)
-        /// Not answered in time, or not even sent because others were under way.
+        /// Not answered in time, or not sent because other commands were in progress.
         case unanswered
     }
 
@@ -164,9 +164,9 @@ public struct ManagementQueue: Sendable {
         var key: Key { Key(opcode: packet.code, index: packet.index) }
     }
 
-    /// How long the answer to a command that was given up is still expected.
+    /// The time for which the answer to an abandoned command is still expected.
     public let grace: Duration
-    /// Answers that belong to no command that was under way.
+    /// The number of answers that belong to no command in progress.
     public private(set) var strayAnswers = 0
 
     private var waiting: [Entry] = []
@@ -179,7 +179,7 @@ public struct ManagementQueue: Sendable {
         self.grace = grace
     }
 
-    /// Hands in a command; it ends at `deadline` at the latest.
+    /// Adds a command, which ends at `deadline` at the latest.
     public mutating func submit(_ packet: ManagementPacket, deadline: HCIInstant) -> Ticket {
         lastNumber += 1
         let ticket = Ticket(number: lastNumber)
@@ -187,7 +187,7 @@ public struct ManagementQueue: Sendable {
         return ticket
     }
 
-    /// The command to send now, or `nil`: nothing waits, one is under way, or the next one is held back.
+    /// The command to send now; `nil` if no command waits, one is in progress, or the next one is held back.
     public mutating func nextToSend(at now: HCIInstant) -> ManagementPacket? {
         abandoned = abandoned.filter { $0.value > now }
         guard underWay == nil, let entry = waiting.first, abandoned[entry.key] == nil else { return nil }
@@ -195,14 +195,14 @@ public struct ManagementQueue: Sendable {
         return entry.packet
     }
 
-    /// Takes an event; the command that it ends, if any.
+    /// Handles an event, and returns the command that it ends, if any.
     public mutating func receive(_ event: ManagementEvent) -> (ticket: Ticket, outcome: Outcome)? {
         switch event.content {
         case .commandComplete(let opcode, let status, let returned):
             let outcome: Outcome = status.isSuccess ? .completed(returned) : .refused(status)
             return take(Key(opcode: opcode, index: event.index), outcome)
         case .commandStatus(let opcode, let status):
-            // Success only says that the command has been begun.
+            // Success only means that the command has started.
             return status.isSuccess ? nil : take(Key(opcode: opcode, index: event.index), .refused(status))
         default:
             return nil
@@ -219,13 +219,13 @@ public struct ManagementQueue: Sendable {
         return (waiting.remove(at: index).ticket, .unanswered)
     }
 
-    /// Gives a command up, for instance because the wait was interrupted.
+    /// Abandons a command, for example because the wait was interrupted.
     public mutating func cancel(_ ticket: Ticket, at now: HCIInstant) {
         if underWay?.ticket == ticket { abandon(at: now) }
         waiting.removeAll { $0.ticket == ticket }
     }
 
-    /// When to look again although nothing came: a deadline, or the end of a wait for a late answer.
+    /// The time of the next check without an event: a deadline, or the end of a wait for a late answer.
     public var wakeTime: HCIInstant? {
         let deadlines = waiting.map(\.deadline) + [underWay?.deadline].compactMap { $0 }
         return (deadlines + (waiting.isEmpty ? [] : Array(abandoned.values))).min()

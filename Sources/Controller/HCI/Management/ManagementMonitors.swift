@@ -2,7 +2,8 @@ public import BluetoothTypes
 
 // Advertisement monitors: BlueZ's doc/mgmt-api.txt.
 
-/// Add Advertisement Patterns Monitor: while a monitor exists, the kernel scans passively and reports what matches.
+/// Add Advertisement Patterns Monitor: while a monitor exists, the kernel scans passively and reports matching
+/// advertisements.
 ///
 /// Needs CAP_NET_ADMIN. The monitor exists until it is removed, even if its program has ended.
 public struct AddAdvertisementPatternsMonitor: ManagementCommand {
@@ -115,7 +116,7 @@ public struct ManagementDevice: Hashable, Sendable {
         self.data = data
     }
 
-    /// Whether the device was received by LE.
+    /// `true` if the device was received by LE.
     public var isLE: Bool { addressType == 1 || addressType == 2 }
     public var isConnectable: Bool { flags & 1 << 2 == 0 }
 

@@ -17,7 +17,7 @@ public struct ManagementPacket: Hashable, Sendable {
     /// At most 65,535 bytes.
     public var parameters: [UInt8]
 
-    /// The index of what concerns no adapter.
+    /// The index of messages that concern no adapter.
     public static let noController: UInt16 = 0xFFFF
     static let headerLength = 6
 
@@ -38,8 +38,8 @@ public struct ManagementPacket: Hashable, Sendable {
         parameters = octets.array(Self.headerLength..<octets.count)
     }
 
-    /// The message as it goes through the socket; what is over 65,535 bytes of parameters cannot be counted and is
-    /// left off.
+    /// The message in the form in which the socket carries it. Parameters after the first 65,535 bytes are omitted,
+    /// because the length field cannot count them.
     public var octets: [UInt8] {
         let counted = parameters.prefix(Int(UInt16.max))
         var result: [UInt8] = []
@@ -52,15 +52,15 @@ public struct ManagementPacket: Hashable, Sendable {
     }
 }
 
-/// A way to the kernel's management and back, as the layers above see it.
+/// A channel to the kernel's management, in both directions.
 public protocol ManagementChannel: AnyObject {
-    /// Now, on the channel's own monotonic clock.
+    /// The current time of the channel's own monotonic clock.
     var now: HCIInstant { get }
 
-    /// Hands one message to the kernel.
+    /// Sends one message to the kernel.
     func send(_ packet: ManagementPacket) throws(HCIChannelError)
 
-    /// The next message from the kernel, or `nil` when `deadline` came first. Bytes that are no message are skipped.
+    /// The next message from the kernel, or `nil` if `deadline` passes first. Bytes that are not a message are skipped.
     func receive(until deadline: HCIInstant) throws(HCIChannelError) -> ManagementPacket?
 }
 
@@ -74,9 +74,9 @@ public struct ManagementEvent: Hashable, Sendable {
 
     /// The content of an event or answer.
     public enum Content: Hashable, Sendable {
-        /// The end of a command: its opcode, how it went, and what it returns.
+        /// The end of a command: its opcode, its status, and its return parameters.
         case commandComplete(opcode: UInt16, status: ManagementStatus, returned: [UInt8])
-        /// The end of a command unless `status` is success, which only says that it has been begun.
+        /// The end of a command, unless `status` is success, which only means that the command has started.
         case commandStatus(opcode: UInt16, status: ManagementStatus)
         /// The controller's own Hardware Error event.
         case controllerError(code: UInt8)
@@ -85,7 +85,7 @@ public struct ManagementEvent: Hashable, Sendable {
         case newSettings(ManagementSettings)
         /// A device was received while any program scans or monitors.
         case deviceFound(ManagementDevice)
-        /// Some other program's advertisement monitor.
+        /// Another program's advertisement monitor was removed.
         case monitorRemoved(UInt16)
         /// `monitor`: the first one that matches; 0 for a device that is known already, and if the controller does not
         /// filter by itself.
@@ -93,7 +93,7 @@ public struct ManagementEvent: Hashable, Sendable {
         /// A controller that filters by itself no longer receives a device. `peer`: seven bytes, the address and its
         /// type.
         case monitoredDeviceLost(monitor: UInt16, peer: [UInt8])
-        /// Some other program's instance.
+        /// Another program's instance was added.
         case advertisingAdded(instance: UInt8)
         /// Removed by another program, by the kernel because its time was over, or because an update failed.
         case advertisingRemoved(instance: UInt8)

@@ -54,7 +54,7 @@ public struct MonitorPacket: Hashable, Sendable {
         /// A program opened a Bluetooth socket. When the channel is opened, this is reported for each open socket.
         case socketOpened(cookie: UInt32, kind: SocketKind, program: String)
         case socketClosed(cookie: UInt32)
-        /// A program's management command, or an event that it was sent.
+        /// A program's management command, or an event that the kernel sent to the program.
         case managementCommand(cookie: UInt32, ManagementPacket)
         case managementEvent(cookie: UInt32, ManagementPacket)
         /// A message with an unknown opcode, or without its opcode's layout.
@@ -94,7 +94,7 @@ public struct MonitorPacket: Hashable, Sendable {
         }
         switch opcode {
         case .newIndex:
-            // Type and bus stand before the address.
+            // Type and bus precede the address.
             guard body.count == 16, let address = DeviceAddress(littleEndian: octets, at: start + 2) else {
                 return nil
             }
@@ -143,7 +143,7 @@ public struct MonitorPacket: Hashable, Sendable {
 
 /// A source of the messages between the kernel, its programs and its controllers.
 public protocol MonitorChannel: AnyObject {
-    /// The next message, or `nil` when `deadline` came first.
+    /// The next message, or `nil` if `deadline` passes first.
     func receive(until deadline: HCIInstant) throws(HCIChannelError) -> MonitorPacket?
 }
 
@@ -175,7 +175,7 @@ public struct MonitoredSockets: Sendable {
         }
     }
 
-    /// The socket with that cookie; `nil` when it is not known (any more).
+    /// The socket with that cookie; `nil` if it is unknown or closed.
     public subscript(cookie: UInt32) -> Socket? { sockets[cookie] }
 
     /// The programs with a management socket, which can scan or advertise, such as bluetoothd, sorted by name.

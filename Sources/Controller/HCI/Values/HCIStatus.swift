@@ -30,7 +30,7 @@ public struct HCIStatus: RawRepresentable, Error, Hashable, Sendable, CustomStri
 
     public var isSuccess: Bool { rawValue == 0 }
 
-    /// The specification's name, such as `Command Disallowed`; `nil` for bytes that it leaves free.
+    /// The specification's name, such as `Command Disallowed`; `nil` for reserved bytes.
     public var name: String? {
         Int(rawValue) < Self.names.count ? Self.names[Int(rawValue)] : nil
     }

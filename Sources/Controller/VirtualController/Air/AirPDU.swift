@@ -3,12 +3,12 @@ public import HCI
 
 /// One packet on a primary advertising channel.
 ///
-/// An extended advertisement is modelled by its ADV_EXT_IND alone; the auxiliary packets that follow on the secondary
-/// channels are taken to arrive whenever that one does.
+/// An extended advertisement is modelled by its ADV_EXT_IND alone. The auxiliary packets that follow on the secondary
+/// channels are assumed to arrive if the ADV_EXT_IND does.
 public struct AirPDU: Hashable, Sendable {
     /// The controller that sends it.
     public var sender: VirtualController.ID
-    /// When its first bit leaves the antenna.
+    /// The time at which its first bit is sent.
     public var start: HCIInstant
     /// 37, 38 or 39.
     public var channel: Int
@@ -18,7 +18,7 @@ public struct AirPDU: Hashable, Sendable {
     public var isScanResponse: Bool
     public var addressType: AddressType
     public var address: DeviceAddress
-    /// Whom a directed advertisement is for.
+    /// The target of a directed advertisement.
     public var target: DeviceIdentity?
     /// AdvData or ScanRspData.
     public var data: [UInt8]
@@ -56,7 +56,7 @@ public struct AirPDU: Hashable, Sendable {
         return 8 * (16 + (properties.contains(.directed) ? 6 : data.count))
     }
 
-    /// When its last bit has left the antenna.
+    /// The time at which its last bit has been sent.
     public var end: HCIInstant { start.advanced(byMicroseconds: airtimeMicroseconds) }
 }
 

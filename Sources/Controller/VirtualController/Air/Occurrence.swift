@@ -1,20 +1,20 @@
 import HCI
 
-/// Something planned for an instant.
+/// An occurrence that is planned for an instant.
 enum Occurrence {
     /// An advertising set is due for its next event.
     case advertisingEvent(AdvertisingRun)
-    /// The copy of an event for its next channel.
+    /// An advertising event is due on its next channel.
     case copy(AdvertisingEvent, index: Int)
     /// A packet has ended. Scanners that listened to all of it have received it.
     case transmitted(AirPDU, AdvertisingEvent, transmission: UInt64)
     /// A scannable advertiser answers a scan request.
     case scanResponse(AdvertisingEvent, channel: Int, to: VirtualController.ID)
-    /// The answer has arrived.
+    /// The scan response has arrived.
     case scanResponseHeard(AirPDU, by: VirtualController.ID)
-    /// An advertising set has had its time.
+    /// The duration of an advertising set is over.
     case durationOver(AdvertisingRun)
-    /// The events that an advertising set was allowed are sent.
+    /// An advertising set has sent its maximum number of events.
     case eventsOver(AdvertisingRun)
     /// A scan pauses, resumes or ends.
     case scanTurn(VirtualController.ID, run: UInt64)
@@ -34,7 +34,7 @@ enum Occurrence {
     }
 }
 
-/// One stretch of uninterrupted advertising by one set: what was planned for an earlier one is void.
+/// A period of uninterrupted advertising by one set. Occurrences that were planned for an earlier period are ignored.
 struct AdvertisingRun: Hashable {
     let controller: VirtualController.ID
     let set: AdvertisingSetID
@@ -47,10 +47,10 @@ struct AdvertisingEvent {
     let channels: [Int]
     /// Start and channel are filled in for each copy.
     let pdu: AirPDU
-    /// For scannable advertisements.
+    /// The scan response of a scannable advertisement.
     let scanResponse: AirPDU?
     let filterPolicy: AdvertisingFilterPolicy
-    /// No further event follows.
+    /// `true` if no further event follows.
     let isLast: Bool
 }
 
@@ -94,7 +94,7 @@ struct OccurrenceHeap {
         return (first.instant, first.occurrence)
     }
 
-    /// Leaves out what has become pointless.
+    /// Removes occurrences that no longer have an effect.
     mutating func keepOnly(where isWanted: (Occurrence) -> Bool) {
         entries.removeAll { !isWanted($0.occurrence) }
         for index in stride(from: entries.count / 2 - 1, through: 0, by: -1) { sink(from: index) }
@@ -114,7 +114,7 @@ struct OccurrenceHeap {
     }
 }
 
-/// Which packets on the air overlap another one on their channel.
+/// The packets on the air that overlap another packet on their channel.
 struct CollisionRecord {
     private struct Transmission {
         let number: UInt64
@@ -126,11 +126,11 @@ struct CollisionRecord {
     private var destroyed: Set<UInt64> = []
     private var count: UInt64 = 0
 
-    /// Enters a packet that starts now and gives it a number.
+    /// Adds a packet that starts now and gives it a number.
     mutating func begin(_ pdu: AirPDU) -> UInt64 {
         count += 1
         var others = onAir[pdu.channel] ?? []
-        // Back to back is no overlap.
+        // Packets that follow each other without a gap do not overlap.
         others.removeAll { $0.end <= pdu.start }
         for other in others where other.sender != pdu.sender {
             destroyed.insert(other.number)
@@ -141,7 +141,7 @@ struct CollisionRecord {
         return count
     }
 
-    /// Whether the packet, which has just ended, was received without a collision.
+    /// Returns whether the packet, which has just ended, was received without a collision.
     mutating func end(_ number: UInt64) -> Bool {
         destroyed.remove(number) == nil
     }

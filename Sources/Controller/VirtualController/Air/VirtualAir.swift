@@ -16,7 +16,7 @@ public final class VirtualAir {
     public struct Parameters: Hashable, Sendable {
         /// One seed gives one sequence of random delays.
         public var seed: UInt64 = 1
-        /// Between any two antennas, in dB: RSSI is radio power less this.
+        /// The path loss between any two antennas, in dB: RSSI is radio power minus path loss.
         public var pathLoss = 50
         /// From the start of a copy on one channel to the start of the next channel's, in microseconds. Never less than
         /// a packet's own airtime.
@@ -34,9 +34,9 @@ public final class VirtualAir {
     }
 
     public let parameters: Parameters
-    /// Now.
+    /// The current time.
     public private(set) var now: HCIInstant
-    /// Is shown each packet at the instant when it is put on the air.
+    /// Called with each packet at the instant at which its transmission starts.
     public var observer: ((AirPDU) -> Void)?
 
     var generator: SplitMix64
@@ -55,11 +55,11 @@ public final class VirtualAir {
         generator = SplitMix64(seed: parameters.seed)
     }
 
-    /// When the next thing happens; `nil` when nothing will, unless a host does something. Sometimes that thing turns
-    /// out to have become pointless: do not take it for more than a reason to call ``advance(to:)``.
+    /// The time of the next occurrence; `nil` if there is none unless a host acts. The occurrence may turn out to have
+    /// no effect: use the time only to decide when to call ``advance(to:)``.
     public var nextEvent: HCIInstant? { heap.next }
 
-    /// Lets everything happen up to and including `instant`. An earlier instant than now does nothing.
+    /// Processes every occurrence up to and including `instant`. Does nothing if `instant` is in the past.
     public func advance(to instant: HCIInstant) {
         let instant = min(instant, .distantFuture)
         while let (due, occurrence) = heap.removeFirst(until: instant) {
@@ -69,11 +69,11 @@ public final class VirtualAir {
         now = max(now, instant)
     }
 
-    /// Brings a controller into range, as after power-on: nothing set, nothing on the air.
+    /// Adds a controller in the state after power-on, without settings and transmissions.
     ///
     /// - Parameters:
-    ///   - address: Its public device address; one of its own, locally administered, when left out.
-    ///   - sink: Takes each packet for the host at the instant when the controller sends it.
+    ///   - address: Its public device address; by default a unique one that is locally administered.
+    ///   - sink: Receives each packet for the host at the instant at which the controller sends it.
     public func attach(
         _ model: VirtualControllerModel, address: DeviceAddress? = nil, sink: @escaping (HCIPacket) -> Void
     ) -> VirtualController {
@@ -94,7 +94,7 @@ public final class VirtualAir {
 
     func controller(_ id: VirtualController.ID) -> VirtualController? { controllers[id] }
 
-    /// Keeps the list of active scanners.
+    /// Updates the list of active scanners.
     func setScanning(_ controller: VirtualController, _ isScanning: Bool) {
         scanners.removeAll { $0 === controller }
         guard isScanning, controllers[controller.id] != nil else { return }
@@ -109,7 +109,7 @@ public final class VirtualAir {
     func plan(_ occurrence: Occurrence, at instant: HCIInstant) {
         heap.insert(occurrence, at: instant)
         guard heap.count > cleaningSize else { return }
-        // A host that keeps restarting long advertisements must not fill the memory with their expired plans.
+        // A host that restarts long advertisements again and again must not fill the memory with expired occurrences.
         heap.keepOnly(where: isWanted)
         cleaningSize = 2 * heap.count + 1024
     }
@@ -154,9 +154,9 @@ extension VirtualAir {
         }
     }
 
-    /// Puts one copy of an advertising event on the air, and plans the next.
+    /// Sends one copy of an advertising event, and plans the next copy.
     func transmit(_ event: AdvertisingEvent, copy index: Int) {
-        // Whoever stopped between two channels is silent at once.
+        // A set that was disabled between two channels sends no further copy.
         guard let sender = controller(event.run.controller), sender.isRunning(event.run),
             index < event.channels.count
         else { return }
@@ -204,7 +204,7 @@ extension VirtualAir {
         pdu.channel = channel
         observer?(pdu)
         sender.noticeScanRequest(event.run.set, from: asker)
-        // The exchange ends when the response does; the scanner stays on the channel for it.
+        // The exchange ends with the response; until then, the scanner stays on the channel.
         plan(.scanResponseHeard(pdu, by: scanner), inMicroseconds: pdu.airtimeMicroseconds)
     }
 }

@@ -33,7 +33,7 @@ public struct FleetChecker {
     ///   none.
     public init(_ fleet: Fleet, keys: FleetKeyFolder? = nil) {
         self.fleet = fleet
-        // Sites have the order of the fleet file, wherever their beacons are.
+        // Sites have the order of the fleet file, regardless of the order of their beacons.
         for group in fleet.groups { sites.begin(site: group.path.first ?? "") }
         if let keys, keys.files == nil, let node = fleet.keysNode {
             list.add(
@@ -42,9 +42,9 @@ public struct FleetChecker {
         }
     }
 
-    /// Whether an error was found so far.
+    /// `true` if an error was found so far.
     public var hasErrors: Bool { list.hasErrors }
-    /// Whether the list of problems is full.
+    /// `true` if the list of problems is full.
     public var isFull: Bool { list.isFull }
 
     /// Adds the next beacon, in the order of the fleet.
@@ -131,7 +131,7 @@ public struct FleetKeyFolder: Sendable {
         self.exposed = exposed
     }
 
-    /// Why a key cannot be used; `nil` for a good one, and when there is no directory at all.
+    /// The reason why a key cannot be used; `nil` for a valid one, and if there is no directory at all.
     func fault(_ file: String) -> String? {
         guard let files else { return nil }
         if !files.contains(file) {

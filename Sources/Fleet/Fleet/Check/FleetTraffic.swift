@@ -46,7 +46,7 @@ public struct FleetTraffic: Sendable {
         }
     }
 
-    /// The traffic of no machine.
+    /// Traffic without machines.
     public init() {}
 
     /// Adds a site at the end, unless it is there, and returns its number.

@@ -102,7 +102,7 @@ extension FleetDiff {
             + "\(unchanged) unchanged\n"
     }
 
-    /// The same for programs. A value that is not there is `null`.
+    /// The differences as JSON. A missing value is `null`.
     public var json: JSONValue {
         .record([
             ("added", .array(added.map { .string($0) })), ("removed", .array(removed.map { .string($0) })),

@@ -110,7 +110,7 @@ public struct AnsibleInventory {
     }
 }
 
-/// Why a beacon cannot be rolled out.
+/// The reason why a beacon cannot be rolled out.
 public struct AnsibleInventoryError: Error, Hashable, Sendable, CustomStringConvertible {
     public let description: String
 

@@ -30,7 +30,7 @@ public enum ControllerKind: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether all advertisements share one advertising set, and so take turns.
+    /// `true` if all advertisements share one advertising set, and so take turns.
     public var hasOneSet: Bool { self != .extended && self != .virtual }
 
     var description: String {

@@ -138,7 +138,7 @@ struct FleetDecoder {
         groups[group].variables[Variable.spreadName] = Variable(value: .spread(intervals), origin: .node(spread))
     }
 
-    /// Why a variable may not have this name, or may not be set; `nil` for a good name.
+    /// The reason why a variable may not have this name, or may not be set; `nil` for a valid name.
     func nameFault(ofVariable name: String) -> String? {
         if Variable.reserved.contains(name) {
             return "the variable \"\(name)\" takes its value from the beacon itself and cannot be set"
@@ -226,7 +226,7 @@ extension FleetDecoder {
         return groups.count - 1
     }
 
-    /// Why a group does not exist.
+    /// The reason why a group does not exist.
     enum GroupFault: Error {
         case name(String)
         case tooDeep
@@ -299,7 +299,7 @@ extension FleetDecoder {
 
     /// Adds a beacon to the fleet.
     ///
-    /// - Returns: Why it cannot be added: its name is not unique.
+    /// - Returns: The reason why it cannot be added: its name is not unique.
     mutating func add(_ beacon: Fleet.Beacon) -> String? {
         if let first = numbers[beacon.name].map({ beacons[$0] }) {
             let place =

@@ -8,15 +8,15 @@ internal import Configuration
 enum NameRule {
     static let limit = 64
 
-    /// Why a name is invalid; `nil` for a valid name.
+    /// The reason why a name is invalid; `nil` for a valid name.
     static func fault(_ name: String) -> String? {
         guard let first = name.utf8.first else { return "the name is empty" }
         let isGood = name.utf8.count <= limit && isLetterOrDigit(first) && name.utf8.allSatisfy(isPlain)
         return isGood ? nil : reason(Array(name.utf8))
     }
 
-    /// Why the name of a beacon is invalid; `nil` for a valid name. Files and the hosts in the inventory for Ansible
-    /// have the names of beacons, so some names are reserved.
+    /// The reason why the name of a beacon is invalid; `nil` for a valid name. Files and the hosts in the inventory for
+    /// Ansible have the names of beacons, so some names are reserved.
     static func beaconFault(_ name: String) -> String? {
         if let fault = fault(name) { return fault }
         guard let taken = taken.first(where: { $0.isPrefix ? name.hasPrefix($0.name) : name == $0.name }) else {
@@ -59,7 +59,8 @@ enum NameRule {
         }
     }
 
-    /// Whether a text can be a host's name or address, or a serial number: as names, but `:` is allowed as well.
+    /// Returns whether a text can be a host's name or address, or a serial number: as names, but `:` is allowed as
+    /// well.
     static func isWord(_ text: String) -> Bool {
         guard let first = text.utf8.first, text.utf8.count <= limit, isLetterOrDigit(first) else { return false }
         return text.utf8.allSatisfy { isPlain($0) || $0 == UInt8(ascii: ":") }

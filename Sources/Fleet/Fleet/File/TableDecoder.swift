@@ -296,7 +296,7 @@ struct TableRows {
 }
 
 extension TableColumns {
-    /// What is wrong with the combination of the row's coordinates; `nil` when it is good.
+    /// The error in the combination of the row's coordinates; `nil` if there is none.
     fileprivate func coordinateFault(in row: CSVRow) -> (column: Int, message: String)? {
         func given(_ index: Int) -> Int? {
             guard let column = coordinates[index], !row.cells[column].isEmpty else { return nil }

@@ -2,13 +2,13 @@ internal import BluetoothTypes
 internal import Configuration
 
 extension FleetLock {
-    /// Why identities cannot be taken from a manifest.
+    /// The reason why identities cannot be taken from a manifest.
     public enum AdoptionError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The manifest belongs to the fleet with this name.
         case otherFleet(String)
         /// The manifest does not contain the value of this variable in a field of its own.
         case hidden(variable: String)
-        /// This beacon of the manifest does not send what the template describes.
+        /// This beacon of the manifest does not match the template.
         case otherTemplate(beacon: String)
 
         /// As the end of a sentence.

@@ -9,13 +9,13 @@ struct Allocator {
     private(set) var problems = ProblemList()
     private let lockFile: String
     private let now: RFC3339Time
-    /// Whether the lock has no identities yet.
+    /// `true` if the lock has no identities yet.
     private let isFirst: Bool
     /// The path of the group in which the beacons of each group are counted.
     private var groupScopes: [String] = []
     /// The entries that were in the lock before, by name.
     private var known: [String: [Int]] = [:]
-    /// Whether a beacon has the entry, for each entry that was in the lock before.
+    /// `true` if a beacon has the entry, for each entry that was in the lock before.
     private var isTaken: [Bool] = []
     /// Former names that a beacon has claimed.
     private var claimed: Set<String> = []
@@ -246,7 +246,7 @@ extension Allocator {
             }
             let other = allocation.lock.entries[first].name
             if other == beacon.name, first >= isTaken.count || !isTaken[first] {
-                // The same machine under the same name, now counted in another group: the instance moves with it.
+                // The machine and the name are the same, but they count in another group: the instance moves with them.
                 allocation.lock.entries[first].instance = nil
                 return instance
             }
@@ -344,7 +344,7 @@ extension Allocator {
             || allocation.lock.majors.contains { Self.isBelow($0.group, path) }
     }
 
-    /// Whether numbers are counted in the group or in groups in it.
+    /// Returns whether numbers are counted in the group or in groups in it.
     private func isNumbered(_ group: Fleet.Group) -> Bool {
         let depth = max(fleet.rules.major?.per.depth ?? 0, fleet.rules.minor?.within.depth ?? 0)
         guard group.path.count <= depth else { return false }
@@ -396,7 +396,7 @@ extension Allocator {
 /// Numbers 0...65535 that are given out upwards from the first one, and then from 0 where numbers are free.
 private struct NumberRange {
     private var upcoming: Int
-    /// Numbers below this one are taken.
+    /// All numbers below this one are given out.
     private var lowest = 0
     private var taken: Set<Int> = []
 

@@ -59,7 +59,7 @@ public struct FleetAllocation: Sendable {
         var epoch: RFC3339Time?
     }
 
-    /// How an allocation changed a lock.
+    /// The changes that an allocation made to a lock.
     public struct Changes: Hashable, Sendable {
         /// The number of beacons that were given an identity.
         public var added = 0
@@ -93,7 +93,7 @@ struct AllocationRules: Sendable {
         case floor
         case room
 
-        /// How many names of a group's path belong to it.
+        /// The number of names of a group's path that belong to the part.
         var depth: Int {
             switch self {
             case .fleet: 0

@@ -3,12 +3,12 @@ public import Configuration
 
 /// The identities that a fleet has given out: one beacon a line, in the order in which they were given out.
 ///
-/// New beacons are added at the end and no line ever moves. When two people both add a beacon, they change the same
-/// place of the file, so that version control reports a conflict. Identities that are no longer used stay in the file
-/// as retired, so that no identity is given out twice.
+/// New beacons are added at the end and no line ever moves. If two branches both add a beacon, they change the same
+/// place of the file, so version control reports a conflict. Identities that are no longer used stay in the file as
+/// retired, so that no identity is given out twice.
 ///
-/// Every line ends with a check mark (`LineMark`), so that a damaged or edited line is refused with its line number.
-/// A line without a mark, as version 0.1 wrote it or a person does, is read as it is.
+/// Every line ends with a check mark (`LineMark`), so that a damaged or edited line is refused with its line number. A
+/// line without a mark, from version 0.1 or written by hand, is accepted without this check.
 public struct FleetLock: Sendable {
     /// The only version of the format so far.
     public static let version = 1
@@ -236,13 +236,13 @@ private struct LockDecoder {
     }
 
     /// Compares the mark of a line with the line that Pharos would write for the same values, so that another layout of
-    /// the JSON is no damage. Says nothing about a line in which another error was found.
+    /// the JSON is not an error. Reports nothing for a line with another error.
     private mutating func checkMark(_ line: String, _ object: JSONNode) {
         guard let node = object["check"], let octets = decoder.octets(node, count: 2),
             !decoder.problems.contains(where: { $0.isError && $0.position >= object.position })
         else { return }
         if UInt16(octets[0]) << 8 | UInt16(octets[1]) != LineMark.of(line) {
-            // The mark is of the line, whatever stands in it.
+            // The error is reported at the line, because the mark covers the whole line.
             decoder.error(LineMark.fault, at: JSONNode(object.value, at: object.position, path: .root))
         }
     }

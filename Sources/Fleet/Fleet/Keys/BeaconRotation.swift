@@ -63,7 +63,7 @@ public struct BeaconRotation: Hashable, Sendable {
     public var publicKeyName: String { keyName + ".pub" }
 }
 
-/// Why a beacon's identity key cannot be stored.
+/// The reason why a beacon's identity key cannot be stored.
 public struct BeaconRotationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of the error.
     public enum Reason: Hashable, Sendable {

@@ -200,7 +200,7 @@ public struct LabelURL: Hashable, Sendable {
     }
 }
 
-/// Why a text cannot be the URL on labels.
+/// The reason why a text cannot be the URL on labels.
 public enum LabelURLError: Error, Hashable, Sendable, CustomStringConvertible {
     case noURL
     case unpairedBrace

@@ -78,7 +78,7 @@ public struct LabelSheet: Sendable {
             result +=
                 "<rect width=\"\(width)\" height=\"\(height)\" fill=\"none\" stroke=\"#999\" stroke-width=\"10\"/>"
         }
-        // Labels limit their text to 300 bytes, which every code holds.
+        // Labels limit their text to 300 bytes, which fit into every code.
         guard let code = QRCode(label.codeText) else { return result + texts(of: label) }
         // Whole hundredths of a millimetre, with a quiet zone of four modules.
         let module = (min(height, width / 2) - 2 * Self.margin) / (code.size + 8)

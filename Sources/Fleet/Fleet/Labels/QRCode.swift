@@ -15,7 +15,7 @@ struct QRCode {
         size = unsafe Int(qrcodegen_getSize(code))
     }
 
-    /// Whether the module is dark. Modules outside the code are light.
+    /// Returns whether the module is dark. Modules outside the code are light.
     func isDark(row: Int, column: Int) -> Bool {
         unsafe qrcodegen_getModule(buffer, Int32(clamping: column), Int32(clamping: row))
     }

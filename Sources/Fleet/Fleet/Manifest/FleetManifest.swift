@@ -162,7 +162,7 @@ extension FleetManifest.Advertisement {
 
     /// The length of the advertising data in bytes; `nil` for types whose length varies.
     ///
-    /// - Parameter isRotating: Whether there is an identity key. Telemetry is then encrypted and 4 bytes longer.
+    /// - Parameter isRotating: `true` if there is an identity key. Telemetry is then encrypted and 4 bytes longer.
     static func usualPayloadSize(_ type: String, isRotating: Bool) -> Int? {
         switch type {
         case "ibeacon": flags + 27

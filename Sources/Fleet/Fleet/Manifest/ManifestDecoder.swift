@@ -246,7 +246,7 @@ private struct ManifestRow {
     /// The beginning of the row.
     var place: JSONNode { JSONNode(.null, at: .init(line: row.line, column: 1), path: .root) }
 
-    /// Which of the beacon's advertisements this is, from 1.
+    /// The number of the advertisement in its beacon, from 1.
     var number: Int? { Int(text(.advertisement)) }
 
     func problem(_ message: String) -> FileProblem {

@@ -21,7 +21,7 @@ struct Expression: Hashable, Sendable {
         parts.compactMap { if case .variable(let name) = $0 { name } else { nil } }
     }
 
-    /// Why a text is not an expression.
+    /// The reason why a text is not an expression.
     enum Fault: Error, Hashable, CustomStringConvertible {
         case unclosed
         case name(String)

@@ -19,9 +19,9 @@ struct FleetTemplate: Sendable {
     private let fixedText: [[UInt8]]
     /// The object in the fleet file.
     let node: JSONNode
-    /// Whether beacons send from an allocated address.
+    /// `true` if beacons send from an allocated address.
     let hasAddress: Bool
-    /// Whether a key rotates, so that beacons need an epoch.
+    /// `true` if a key rotates, so that beacons need an epoch.
     let hasEpoch: Bool
 
     /// Every key that a template may have.
@@ -100,7 +100,8 @@ struct FleetTemplate: Sendable {
     }
 }
 
-/// The type of the JSON value that a place of a profile takes. It decides what the text of a table's cell becomes.
+/// The type of the JSON value that a place of a profile takes. It decides to which type the text of a table's cell is
+/// converted.
 enum PlaceType: Sendable {
     case number
     case boolean

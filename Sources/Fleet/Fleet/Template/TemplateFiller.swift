@@ -3,7 +3,7 @@ internal import Configuration
 
 /// Fills the template for one beacon.
 struct TemplateFiller {
-    /// Why a value cannot be filled.
+    /// The reason why a value cannot be filled.
     struct Fault {
         var message: String
         var origin: ValueOrigin
@@ -29,7 +29,7 @@ struct TemplateFiller {
 
     private struct Resolved {
         var value: JSONValue
-        /// Whether the value is a single cell: its JSON type depends on the place that it fills.
+        /// `true` if the value is a single cell: its JSON type depends on the place that it fills.
         var isCell = false
         var origin: ValueOrigin
     }

@@ -7,7 +7,7 @@ enum TemplateFormat {
         decoder.template(node)
     }
 
-    /// In the fleet schema, what belongs to profiles has this before its name.
+    /// The prefix of the names of profile definitions in the fleet schema.
     private static let prefix = "profile-"
 
     private static var schema: JSONValue {
@@ -48,7 +48,7 @@ enum TemplateFormat {
             ]
     }
 
-    /// The description of a value of a profile, also if it stands in a definition.
+    /// The description of a value of a profile, which may be in a definition.
     private static func description(of schema: JSONValue) -> JSONValue? {
         guard case .object(let members) = schema else { return nil }
         if let own = members.first(where: { $0.key == "description" }) { return own.value }
@@ -89,7 +89,7 @@ enum TemplateFormat {
             })
     }
 
-    /// Whether a condition depends on encryption, which a variable may turn on.
+    /// Returns whether a condition depends on encryption, which a variable may turn on.
     private static func mentionsEncryption(_ schema: JSONValue) -> Bool { schema.line.contains("\"encrypted\"") }
 }
 

@@ -52,8 +52,8 @@ enum ValueOrigin: Sendable {
     /// A column of the table that contains the beacon.
     case column(Int)
 
-    /// How specific the value is to one beacon: 0 for the template and "defaults", 1 for a group, 2 for a beacon of a
-    /// list, 3 for a cell.
+    /// The order of variables by how specific they are to one beacon: 0 for the template and "defaults", 1 for a group,
+    /// 2 for a beacon of a list, 3 for a cell.
     var closeness: Int {
         guard case .node(let node) = self else { return 3 }
         if node.path.components.contains(.key("beacons")) { return 2 }

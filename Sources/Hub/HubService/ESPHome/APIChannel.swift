@@ -1,6 +1,6 @@
 internal import BluetoothTypes
 
-/// Why a connection with a client ends.
+/// The reason why a connection with a client ends.
 public enum ChannelFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The client wants encryption, and this proxy has no key.
     case encrypted
@@ -27,7 +27,7 @@ public enum ChannelFault: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// The framing of one connection: converts bytes to messages and back, in plain text or encrypted with a shared key.
 public struct APIChannel: Sendable {
-    /// The maximum length of a client's message, in bytes. Clients of a Bluetooth proxy send a few dozen.
+    /// The maximum length of a client's message, in bytes. Clients of a Bluetooth proxy send a few dozen bytes.
     public static let longest = 4096
 
     private enum State {
@@ -55,7 +55,7 @@ public struct APIChannel: Sendable {
         state = key == nil ? .plain : .hello
     }
 
-    /// Takes received bytes.
+    /// Adds received bytes.
     public mutating func push(_ more: some Collection<UInt8>) { octets += more }
 
     /// Returns the bytes that the handshake has to send, once.

@@ -26,7 +26,7 @@ public enum APIMessageType: UInt64, Sendable {
 
 /// One message with its number.
 public struct APIMessage: Hashable, Sendable {
-    /// The number: one of ``APIMessageType``, or another one of ESPHome.
+    /// The number: one of ``APIMessageType``, or another message number of ESPHome.
     public let type: UInt64
     /// The fields, in Protocol Buffers' encoding.
     public let payload: [UInt8]

@@ -41,7 +41,7 @@ struct NoiseHandshake {
         hash = Array(SHA256.hash(data: Array("Noise_NNpsk0_25519_ChaChaPoly_SHA256".utf8)))
         chainingKey = hash
         mix(hash: prologue)
-        // The pattern's psk0: the shared key comes before all else.
+        // psk0 in the pattern: the shared key is used before all other keys.
         let keys = derive(key.octets, 3)
         chainingKey = keys[0]
         mix(hash: keys[1])

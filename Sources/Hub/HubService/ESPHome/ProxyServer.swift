@@ -5,27 +5,27 @@ public import Listener
 public import Sightings
 internal import Synchronization
 
-/// Home Assistant's Bluetooth proxy: receives advertisements, and serves its clients on a thread of their own, so that no
+/// Home Assistant's Bluetooth proxy: receives advertisements, and serves its clients on a separate thread, so that no
 /// client can delay the reception.
 ///
-/// Advertisements of 50 ms share one message. A client that does not read loses advertisements, which are counted; other
-/// clients lose none.
+/// Advertisements of 50 ms share one message. A client that does not read loses advertisements, which are counted;
+/// other clients lose none.
 public final class ProxyServer: SightingConsumer, Sendable {
-    /// What the two threads share.
+    /// The state that the two threads share.
     private struct Shared {
         var batch = RawAdvertisementBatch()
         var full: [RawAdvertisementBatch] = []
         var scanner = ProxyScannerState.starting
         var isOver = false
-        /// The number of advertisements that came faster than the thread could take them.
+        /// The number of advertisements that arrived faster than the thread could read them.
         var lost = 0
     }
 
-    /// The number of clients at a time. Home Assistant is one client.
+    /// The largest number of clients at a time. Home Assistant is one client.
     static let clientLimit = 16
-    /// How many bytes may wait for a client: half a minute of a busy place.
+    /// The largest number of bytes that wait for a client: about 30 s at a busy place.
     static let backlogLimit = 1 << 20
-    /// How many batches may wait for the thread.
+    /// The largest number of batches that wait for the thread.
     private static let batchLimit = 256
     private static let batchMilliseconds = 50
 
@@ -44,7 +44,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
     ///
     /// - Parameters:
     ///   - key: The key that clients must have; `nil` for plain text.
-    ///   - isActive: Whether the scan requests scan responses.
+    ///   - isActive: True if the scan requests scan responses.
     ///   - log: Receives sentences for the log, from two threads.
     public init(
         _ listen: ListenAddress, _ identity: ProxyIdentity, key: ProxyKey?, isActive: Bool,
@@ -86,7 +86,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
         try source.run(self)
     }
 
-    // MARK: What the source calls
+    // MARK: Calls from the source
 
     public func advance(to now: HeardInstant) {}
 
@@ -190,7 +190,7 @@ private final class ProxyClient {
 
     var isWaiting: Bool { !waiting.isEmpty }
 
-    /// Why it has disconnected, and how many advertisements it has lost.
+    /// The reason why it has disconnected, and the number of advertisements that it has lost.
     var departure: String {
         var text = reason.map { " (\($0))" } ?? ""
         if dropped > 0 { text += "; \(dropped) advertisements were dropped because it did not read them" }
@@ -233,7 +233,7 @@ private final class ProxyClient {
         waiting += channel.frame(message)
     }
 
-    /// Sends what the socket takes.
+    /// Sends as many bytes as the socket accepts.
     func flush(isLast: Bool) {
         if isLast { waiting += channel.frame(APIMessage(.disconnectRequest)) }
         if !waiting.isEmpty, !isOver {

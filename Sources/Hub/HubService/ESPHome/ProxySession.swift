@@ -3,11 +3,11 @@ public import BluetoothTypes
 internal import LinuxHost
 public import Listener
 
-/// How a Bluetooth proxy identifies itself to clients.
+/// The identity that a Bluetooth proxy sends to clients.
 public struct ProxyIdentity: Hashable, Sendable {
     /// The name in Home Assistant: letters, digits and hyphens.
     public let name: String
-    /// The address by which clients tell proxies apart.
+    /// The address by which clients distinguish proxies.
     public let address: DeviceAddress
     /// The version of Pharos.
     public let version: String
@@ -26,7 +26,7 @@ public struct ProxyIdentity: Hashable, Sendable {
         self.version = version
     }
 
-    /// The identity of this machine, unless `name` and `address` say otherwise.
+    /// The identity of this machine. `name` and `address` replace its name and its address.
     ///
     /// - Throws: if no network card has an address.
     public init(ofThisMachine name: String?, address: DeviceAddress?, version: String) throws(ListenerServiceError) {
@@ -57,9 +57,9 @@ public enum ProxyScannerState: UInt64, Sendable {
     case stopped = 5
 }
 
-/// The session of one client: answers its messages, and knows whether it wants advertisements.
+/// The session of one client: answers its messages, and stores whether it wants advertisements.
 public struct ProxySession: Sendable {
-    /// The version of the API, and the version of ESPHome that has it, which Home Assistant asks for.
+    /// The version of the API, and the version of ESPHome that has it, which Home Assistant requests.
     static let apiVersion = (major: UInt64(1), minor: UInt64(10), release: "2026.1.0")
     /// The proxy's features: passive scan, raw advertisements, scanner state and mode.
     static let features: UInt64 = 1 | 32 | 64
@@ -67,15 +67,15 @@ public struct ProxySession: Sendable {
     private let identity: ProxyIdentity
     private let isActive: Bool
     private var scanner: ProxyScannerState
-    /// Whether the client wants advertisements.
+    /// True if the client wants advertisements.
     public private(set) var wantsAdvertisements = false
-    /// Whether one of the two sides has ended the session. The answer to the last message must still be sent.
+    /// True if one of the two sides has ended the session. The answer to the last message must still be sent.
     public private(set) var isOver = false
 
     /// The session of a client that has just connected.
     ///
     /// - Parameters:
-    ///   - isActive: Whether the scan requests scan responses.
+    ///   - isActive: True if the scan requests scan responses.
     ///   - scanner: The present state of the scanner.
     public init(_ identity: ProxyIdentity, isActive: Bool, scanner: ProxyScannerState) {
         self.identity = identity
@@ -95,7 +95,7 @@ public struct ProxySession: Sendable {
                     $0.add(4, identity.name)
                 }
             ]
-        // Clients before 2026 send a password. There is none, so every password is right.
+        // Clients before 2026 send a password. The proxy has no password, so it accepts every password.
         case .authenticationRequest: return [APIMessage(.authenticationResponse)]
         case .disconnectRequest:
             isOver = true
@@ -121,7 +121,7 @@ public struct ProxySession: Sendable {
         }
     }
 
-    /// Notes the state of the scanner. Returns a message if the client wants to know it.
+    /// Updates the state of the scanner. Returns a message if the client wants advertisements.
     public mutating func change(_ state: ProxyScannerState) -> APIMessage? {
         guard state != scanner else { return nil }
         scanner = state

@@ -6,7 +6,7 @@ public struct RawAdvertisementBatch: Sendable {
     private static let countLimit = 64
     private static let octetLimit = 32 << 10
 
-    /// Whether the next advertisement must go into another batch.
+    /// True if the next advertisement must go into another batch.
     public var isFull: Bool { count >= Self.countLimit || writer.octets.count >= Self.octetLimit }
 
     private var writer = ProtocolBufferWriter()
@@ -20,7 +20,7 @@ public struct RawAdvertisementBatch: Sendable {
     ///
     /// - Parameters:
     ///   - address: The sender's address.
-    ///   - isRandom: Whether it is a random address.
+    ///   - isRandom: True if it is a random address.
     ///   - level: In dBm; `nil` if it is not known, which is sent as 127, as in HCI.
     ///   - data: The received AD structures.
     public mutating func add(_ address: DeviceAddress, isRandom: Bool, level: Int8?, data: some Collection<UInt8>) {

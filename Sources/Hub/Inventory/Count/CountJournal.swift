@@ -1,7 +1,7 @@
 internal import BluetoothTypes
 public import Configuration
 
-/// When a count was started and finished, and by whom: a file of JSON Lines next to the logs.
+/// The start and the end of a count, with the names of the persons: a file of JSON Lines next to the logs.
 public struct CountJournal: Hashable, Sendable {
     /// The name of the count, such as `2026-03-01`.
     public var count: String
@@ -80,7 +80,7 @@ public struct CountJournal: Hashable, Sendable {
         return name
     }
 
-    /// Orders names of counts by day, then by number.
+    /// Returns true if the count `left` comes before `right`, by day, then by number.
     public static func isBefore(_ left: String, _ right: String) -> Bool {
         let parts = [left, right].map { name -> (String, Int) in
             let date = String(name.prefix(10))

@@ -5,7 +5,7 @@ public import Sightings
 /// The log of one receiver in a count: a file of JSON Lines to which lines are only appended, so that an interruption
 /// loses nothing that was counted before.
 public struct CountLog: Hashable, Sendable {
-    /// Who counts, and with which receiver.
+    /// The person who counts, and the receiver.
     public struct Header: Hashable, Sendable {
         /// The unique name of this log in the count.
         public var session: String
@@ -49,14 +49,14 @@ public struct CountLog: Hashable, Sendable {
     /// The moment when a beacon was found.
     public struct Finding: Hashable, Sendable {
         public var at: RFC3339Time
-        /// How long the receiver had listened, in milliseconds.
+        /// The time that the receiver had listened, in milliseconds.
         public var afterMilliseconds: Int
         public var level: Int?
-        /// In millimetres.
+        /// The distance in millimetres.
         public var distance: Int?
     }
 
-    /// What was received from a beacon, up to the last line about it.
+    /// A summary of the packets received from a beacon, up to the last line about it.
     public struct Sight: Hashable, Sendable {
         public var first: RFC3339Time
         public var last: RFC3339Time
@@ -79,7 +79,7 @@ public struct CountLog: Hashable, Sendable {
         public var name: String
     }
 
-    /// How long the receiver listened, and what it received.
+    /// The times with and without reception, and the numbers of reports.
     public struct Listening: Hashable, Sendable {
         public var until: RFC3339Time
         /// The time with and without reception, in milliseconds.
@@ -99,7 +99,7 @@ public struct CountLog: Hashable, Sendable {
     public var findings: [BeaconIdentity: Finding] = [:]
     public var sights: [BeaconIdentity: Sight] = [:]
     public var listening: Listening
-    /// Whether the log is complete, rather than interrupted.
+    /// True if the log is complete. Otherwise it was interrupted.
     public var isEnded = false
     /// The number of lines that cannot be read, without an incomplete last line.
     public var damagedLines = 0
@@ -109,7 +109,7 @@ public struct CountLog: Hashable, Sendable {
     /// - Returns: `nil` if the first line is not that of a log.
     public init?(_ octets: [UInt8]) {
         var lines = octets.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        // The part behind the last line end is incomplete.
+        // The part after the last line end is incomplete.
         lines.removeLast()
         guard let first = lines.first, let header = Header(CountLog.node(first)) else { return nil }
         self.header = header
@@ -131,7 +131,7 @@ public struct CountLog: Hashable, Sendable {
             guard let identity = node["beacon"]?.string.flatMap({ BeaconIdentity($0) }),
                 let at = node["at"]?.string.flatMap({ RFC3339Time($0) })
             else { return false }
-            // The first sighting wins.
+            // The first sighting is kept.
             if findings[identity] == nil {
                 findings[identity] = Finding(
                     at: at, afterMilliseconds: max(0, node["afterS"]?.thousandths ?? 0),
@@ -209,7 +209,7 @@ extension CountLog {
         ])
     }
 
-    /// The line for what was received from a beacon.
+    /// The line about the packets received from a beacon.
     ///
     /// - Parameters:
     ///   - beacon: The beacon's number in the session.
@@ -240,11 +240,11 @@ extension CountLog {
         ])
     }
 
-    /// The line for how long the receiver has listened.
+    /// The line with the listening times.
     ///
     /// - Parameters:
     ///   - lost: Lost reports; `nil` if the number is not known.
-    ///   - isEnd: Whether this is the last line.
+    ///   - isEnd: True if this is the last line.
     public static func line(
         of session: CountSession, lost: Int?, at: RFC3339Time, isEnd: Bool
     ) -> String {

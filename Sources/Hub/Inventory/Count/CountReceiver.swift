@@ -5,13 +5,13 @@ internal import LinuxHost
 public import Listener
 public import Sightings
 
-/// How beacons of an inventory are received.
+/// The settings for receiving the beacons of an inventory.
 public struct InventoryReceiver: Sendable {
-    /// How long to receive, in microseconds; `nil` until a signal ends it.
+    /// The duration of reception in microseconds; `nil` to receive until a signal arrives.
     public var duration: Int?
     /// Added to each level, in dB.
     public var levelOffset = 0
-    /// How levels become distances.
+    /// The rule that converts levels to distances.
     public var distances = DistanceEstimate.Rule()
 
     /// A receiver that runs until a signal ends it.
@@ -50,7 +50,7 @@ final class CountReceiver: SightingConsumer {
     private let file: OutputFile
     private var fault: SystemError?
     private var pending: [UInt8] = []
-    /// When changes were last written, and whether the count is finished was last checked.
+    /// The time at which changes were last written, and the end of the count was last checked.
     private var lastUpdate: UInt64 = 0
     private static let updateInterval: UInt64 = 2_000_000_000
 
@@ -65,7 +65,7 @@ final class CountReceiver: SightingConsumer {
         try file.append(Array(header.line(rule: session.rule).utf8))
     }
 
-    /// - Throws: why the log could not be written completely.
+    /// - Throws: the error because of which the log is incomplete.
     func check() throws { if let fault { throw fault } }
 
     var nextWakeUp: HeardInstant? { session.nextWakeUp }
@@ -104,7 +104,7 @@ final class CountReceiver: SightingConsumer {
         for finding in findings {
             pending += CountLog.line(finding, in: session, at: time(finding.instant)).utf8
         }
-        // An item is reported only once it is on the disk.
+        // An item is reported only after it is stored on the disk.
         flush(isDurable: true)
         for finding in findings { run.found(finding, by: name, at: time(finding.instant)) }
     }
@@ -128,7 +128,7 @@ final class CountReceiver: SightingConsumer {
         pending.removeAll(keepingCapacity: true)
     }
 
-    /// The wall clock at a moment; for a recording without times, the wall clock now.
+    /// The wall-clock time at a moment; for a recording without times, the present wall-clock time.
     private func time(_ instant: HeardInstant) -> RFC3339Time {
         guard let time = source.clock.unixMicroseconds(at: instant) else { return InventoryStore.now }
         return RFC3339Time(secondsSince1970: Int((time - (time < 0 ? 999_999 : 0)) / 1_000_000))

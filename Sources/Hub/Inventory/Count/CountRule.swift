@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// When a beacon counts as found: it was near in at least ``neededHits`` of the last rounds of one second.
+/// The condition under which a beacon is found: it was near in at least ``neededHits`` of the last rounds of one
+/// second.
 public struct CountRule: Hashable, Sendable {
     /// The number of rounds in which a beacon must be near.
     public static let neededHits = 4
@@ -11,13 +12,13 @@ public struct CountRule: Hashable, Sendable {
     /// The share of present beacons that should be found within ``goalRounds``.
     public static let goal = 0.98
 
-    /// The two kinds of memory, as the file names them.
+    /// The two kinds of memory, with their names in the file.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case window
         case sharedQueue = "shared-queue"
     }
 
-    /// What is remembered from earlier rounds.
+    /// The data that is kept from earlier rounds.
     public enum Memory: Hashable, Sendable {
         /// The last rounds of each beacon.
         case window(rounds: Int)
@@ -30,12 +31,12 @@ public struct CountRule: Hashable, Sendable {
     /// The distance up to which a beacon is near, in millimetres.
     public var withinMillimetres = 1000
 
-    /// A window of six rounds, and 1 m.
+    /// The default rule: a window of six rounds, and 1 m.
     public init() {}
 
     static let roundLimits = neededHits...60
     static let capacityLimits = neededHits...100_000
-    /// In millimetres.
+    /// The range of ``withinMillimetres``.
     static let distanceLimits = 100...100_000
 
     /// The kind of the memory.
@@ -46,14 +47,13 @@ public struct CountRule: Hashable, Sendable {
         }
     }
 
-    /// Whether a beacon at this distance, in metres, is near: from 0 to the limit inclusive. An unknown distance is not
-    /// near.
+    /// Returns true if a beacon at this distance in metres is near: 0 to the limit. An unknown distance is not near.
     public func isNear(_ meters: Double?) -> Bool {
         guard let meters else { return false }
         return meters >= 0 && meters <= Double(withinMillimetres) / 1000
     }
 
-    /// Whether a beacon is held to the receiver: at most 0.5 m away, and above -75 dBm.
+    /// Returns true if a beacon is held to the receiver: at most 0.5 m away, and above -75 dBm.
     ///
     /// - Parameters:
     ///   - meters: The distance; `nil` if it is not known.
@@ -88,7 +88,7 @@ public struct CountRule: Hashable, Sendable {
     }
 }
 
-/// Counts in how many of the last rounds each beacon was near. Beacons are numbers.
+/// Counts the last rounds in which each beacon was near. Beacons are identified by numbers.
 struct NearRounds: Sendable {
     private let memory: CountRule.Memory
     private var windows: [Int: (hits: UInt64, round: Int)] = [:]
@@ -102,13 +102,13 @@ struct NearRounds: Sendable {
         self.memory = memory
     }
 
-    /// Forgets all rounds.
+    /// Removes all rounds.
     mutating func removeAll() { self = NearRounds(memory) }
 
-    /// Takes a round in which the receiver worked all the time.
+    /// Adds a round in which the receiver worked all the time.
     ///
     /// - Parameter near: The beacons that were near, nearest first.
-    /// - Returns: those of them that were near often enough, with their hits.
+    /// - Returns: the beacons that were near often enough, with their hits.
     mutating func take(_ near: [Int]) -> [(beacon: Int, hits: Int)] {
         switch memory {
         case .window(let rounds):

@@ -8,13 +8,13 @@ internal import Synchronization
 
 /// One person's part in a count, with one receiver or several. Each receiver writes its own log into the store.
 public final class CountRun: Sendable {
-    /// What happens during a count.
+    /// An event during a count.
     public enum Event: Sendable {
         /// An item was found that was not found before.
         case found(FoundItem)
-        /// How many items are found, from time to time.
+        /// The number of found items, reported from time to time.
         case progress(found: Int, items: Int)
-        /// A sentence for the person who counts.
+        /// A warning for the user, as one sentence.
         case warning(String)
     }
 
@@ -24,18 +24,18 @@ public final class CountRun: Sendable {
         public let receiver: String
         public let by: String
         public let at: RFC3339Time
-        /// How long the receiver had listened, in milliseconds.
+        /// The time that the receiver had listened, in milliseconds.
         public let afterMilliseconds: Int
-        /// In dBm.
+        /// The level in dBm.
         public let level: Int?
-        /// In millimetres, rounded to centimetres.
+        /// The distance in millimetres, rounded to centimetres.
         public let distance: Int?
-        /// How many items are found now, and how many there are.
+        /// The number of items that are found now, and the number of all items.
         public let found: Int
         public let items: Int
     }
 
-    /// What the receivers share.
+    /// The state that the receivers share.
     private struct Shared {
         var found: Set<BeaconIdentity> = []
         var journal: CountJournal?
@@ -55,7 +55,7 @@ public final class CountRun: Sendable {
     /// - Parameters:
     ///   - others: Inventories whose items are reported as foreign.
     ///   - by: The name of the person who counts.
-    ///   - output: Receives what happens, from the thread of each receiver.
+    ///   - output: Receives the events, on the thread of each receiver.
     public init(
         _ store: InventoryStore, _ inventory: Inventory, others: [Inventory], rule: CountRule, by: String,
         receiver: InventoryReceiver, output: @escaping @Sendable (Event) -> Void
@@ -69,11 +69,11 @@ public final class CountRun: Sendable {
         self.output = output
     }
 
-    /// Counts with one or several adapters at once, until a signal comes or the duration is over.
+    /// Counts with one or several adapters at once, until a signal arrives or the duration is over.
     ///
     /// - Parameters:
-    ///   - adapters: Each `nil` for the first adapter of the machine.
-    ///   - samples: What the first adapter receives if it is virtual.
+    ///   - adapters: The adapters; `nil` stands for the first adapter of the machine.
+    ///   - samples: The profiles that the first adapter receives if it is virtual.
     ///   - count: The count to join or to start; `nil` for the open count, or a new one named after the day.
     /// - Throws: `ListenerServiceError` if the first adapter cannot receive; `InventoryError` or `SystemError` if the
     ///   log cannot be written.
@@ -130,7 +130,7 @@ public final class CountRun: Sendable {
         output(.progress(found: shared.withLock { $0.found.count }, items: inventory.items.count))
     }
 
-    /// Ends all receivers if the count `name` was finished meanwhile.
+    /// Ends all receivers if the count `name` has been finished.
     func endIfFinished(_ name: String) {
         guard (try? store.journal(name))?.finish != nil else { return }
         output(.warning("the count \(name) is finished"))
@@ -147,7 +147,7 @@ public final class CountRun: Sendable {
             if let journal = shared.journal { return journal }
             let journal = try store.begin(inventory, by: by, name: count)
             shared.journal = journal
-            // Items that others have found are not reported again.
+            // Items that other receivers have found are not reported again.
             let items = Set(inventory.items.map(\.beacon))
             for log in try store.logs(journal.count).logs {
                 shared.found.formUnion(items.intersection(log.findings.keys))
@@ -185,7 +185,7 @@ public final class CountRun: Sendable {
                     items: inventory.items.count)))
     }
 
-    /// The name of the user who runs this process.
+    /// The name of the user of this process.
     public static var currentUser: String {
         let id = String(Privileges.user)
         let table = (try? Files.read("/etc/passwd", limit: 1 << 24)) ?? []

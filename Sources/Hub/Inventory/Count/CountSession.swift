@@ -2,7 +2,7 @@ internal import BeaconFrames
 internal import BluetoothTypes
 public import Sightings
 
-/// One receiver's part in a count: takes sightings, and returns which items are found.
+/// One receiver's part in a count: takes sightings, and returns the items that are found.
 ///
 /// Call ``advance(to:)`` before each sighting, then ``hear(_:_:_:)``. The same calls return the same items. Rounds in
 /// which the receiver was deaf are not counted.
@@ -21,7 +21,7 @@ public struct CountSession: Sendable {
         /// The beacon's number: the position of its item in the inventory.
         public let beacon: Int
         public let instant: HeardInstant
-        /// How long the receiver had listened, in microseconds.
+        /// The time that the receiver had listened, in microseconds.
         public let afterMicroseconds: Int
         /// The mean level of the last round, in dBm.
         public let level: Double?
@@ -31,7 +31,7 @@ public struct CountSession: Sendable {
         public let rounds: Int
     }
 
-    /// What was received from a beacon so far.
+    /// A summary of the packets received from a beacon so far.
     public struct Observation: Hashable, Sendable {
         public internal(set) var first: HeardInstant
         public internal(set) var last: HeardInstant
@@ -41,12 +41,12 @@ public struct CountSession: Sendable {
         /// The shortest distance of a round, in metres.
         public internal(set) var nearestMeters: Double?
         public internal(set) var batteryMillivolts: Int?
-        /// The interval that was learned, in microseconds.
+        /// The learned advertising interval, in microseconds.
         public internal(set) var intervalMicroseconds: Int?
         public internal(set) var addresses = AddressWatch()
-        /// Whether it was near in any round.
+        /// True if it was near in any round.
         public internal(set) var wasNear = false
-        /// Whether anything has changed since ``CountSession/takeChanges()``.
+        /// True if anything has changed since ``CountSession/takeChanges()``.
         var isChanged = true
     }
 
@@ -54,13 +54,13 @@ public struct CountSession: Sendable {
     public let rule: CountRule
     /// The items of other inventories. Their beacons have the numbers after those of ``inventory``.
     public let foreigners: [Foreigner]
-    /// What was received, by the beacon's number.
+    /// The observations, by the beacon's number.
     public private(set) var observations: [Int: Observation] = [:]
     /// The beacons that were found, by the beacon's number.
     public private(set) var findings: [Int: Finding] = [:]
-    /// How long the receiver worked, in microseconds.
+    /// The time that the receiver worked, in microseconds.
     public private(set) var listenedMicroseconds = 0
-    /// How long the receiver was deaf, in microseconds.
+    /// The time that the receiver was deaf, in microseconds.
     public private(set) var deafMicroseconds = 0
     /// The number of all reports.
     public var reports: Int { table.counts.reports }
@@ -78,7 +78,7 @@ public struct CountSession: Sendable {
     /// - Parameters:
     ///   - others: Inventories whose items are foreign, unless `inventory` has the same beacon.
     ///   - rule: `nil` for the rule of the inventory.
-    ///   - distances: How levels become distances.
+    ///   - distances: The rule that converts levels to distances.
     public init(
         _ inventory: Inventory, others: [Inventory] = [], rule: CountRule? = nil,
         distances: DistanceEstimate.Rule = .init()
@@ -104,18 +104,18 @@ public struct CountSession: Sendable {
     /// The number of items that are found.
     public var foundCount: Int { findings.count }
 
-    /// When ``advance(to:)`` must be called even if no report arrives; `nil` for never.
+    /// The time at which ``advance(to:)`` must be called even if no report arrives; `nil` for never.
     public var nextWakeUp: HeardInstant? {
         roundStart?.advanced(byMicroseconds: CountRule.roundMicroseconds)
     }
 
-    /// The receiver starts, and with it the first round.
+    /// Starts the first round, together with the receiver.
     public mutating func begin(at now: HeardInstant) {
         if clock == nil { clock = now }
         if roundStart == nil { roundStart = now }
     }
 
-    /// Lets time pass.
+    /// Advances the time to `now`, and ends the rounds that are over.
     ///
     /// - Returns: the items that are found by the completed rounds.
     public mutating func advance(to now: HeardInstant) -> [Finding] {
@@ -140,7 +140,7 @@ public struct CountSession: Sendable {
         return found
     }
 
-    /// Takes an advertisement, whose data is `range` of `octets`.
+    /// Processes an advertisement. Its data is the part `range` of `octets`.
     public mutating func hear(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) {
         begin(at: sighting.instant)
         guard let place = table.hear(sighting, octets, range), place < table.knownCount else { return }
@@ -155,7 +155,7 @@ public struct CountSession: Sendable {
         observations[place] = seen
     }
 
-    /// The receiver is deaf from now on.
+    /// Marks the receiver as deaf from now on.
     public mutating func becomeDeaf(at now: HeardInstant) {
         pass(until: now)
         isDeaf = true
@@ -163,7 +163,7 @@ public struct CountSession: Sendable {
         table.breakOff()
     }
 
-    /// The receiver works again.
+    /// Marks the receiver as working again.
     public mutating func becomeHearing(at now: HeardInstant) {
         pass(until: now)
         isDeaf = false
@@ -234,12 +234,12 @@ public struct CountSession: Sendable {
 
 /// Detects from addresses that two beacons send one identity.
 ///
-/// A private address never returns after it has changed, so two addresses that alternate belong to two beacons. Two
-/// addresses of kinds that do not change also belong to two beacons.
+/// A private address is never used again after it has changed, so two addresses that alternate belong to two beacons.
+/// Two addresses of kinds that do not change also belong to two beacons.
 public struct AddressWatch: Hashable, Sendable {
     /// The last senders, at most ``limit``.
     public private(set) var senders: [Sender] = []
-    /// Whether two beacons send the same identity.
+    /// True if two beacons send the same identity.
     public private(set) var isDuplicate = false
     private var last: Sender?
 
@@ -260,7 +260,7 @@ public struct AddressWatch: Hashable, Sendable {
         senders.append(sender)
     }
 
-    /// Whether an address is of a kind that changes with time.
+    /// Returns true if an address is of a kind that changes with time.
     private static func changes(_ sender: Sender) -> Bool {
         sender.isRandom && sender.address.randomKind != .staticDevice
     }

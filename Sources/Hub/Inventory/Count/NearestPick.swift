@@ -33,7 +33,7 @@ public struct NearestPick: Sendable {
     private var wasListened = true
 
     /// - Parameters:
-    ///   - rule: The memory of rounds. Its distance is not used.
+    ///   - rule: The rule that counts rounds. Its distance is not used.
     ///   - known: Beacons whose level at 1 m is known.
     public init(
         rule: CountRule = CountRule(), known: [KnownBeacon] = [], distances: DistanceEstimate.Rule = .init()
@@ -43,12 +43,12 @@ public struct NearestPick: Sendable {
         self.distances = distances
     }
 
-    /// When ``advance(to:)`` must be called even if no report arrives.
+    /// The time at which ``advance(to:)`` must be called even if no report arrives.
     public var nextWakeUp: HeardInstant? {
         roundStart?.advanced(byMicroseconds: CountRule.roundMicroseconds)
     }
 
-    /// Lets time pass.
+    /// Advances the time to `now`, and ends the round if it is over.
     public mutating func advance(to now: HeardInstant) {
         if begun == nil { begun = now }
         if roundStart == nil { roundStart = now }
@@ -61,14 +61,14 @@ public struct NearestPick: Sendable {
         }
     }
 
-    /// Takes an advertisement, whose data is `range` of `octets`.
+    /// Processes an advertisement. Its data is the part `range` of `octets`.
     public mutating func hear(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) {
         advance(to: sighting.instant)
         guard answer == nil else { return }
         table.hear(sighting, octets, range)
     }
 
-    /// Notes whether the receiver works.
+    /// Updates whether the receiver works.
     public mutating func change(isHearing: Bool) {
         isDeaf = !isHearing
         if isDeaf { wasListened = false }
@@ -111,7 +111,7 @@ public struct NearestPick: Sendable {
 
     private mutating func number(of identity: BeaconIdentity) -> Int {
         if let number = numbers[identity] { return number }
-        // An attacker may send new identities all the time, each in one round only: limit the memory.
+        // Limits the memory, because an attacker may send new identities all the time, each in only one round.
         if identities.count > 100_000 {
             numbers.removeAll()
             identities.removeAll()

@@ -13,7 +13,7 @@ public struct Inventory: Hashable, Sendable {
     public var title: String?
     /// The site file with the floor plan, relative to the inventory file.
     public var site: String?
-    /// When an item counts as found.
+    /// The rule by which an item counts as found.
     public var rule: CountRule
     /// A battery below this is low, in millivolts.
     public var lowBatteryMillivolts: Int
@@ -35,7 +35,7 @@ public struct Inventory: Hashable, Sendable {
         items = []
     }
 
-    /// The default of the low battery limit, in millivolts: the voltage of a coin cell some weeks before its end.
+    /// The default low battery limit in millivolts: the voltage of a coin cell some weeks before it is empty.
     public static let lowBatteryMillivolts = 2400
 
     /// The description of a beacon.
@@ -82,7 +82,7 @@ public struct Inventory: Hashable, Sendable {
         /// The range of a coordinate, in millimetres: ±100 km.
         public static let limit = -100_000_000...100_000_000
 
-        /// The position as the file has it, in metres.
+        /// The position in the form of the file, in metres.
         public var json: JSONValue {
             .array([east, north].map { .number(JSONNumber(thousandths: $0)) })
         }
@@ -140,7 +140,7 @@ extension Inventory {
     /// The maximum number of items.
     public static let itemLimit = 100_000
 
-    /// Why a text cannot be a name, a note or a path; `nil` if it can.
+    /// The reason why a text cannot be a name, a note or a path; `nil` if it is valid.
     static func fault(_ text: String, limit: Int) -> String? {
         if text.isEmpty { return "the text is empty" }
         let count = text.unicodeScalars.count
@@ -215,7 +215,7 @@ extension Inventory {
         .record([("name", .string(place.name))] + (place.position.map { [("position", $0.json)] } ?? []))
     }
 
-    /// The items as the file has them.
+    /// The items in the form of the file.
     static func itemsJSON(_ items: [Item]) -> JSONValue {
         .array(
             items.map { item in

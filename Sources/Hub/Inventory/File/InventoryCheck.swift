@@ -4,9 +4,9 @@ public import Configuration
 public import Sightings
 public import Sites
 
-/// The check of an inventory without receiving anything: whether its items can be found within six seconds.
+/// Checks, without receiving, whether the items of an inventory can be found within six seconds.
 public struct InventoryCheck: Hashable, Sendable {
-    /// How likely one beacon is found within six seconds.
+    /// The probability that a beacon is found within six seconds.
     public struct Beacon: Hashable, Sendable {
         public let item: String
         public let beacon: BeaconIdentity
@@ -16,7 +16,7 @@ public struct InventoryCheck: Hashable, Sendable {
         /// the interval is not known.
         public let chance: Double?
 
-        /// Whether the probability reaches the goal; `nil` if it is not known.
+        /// True if the probability reaches the goal; `nil` if it is not known.
         public var isFastEnough: Bool? { chance.map { $0 >= CountRule.goal } }
     }
 

@@ -109,7 +109,7 @@ enum PlaceKeys {
     static let section = Section("A place.", [name, position])
 }
 
-/// The keys of a thing in an inventory.
+/// The keys of an item in an inventory.
 enum ItemKeys {
     static let id = Key("id", .name, "Unique id of the thing, such as \"drill-7\".", isRequired: true)
     static let name = Key("name", InventoryKeys.label(Inventory.nameLimit), "Name of the thing.", isRequired: true)

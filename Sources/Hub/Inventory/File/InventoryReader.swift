@@ -19,7 +19,7 @@ extension Inventory {
     /// The text of `profiles/schema/inventory.schema.json` (JSON Schema, draft 2020-12).
     public static var schema: String { InventoryKeys.section.schemaFile(title: "Pharos inventory") }
 
-    /// Items of a finished count, as ``itemsJSON(_:)`` writes them; those that cannot be read are left out.
+    /// Items of a finished count, as ``itemsJSON(_:)`` writes them. Unreadable items are left out.
     static func items(_ node: JSONNode?) -> [Item] {
         var reader = InventoryReader(decoder: ConfigurationDecoder())
         let nodes = node?.elements ?? []

@@ -23,11 +23,11 @@ public struct ItemOutcome: Hashable, Sendable {
     public let states: [ItemState]
     public let firstHeard: RFC3339Time?
     public let lastHeard: RFC3339Time?
-    /// When it was first found.
+    /// The time at which it was first found.
     public let found: RFC3339Time?
     /// The person who found it first.
     public let foundBy: String?
-    /// How long the receiver that first found it had listened, in milliseconds.
+    /// The time that the receiver that first found it had listened, in milliseconds.
     public let afterMilliseconds: Int?
     /// The strongest level, in dBm.
     public let bestLevel: Int?
@@ -41,7 +41,7 @@ public struct ItemOutcome: Hashable, Sendable {
     /// The first of ``states``: found, heard or missing.
     public var state: ItemState { states[0] }
 
-    /// Merges what all logs contain about an item.
+    /// Merges the data of all logs about an item.
     ///
     /// - Parameter lowBattery: The low battery limit, in millivolts.
     init(_ item: Inventory.Item, _ logs: [CountLog], lowBattery: Int) {

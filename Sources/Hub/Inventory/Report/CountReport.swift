@@ -8,7 +8,7 @@ public struct CountReport: Hashable, Sendable {
     public struct Receiver: Hashable, Sendable {
         public let header: CountLog.Header
         public let listening: CountLog.Listening
-        /// Whether its log is complete. Otherwise it is still counting, or was interrupted.
+        /// True if its log is complete. Otherwise it is still counting, or was interrupted.
         public let isEnded: Bool
     }
 
@@ -28,12 +28,12 @@ public struct CountReport: Hashable, Sendable {
     /// The name of the count.
     public let count: String
     public let start: RFC3339Time
-    /// When it was finished; `nil` while it is open.
+    /// The time at which it was finished; `nil` while it is open.
     public let end: RFC3339Time?
-    /// The names of all persons who took part.
+    /// The names of all persons in the count.
     public let by: [String]
     public let receivers: [Receiver]
-    /// In the order of the inventory.
+    /// The results of the items, in the order of the inventory.
     public let outcomes: [ItemOutcome]
     /// The items of other inventories, strongest level first.
     public let foreigners: [Foreigner]
@@ -223,7 +223,7 @@ extension CountReport {
         ])
     }
 
-    /// CSV (RFC 4180) with a line for each item, then for each foreign item. No cell can be taken for a formula.
+    /// CSV (RFC 4180) with a line for each item, then for each foreign item. No cell can be mistaken for a formula.
     public var csv: String {
         func text(_ text: String?) -> String { text.map(SpreadsheetText.text) ?? "" }
         func number(_ value: Int?) -> String { value.map { "\($0)" } ?? "" }

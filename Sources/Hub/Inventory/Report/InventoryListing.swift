@@ -10,7 +10,7 @@ public struct InventoryListing: Sendable {
 
     /// - Parameters:
     ///   - report: The count; `nil` if there is none. Items that were added after a count was finished have no state.
-    ///   - onlyMissing: Whether only items that the count has not found are listed.
+    ///   - onlyMissing: True if only items that the count has not found are listed.
     public init(_ inventory: Inventory, _ report: CountReport?, onlyMissing: Bool) {
         self.inventory = inventory
         self.report = report
@@ -91,7 +91,7 @@ public struct InventoryDirectory: Sendable {
     }
 }
 
-/// Everything that is known about an inventory, or about one of its items.
+/// All known facts about an inventory, or about one of its items.
 public struct InventoryFacts: Sendable {
     private let facts: [(String, JSONValue)]
 

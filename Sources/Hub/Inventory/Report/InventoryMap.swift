@@ -61,7 +61,7 @@ public struct InventoryMap: Sendable {
         )
     }
 
-    /// Two decimals.
+    /// A number with two decimals.
     private static func number(_ value: Double) -> String {
         let hundredths = Int((min(1e7, max(-1e7, value)) * 100).rounded())
         let (whole, rest) = (abs(hundredths) / 100, abs(hundredths) % 100)

@@ -69,8 +69,9 @@ public struct MailMessage: Sendable {
             """
     }
 
-    /// Whether a text is an address that can stand in a header and behind `--` of a command line: letters, digits and
-    /// `.!#$%&'*+/=?^_{|}~-` and a backtick before one `@`, a name of letters, digits, `.` and `-` behind it, and no `-` first.
+    /// Returns true if a text is an address that is safe in a header and after `--` on a command line: letters, digits,
+    /// `.!#$%&'*+/=?^_{|}~-` and a backtick before one `@`, and a name of letters, digits, `.` and `-` after it. The
+    /// first character must not be `-`.
     public static func isAddress(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         guard parts.count == 2, (1...64).contains(parts[0].count), (1...255).contains(parts[1].count) else {
@@ -91,7 +92,7 @@ public struct MailMessage: Sendable {
         return isWord(parts[1].first ?? 0) && parts[1].allSatisfy { isWord($0) || ".-".utf8.contains($0) }
     }
 
-    /// Encoded words of at most 75 characters, one a line (RFC 2047).
+    /// Encoded words of at most 75 characters, one per line (RFC 2047).
     private static func encodedWords(_ text: String) -> String {
         var words: [String] = []
         var part: [UInt8] = []

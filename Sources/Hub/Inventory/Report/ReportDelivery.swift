@@ -2,7 +2,7 @@ internal import LinuxHost
 
 /// Makes PDF documents and sends mail with the machine's programs, which are started without a shell.
 public enum ReportDelivery {
-    /// How long a program may run, in seconds.
+    /// The longest run time of a program, in seconds.
     private static let timeLimit = 600
 
     /// Converts a report into one PDF document, with `rsvg-convert`.
@@ -26,7 +26,7 @@ public enum ReportDelivery {
         let file = "\(directory.path)/message"
         try create(file, message.text)
         for program in ["sendmail", "/usr/sbin/sendmail", "/usr/lib/sendmail"] {
-            // -i: a line with a single dot does not end the message. No address is taken for an option behind --.
+            // -i: a line with a single dot does not end the message. No address after -- is read as an option.
             if try run([program, "-i", "--"] + addresses, input: file) != nil { return }
         }
         throw InventoryError(

@@ -1,7 +1,7 @@
 internal import BluetoothTypes
 internal import Configuration
 
-/// HTML pages without scripts, and without anything from a network.
+/// HTML pages without scripts and without resources from a network.
 enum ReportPage {
     /// - Parameter markup: The body, with all text escaped.
     static func html(title: String, body markup: String) -> String {

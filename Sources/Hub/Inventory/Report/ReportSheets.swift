@@ -12,7 +12,7 @@ public struct ReportSheets: Sendable {
 
     private static let (width, height) = (29_700, 21_000)
     private static let (margin, lineHeight, size) = (1200, 380, 260)
-    /// About how many columns of a terminal fit into two centimetres at ``size``.
+    /// The approximate number of terminal columns that fit into two centimetres at ``size``.
     private static let columnsInTwoCentimetres = 11
 
     /// Lays a report out.
@@ -34,7 +34,7 @@ public struct ReportSheets: Sendable {
             "Receivers", CountReport.receiverColumns, [70, 50, 40, 30, 30, 25, 25],
             report.receivers.map { (CountReport.cells($0), nil) })
         let widths = [70, 36, 33, 37, 37, 17, 20, 23]
-        // Two lines at most, so that the id has a line of its own.
+        // Two lines at most, so that the id has its own line.
         let names = 60
         table(
             "Items", CountReport.columns, widths,
@@ -51,7 +51,7 @@ public struct ReportSheets: Sendable {
 
     /// - Parameters:
     ///   - widths: The widths of the columns, in millimetres.
-    ///   - rows: The cells, and the state that colours the third.
+    ///   - rows: The cells, and the state that colours the third cell.
     private mutating func table(
         _ caption: String, _ header: [String], _ widths: [Int], _ rows: [([String], ItemState?)]
     ) {

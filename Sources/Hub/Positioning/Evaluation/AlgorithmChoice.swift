@@ -7,18 +7,18 @@ public struct AlgorithmChoice: Sendable {
         /// The algorithm with its fitted parameters.
         public let settings: LocatorSettings
         public let evaluation: Evaluation
-        /// How much larger its mean error is than that of the best algorithm. `nil` for the best algorithm, and if unknown.
+        /// Its mean error minus that of the best algorithm. `nil` for the best algorithm, and if unknown.
         public internal(set) var behind: Difference?
     }
 
     /// The difference of two mean errors at the same instants, with its 95 % confidence interval over stays.
     public struct Difference: Hashable, Sendable {
-        /// In metres.
+        /// The mean of the differences, in metres.
         public let mean: Double
         public let low: Double
         public let high: Double
 
-        /// Whether the interval excludes 0.
+        /// True if the interval excludes 0.
         public var isCertain: Bool { low > 0 || high < 0 }
     }
 
@@ -33,7 +33,7 @@ public struct AlgorithmChoice: Sendable {
     ]
     /// The values of k that are tried for `wknn` by leaving places out.
     static let neighborCounts = [1, 3, 5, 10, 15, 20, 25]
-    /// An algorithm that answers a smaller share of the instants is chosen last.
+    /// The smallest share of answered instants. Algorithms with a smaller share are ranked last.
     static let leastAvailability = 0.9
 
     /// Fits a map. If nothing can be left out, the first candidate is chosen with its default parameters.
@@ -120,7 +120,7 @@ public struct AlgorithmChoice: Sendable {
         let indices = ways.indices.filter { ways[$0].algorithm.isProbabilistic }
         let fitted = indices.map { index in
             var settings = ways[index]
-            // A filter has the temper of its field.
+            // `hmm` uses the temper of `field`.
             if settings.algorithm == .hmm { settings.algorithm = .field }
             return settings
         }

@@ -1,8 +1,8 @@
 public import Configuration
 
-/// How good the answers were at instants whose true place is known.
+/// The accuracy of a locator's answers at instants whose true place is known.
 public struct Evaluation: Hashable, Sendable {
-    /// What was left out of the survey.
+    /// The part of the survey that was left out of the map.
     public enum LeftOut: String, CaseIterable, Hashable, Sendable {
         /// Nothing: the map was evaluated with a test survey.
         case test
@@ -17,7 +17,7 @@ public struct Evaluation: Hashable, Sendable {
         /// A vector. Vectors of one stay are nearly identical, so the errors are too small.
         case fingerprint
 
-        /// Why the errors are too small. `nil` if they are not.
+        /// The reason why the reported errors are too small; `nil` if they are not.
         public var warning: String? {
             self == .fingerprint
                 ? "vectors of one stay are nearly identical: on another day the errors are several times as large" : nil
@@ -29,7 +29,7 @@ public struct Evaluation: Hashable, Sendable {
         /// The place's name.
         public let place: String
         public let instants: Int
-        /// In metres. `nil` if no answer had a position.
+        /// The mean error in metres. `nil` if no answer had a position.
         public let meanError: Double?
         /// The share of the instants with the right place.
         public let exact: Double
@@ -74,9 +74,10 @@ public struct Evaluation: Hashable, Sendable {
     /// The result for each place, in the order of the map.
     public internal(set) var byPlace: [PlaceResult] = []
 
-    /// The default of what a wrong floor adds to the error, in metres: the rule of the IPIN competition.
+    /// The default penalty for a wrong floor, in metres, as in the IPIN competition. It is added to the error.
     public static let floorPenalty = 15.0
-    /// Places are next to each other up to this multiple of the median distance between places, which includes diagonals.
+    /// The largest distance of adjacent places, diagonals included, as a multiple of the median distance between
+    /// places.
     public static let nearness = 1.45
 
     init(
@@ -136,9 +137,9 @@ public struct EvaluatedInstant: Hashable, Sendable {
     /// The index of the vector in that survey.
     public internal(set) var vector: Int
     public internal(set) var isAnswered = false
-    /// In metres, including the penalty for a wrong floor. `nil` without an answer and without positions.
+    /// The error in metres, including the penalty for a wrong floor. `nil` without an answer and without positions.
     public internal(set) var error: Double?
-    /// The number of the true place in the map: the nearest one, or else the one with the same name.
+    /// The number of the true place in the map: the nearest place, or else the place with the stay's name.
     public internal(set) var truth: Int?
     /// The number of the answered place in the map.
     public internal(set) var place: Int?
@@ -161,7 +162,7 @@ public struct EvaluatedInstant: Hashable, Sendable {
 // MARK: JSON
 
 extension Evaluation {
-    /// The evaluation as `map evaluate --json` prints it and as a map file has it.
+    /// The evaluation in the form of `map evaluate --json` and of map files.
     public var json: JSONValue {
         .record([
             ("algorithm", .string(algorithm.rawValue)), ("protocol", .string(leaving.rawValue)),

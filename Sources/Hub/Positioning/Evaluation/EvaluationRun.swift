@@ -12,7 +12,7 @@ public struct EvaluationRun {
         public var algorithms: [PositioningAlgorithm] { [.nn, .nnMean, .nnMedian, .bhattacharyya] }
     }
 
-    /// The algorithms to evaluate. Empty for the map's algorithm, or `field`.
+    /// The algorithms to evaluate. If empty, the map's algorithm is evaluated, or `field` without a map.
     public var algorithms: [PositioningAlgorithm] = []
     public var preset: Preset?
     /// Changes the parameters of each algorithm.
@@ -21,12 +21,12 @@ public struct EvaluationRun {
     public private(set) var notices: [String] = []
     private let floorPenalty: Double
 
-    /// - Parameter floorPenalty: What a wrong floor adds to the error, in metres.
+    /// - Parameter floorPenalty: The distance that a wrong floor adds to the error, in metres.
     public init(floorPenalty: Double) { self.floorPenalty = floorPenalty }
 
     private func settings(_ algorithm: PositioningAlgorithm, _ base: LocatorSettings) -> LocatorSettings {
         var settings = base
-        // A protocol has windows of its own.
+        // Each protocol defines its own windows.
         if algorithm != settings.algorithm || preset != nil { settings.window = nil }
         settings.algorithm = algorithm
         adjust(&settings)
@@ -38,7 +38,7 @@ public struct EvaluationRun {
     /// Evaluates a map with a survey.
     ///
     /// - Parameter name: The survey's name in messages.
-    /// - Throws: If the map lacks what the only algorithm needs.
+    /// - Throws: If there is only one algorithm, and the map lacks data that it needs.
     public mutating func evaluate(
         _ map: SignalMap, test: Survey, name: String
     ) throws(ListenerServiceError) -> [Evaluation] {
@@ -85,7 +85,7 @@ public struct EvaluationRun {
         for algorithm in wanted {
             do throws(PositioningError) {
                 var settings = settings(algorithm, LocatorSettings(algorithm))
-                // A filter has the temper of its field.
+                // `hmm` uses the temper of `field`.
                 var fitted = settings
                 if algorithm == .hmm { fitted.algorithm = .field }
                 if algorithm.isProbabilistic {

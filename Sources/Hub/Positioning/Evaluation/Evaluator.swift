@@ -4,9 +4,10 @@ public import Airtime
 public struct Evaluator: Sendable {
     private let survey: Survey
     private let positions: [BeaconKey: FloorPosition]
-    /// What a wrong floor adds to the error, in metres. 0 turns it off.
+    /// The distance that a wrong floor adds to the error, in metres. 0 turns the penalty off.
     public var floorPenalty = Evaluation.floorPenalty
-    /// The largest number of instants that are located when parts are left out. Otherwise they are evenly spread.
+    /// The largest number of instants that are located when parts are left out. If there are more, evenly spaced
+    /// instants are chosen.
     public var instantLimit = 2000
     /// The largest number of parts that are left out, one after the other.
     public var partLimit = 48
@@ -23,7 +24,7 @@ public struct Evaluator: Sendable {
 
     /// Locates all instants of a test survey on a map.
     ///
-    /// - Parameter settings: How to locate; `nil` for the map's settings.
+    /// - Parameter settings: The settings of the locator; `nil` for the map's settings.
     public static func instants(
         _ map: SignalMap, test: Survey, settings: LocatorSettings? = nil,
         floorPenalty: Double = Evaluation.floorPenalty
@@ -35,7 +36,7 @@ public struct Evaluator: Sendable {
 
     /// Evaluates a map with a test survey.
     ///
-    /// - Parameter settings: How to locate; `nil` for the map's settings.
+    /// - Parameter settings: The settings of the locator; `nil` for the map's settings.
     public static func evaluate(
         _ map: SignalMap, test: Survey, settings: LocatorSettings? = nil,
         floorPenalty: Double = Evaluation.floorPenalty
@@ -58,8 +59,8 @@ public struct Evaluator: Sendable {
             algorithm: settings.algorithm, leaving: leaving, places: SurveyPlaces(survey).places, instants)
     }
 
-    /// The instants of ``evaluate(_:leaving:)``, from which ``Tempering/fit(_:)`` fits a temper. Their places have the
-    /// numbers of the map of the whole survey.
+    /// The instants of ``evaluate(_:leaving:)``, from which ``Tempering/fit(_:)`` fits a temper. Their place
+    /// numbers are those of the map of the whole survey.
     public func instants(
         _ settings: LocatorSettings, leaving: Evaluation.LeftOut
     ) throws(PositioningError) -> [EvaluatedInstant] {
@@ -68,7 +69,7 @@ public struct Evaluator: Sendable {
 
     /// The instants for each of several settings. Each part is left out once for all of them.
     ///
-    /// - Parameter forTemper: Whether the instants are for ``Tempering/fit(_:)``.
+    /// - Parameter forTemper: True if the instants are for ``Tempering/fit(_:)``.
     func results(
         _ settings: [LocatorSettings], leaving: Evaluation.LeftOut, forTemper: Bool
     ) throws(PositioningError) -> [Result<[EvaluatedInstant], PositioningError>] {

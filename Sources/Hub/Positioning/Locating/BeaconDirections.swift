@@ -1,19 +1,19 @@
 public import Airtime
 public import Configuration
 
-/// Directions to a beacon on a map: where the beacon is, as far as that is known, and how far it is from the receiver.
+/// Directions to a beacon on a map: the beacon's position, if known, and its distance from the receiver.
 public struct BeaconDirections: Sendable {
-    /// How the position of the beacon is known.
+    /// The source of the beacon's position.
     public enum Source: String, Hashable, Sendable {
-        /// The map has the beacon's position.
+        /// The beacon's position in the map.
         case position
-        /// The survey received it there with the highest level.
+        /// The place where the survey received the beacon with the highest level.
         case survey
-        /// The map does not have the beacon. So far, it was received there with the highest level.
+        /// The place of the highest level of this run so far, for a beacon that the map does not have.
         case walk
     }
 
-    /// Where the beacon is assumed.
+    /// The assumed position of the beacon.
     public struct Target: Hashable, Sendable {
         public let source: Source
         /// The number of the place in the map, or of the nearest place.
@@ -31,9 +31,9 @@ public struct BeaconDirections: Sendable {
         case otherFloor
     }
 
-    /// Where the beacon is assumed. `nil` if that is unknown.
+    /// The assumed position of the beacon; `nil` if unknown.
     public private(set) var target: Target?
-    /// Where the receiver is. `nil` before the first answer.
+    /// The newest answer about the receiver; `nil` before the first answer.
     public private(set) var answer: LocatorAnswer?
     private let map: SignalMap
     private var best = -Double.infinity
@@ -58,10 +58,10 @@ public struct BeaconDirections: Sendable {
         }
     }
 
-    /// Takes the newest position of the receiver.
+    /// Updates the position of the receiver.
     public mutating func update(_ answer: LocatorAnswer) { self.answer = answer }
 
-    /// Takes the level of the beacon at the receiver, in dBm.
+    /// Updates the level of the beacon at the receiver, in dBm.
     public mutating func update(level: Double) {
         guard target.map({ $0.source == .walk }) ?? true, level > best, let answer, answer.state != .none,
             let position = answer.position

@@ -14,7 +14,7 @@ struct BeaconTrend: Sendable {
     /// The mean level at a place where the beacon was received.
     struct Point {
         let position: FloorPosition
-        /// In dBm.
+        /// The mean level in dBm.
         let level: Double
         /// The variance of the level, in dB².
         let variance: Double

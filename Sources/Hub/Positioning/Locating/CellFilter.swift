@@ -1,13 +1,12 @@
 internal import Airtime
 public import Sites
 
-/// A forward filter over the cells of a floor: the cells that can be reached since the last instant, times the likelihood
-/// of what was received.
+/// A forward filter over the cells of a floor. Each step spreads the probability over the cells that can be reached,
+/// and multiplies it by the likelihood of the received signals.
 ///
-/// The filter does not know what is located. A receiver among beacons and a beacon among receivers both supply
-/// log-likelihoods. It may have several planes of cells, one for each value of an unknown constant such as the receiver
-/// offset. By default it keeps every cell. ``sparse(prior:)`` returns a filter that keeps only likely cells, for thousands
-/// of filters on large floors.
+/// The filter locates a receiver among beacons, or a beacon among receivers: both supply log-likelihoods. The filter
+/// may have several planes of cells, one for each value of an unknown constant such as the receiver offset. By default
+/// it keeps every cell. ``sparse(prior:)`` returns a filter that keeps only likely cells, for large floors.
 ///
 /// A state is a cell of a plane; its number is the plane times the number of cells, plus the cell.
 public struct CellFilter: Sendable {
@@ -37,7 +36,7 @@ public struct CellFilter: Sendable {
     /// - Parameters:
     ///   - planes: At least 1.
     ///   - fastest: The walking speed, in m/s.
-    ///   - walls: Steps do not cross walls.
+    ///   - walls: Walls that steps do not cross.
     public init(_ grid: CellGrid, planes: Int = 1, fastest: Double = CellFilter.fastest, walls: [Wall] = []) {
         cellCount = grid.cells.count
         self.planes = max(1, planes)
@@ -45,7 +44,7 @@ public struct CellFilter: Sendable {
         begin()
     }
 
-    /// Forgets everything.
+    /// Resets the filter.
     ///
     /// - Parameter prior: The probability of each plane, with the sum 1; equal probabilities if `nil`.
     public mutating func begin(prior: [Double]? = nil) {
@@ -70,13 +69,13 @@ public struct CellFilter: Sendable {
         return filter
     }
 
-    /// Spreads the probability as far as a person walks in a time. Does nothing for a negative time.
+    /// Spreads the probability as far as a person walks in the given time. Does nothing for a negative time.
     public mutating func pass(seconds: Double) {
         var scratch = CellScratch()
         pass(seconds: seconds, &scratch)
     }
 
-    /// Spreads the probability as far as a person walks in a time, with memory that several filters share.
+    /// Spreads the probability as far as a person walks in the given time, with memory that several filters share.
     public mutating func pass(seconds: Double, _ scratch: inout CellScratch) {
         guard seconds.isFinite, seconds >= 0.25 else { return }
         for _ in 0..<max(1, Int(min(seconds, Self.longestStep).rounded())) {
@@ -123,8 +122,8 @@ public struct CellFilter: Sendable {
         for (index, weight) in weights.enumerated() { body(keepsAll ? index : Int(states[index]), weight) }
     }
 
-    /// Whether a step crosses a wall. Touching the end of a wall counts. The way back gives the same answer, rounding
-    /// included.
+    /// Returns true if a step crosses a wall or touches its end. The result does not depend on the direction of the
+    /// step, even with rounding errors.
     static func isCut(_ from: FloorPosition, _ to: FloorPosition, by wall: Wall) -> Bool {
         func side(_ a: FloorPosition, _ b: FloorPosition, _ c: FloorPosition) -> Double {
             (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)

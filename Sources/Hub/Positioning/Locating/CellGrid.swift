@@ -66,7 +66,7 @@ public struct CellGrid: Sendable {
     ///
     /// - Parameters:
     ///   - wanted: The side of a cell in metres, above 0; `nil` for the default.
-    ///   - isIncluded: Which of the cells are kept.
+    ///   - isIncluded: Returns true for the cells to keep.
     public init(_ areas: [Area], step wanted: Double? = nil, isIncluded: (Cell) -> Bool = { _ in true }) {
         func count(_ step: Double) -> Double {
             areas.reduce(0) { sum, area in

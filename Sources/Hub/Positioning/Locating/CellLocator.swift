@@ -45,14 +45,14 @@ struct CellLocator: Sendable {
         }
     }
 
-    /// Forgets the run so far.
+    /// Discards the run so far.
     mutating func begin() {
         recent = []
         lastSeconds = nil
         filter?.begin(prior: priors.map { exp($0) })
     }
 
-    /// Takes the next vector of the run.
+    /// Adds the next vector of the run.
     mutating func add(_ vector: SignalVector) {
         let found = table.logLikelihoods(of: vector, offsets: offsets)
         filter?.pass(seconds: lastSeconds.map { vector.seconds - $0 } ?? 0)
@@ -70,7 +70,7 @@ struct CellLocator: Sendable {
         return sum.map { $0 * scale }
     }
 
-    /// The probability of each cell. In a filter without a given temper, the filter's.
+    /// The probability of each cell. A filter without a given temper returns its own probabilities.
     ///
     /// - Parameter temper: The divisor of the log-likelihoods; `nil` for the map's.
     func posterior(_ logLikelihoods: [Double], temper: Double? = nil) -> Posterior {

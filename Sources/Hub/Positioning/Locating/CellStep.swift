@@ -1,13 +1,13 @@
 internal import Airtime
 internal import Sites
 
-/// How a receiver moves between the cells of a grid within a second: a Gaussian that ends at three standard deviations,
-/// without steps through walls.
+/// The movement of a receiver between the cells of a grid within a second: a Gaussian that is cut off at three standard
+/// deviations, without steps through walls.
 struct CellStep: Sendable {
     /// The cells that can be reached from cell `c` are `targets[starts[c]..<starts[c + 1]]`.
     private var starts: [Int] = [0]
     private var targets: [Int32] = []
-    /// The probability of each target. Those of one cell sum to 1.
+    /// The probability of each target. The probabilities of one cell add up to 1.
     private var shares: [Double] = []
 
     /// - Parameter deviation: The standard deviation of the distance walked in a second, in metres.
@@ -40,7 +40,7 @@ struct CellStep: Sendable {
         }
     }
 
-    /// Whether a wall comes within a distance of a position, along both axes.
+    /// Returns true if a wall is within a distance of a position, along both axes.
     private static func isNear(_ wall: Wall, _ position: FloorPosition, _ distance: Double) -> Bool {
         min(wall.from.x, wall.to.x) <= position.x + distance && max(wall.from.x, wall.to.x) >= position.x - distance
             && min(wall.from.y, wall.to.y) <= position.y + distance
@@ -68,7 +68,7 @@ struct CellStep: Sendable {
         return result
     }
 
-    /// Adds what some states give to other states in a second to a scratch.
+    /// Adds the weights that some states pass to other states in a second to the working memory.
     ///
     /// - Parameter share: The share of the weight that remains.
     func pass(_ states: [Int32], _ weights: [Double], _ scratch: inout CellScratch, share: Double) {

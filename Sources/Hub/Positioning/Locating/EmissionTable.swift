@@ -25,7 +25,7 @@ public struct EmissionTable: Sendable {
     /// The largest number of factors 1 + z²/5 whose product cannot overflow.
     private static let factorLimit = 48
 
-    /// A table in which nothing is known of any beacon: every vector is equally likely at every cell.
+    /// A table without data on any beacon: every vector is equally likely at every cell.
     public init(cells: Int, beacons: Int) {
         cellCount = cells
         beaconCount = beacons
@@ -35,7 +35,7 @@ public struct EmissionTable: Sendable {
         silence = [Double](repeating: 0, count: cells)
     }
 
-    /// Sets what is received of a beacon at a cell. Call it once for each pair.
+    /// Sets the reception of a beacon at a cell. Call it once for each pair.
     ///
     /// - Parameters:
     ///   - mean: In dBm.
@@ -61,7 +61,7 @@ public struct EmissionTable: Sendable {
         return scale > 0 ? (1 / (Self.degreesOfFreedom * scale)).squareRoot() : .infinity
     }
 
-    /// The probability of receiving a beacon at a cell in a second. 0 if nothing is known of it.
+    /// The probability of receiving a beacon at a cell in a second. 0 if unknown.
     public func chance(beacon: Int, cell: Int) -> Double {
         let index = beacon * cellCount + cell
         guard scales[index] > 0 else { return 0 }
@@ -70,7 +70,7 @@ public struct EmissionTable: Sendable {
 
     /// The log-likelihoods of a vector, by offset, then by cell.
     ///
-    /// - Parameter offsets: How much higher the receiver's levels may be than the surveyor's, in dB.
+    /// - Parameter offsets: The possible differences of the receiver's levels from the surveyor's, in dB.
     public func logLikelihoods(of vector: SignalVector, offsets: [Double]) -> [Double] {
         let readings = vector.readings.filter { (0..<beaconCount).contains($0.beacon) }
         var base = silence

@@ -1,13 +1,13 @@
 internal import Airtime
 
-/// `field`: what is received of each beacon at each cell of a grid.
+/// `field`: the level and the probability of reception of each beacon at each cell of a grid.
 ///
 /// The mean of a beacon is a trend over the logarithm of the distance, plus a Gaussian process over the differences of
-/// the surveyed places from the trend. For a map that was made from a site file, the mean is the planner's.
+/// the surveyed places from the trend. For a map made from a site file, the planner computes the mean.
 public struct FieldModel: Sendable {
     /// The cells around the surveyed places, floor by floor.
     public let grid: CellGrid
-    /// What is received of each of the map's beacons at each cell.
+    /// The reception of each of the map's beacons at each cell.
     public private(set) var table: EmissionTable
 
     /// The distance between places if there are no two places, in metres.
@@ -75,11 +75,11 @@ private struct FloorField {
     private let places: [Int]
     private let positions: [FloorPosition]
     private let length: Double
-    /// What was received at each place of the floor, by beacon.
+    /// The statistics of each place of the floor, by beacon.
     private let found: [[Int: PlaceStatistics]]
     private let trends: [BeaconTrend?]
 
-    /// A place that never received a beacon counts as a level F with this variance, in dB².
+    /// The variance of the level F that is assumed at places where a beacon was never received, in dB².
     private static let absentVariance = 100.0
     /// The weight of the overall probability of reception at each cell, in seconds.
     private static let priorSeconds = 5.0

@@ -38,7 +38,7 @@ struct CholeskyFactor: Sendable {
         for row in 0..<size {
             let diagonal = 1 / rows[row * size + row]
             let factors = rows[row * size..<row * size + row]
-            // Plain pointers: this loop takes most of the time of a fit, and the compiler vectorises it.
+            // Uses pointers, because this loop takes most of the time of a fit, and the compiler vectorises it.
             unsafe right.withUnsafeMutableBufferPointer { right in
                 guard let start = right.baseAddress else { return }
                 let own = unsafe start + row * width

@@ -1,6 +1,6 @@
 internal import Airtime
 
-/// How much levels vary from second to second. Values with few seconds are shrunk towards the mean of the map.
+/// The variation of levels from second to second. Values with few seconds are shrunk towards the mean of the map.
 struct LevelSpread: Sendable {
     /// The variance within places, over all beacons, in dB².
     let pooled: Double
@@ -48,7 +48,7 @@ struct GaussModel {
     /// The variance of the level F at a place that never received the beacon, in dB².
     private static let absentVariance = 25.0
 
-    /// The places of a map as cells. Places without a position are at the origin: they are only names.
+    /// The places of a map as cells. Places without a position are at the origin. Only their names are used.
     init(_ map: SignalMap) {
         let spread = LevelSpread(map, places: Array(map.places.indices))
         let spacing = map.spacing ?? FieldModel.unknownSpacing

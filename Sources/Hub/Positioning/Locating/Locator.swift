@@ -12,7 +12,7 @@ public import Sites
 public struct Locator: Sendable {
     /// The map, with the settings in use.
     public let map: SignalMap
-    /// Whether answers contain the score of every place.
+    /// True if answers contain the score of every place.
     public var wantsScores = false
 
     /// The rule of the algorithm. `nil` for `gauss`, `field` and `hmm`.
@@ -22,8 +22,8 @@ public struct Locator: Sendable {
     private var window: SampleWindow
 
     /// - Parameters:
-    ///   - settings: How to locate; `nil` for the map's settings.
-    ///   - walls: Walls that `hmm` does not walk through.
+    ///   - settings: The settings of the locator; `nil` for the map's settings.
+    ///   - walls: Walls that the algorithm `hmm` does not cross.
     /// - Throws: If the map lacks what the algorithm needs.
     public init(
         _ map: SignalMap, settings: LocatorSettings? = nil, walls: [Wall] = []
@@ -52,16 +52,16 @@ public struct Locator: Sendable {
         }
     }
 
-    /// Forgets the run so far.
+    /// Discards the run so far.
     public mutating func begin() {
         window = SampleWindow(length: map.settings.effectiveWindow)
         cells?.begin()
     }
 
-    /// Takes the next second of a run and locates the receiver.
+    /// Adds the next second of a run, and locates the receiver.
     ///
     /// - Parameters:
-    ///   - vector: With the map's beacon numbers; other numbers are ignored.
+    ///   - vector: The vector with the map's beacon numbers. Other numbers are ignored.
     ///   - strangers: The number of beacons received in this second that are not on the map.
     public mutating func locate(_ vector: SignalVector, strangers: Int = 0) -> LocatorAnswer {
         add(vector)
@@ -84,7 +84,7 @@ public struct Locator: Sendable {
         return answer
     }
 
-    /// Takes the next second of a run without locating the receiver.
+    /// Adds the next second of a run without locating the receiver.
     mutating func add(_ vector: SignalVector) {
         let known = vector.readings.filter { map.beacons.indices.contains($0.beacon) }
         let vector = SignalVector(seconds: vector.seconds, sorted: known)
@@ -97,7 +97,7 @@ public struct Locator: Sendable {
 struct SampleWindow: Sendable {
     /// The last vectors, oldest first, including empty ones.
     private(set) var vectors: [SignalVector] = []
-    /// If there is no limit: the last levels of each beacon of the run.
+    /// The last levels of each beacon of the run, if the window has no limit.
     private var run: [Int: [Double]] = [:]
     private let length: Int?
 

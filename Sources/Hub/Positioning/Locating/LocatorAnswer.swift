@@ -1,17 +1,17 @@
 public import Airtime
 
-/// Where a receiver is on a map, and how certain that is.
+/// The position of a receiver on a map, with its uncertainty.
 public struct LocatorAnswer: Sendable {
     /// The quality of the answer.
     public enum State: String, Hashable, Sendable {
         case fix
         /// The region is larger than a quarter of the site, or fewer than three beacons of the map were received.
         case poor
-        /// There is no place: ``LocatorAnswer/reason`` says why.
+        /// There is no place. ``LocatorAnswer/reason`` is the reason.
         case none
     }
 
-    /// Why there is no place.
+    /// The reason why there is no place.
     public enum Reason: String, Hashable, Sendable {
         case nothingHeard = "nothing heard"
         case nothingInCommon = "none of the beacons heard is on this map"
@@ -26,7 +26,7 @@ public struct LocatorAnswer: Sendable {
     }
 
     public internal(set) var state: State
-    /// Why there is no place. `nil` if there is one.
+    /// The reason why there is no place; `nil` if there is a place.
     public internal(set) var reason: Reason?
     /// Metres east and north. `nil` if the place has no position.
     public internal(set) var position: FloorPosition?

@@ -10,7 +10,7 @@ protocol PlaceRule: Sendable {
 }
 
 extension PlaceRule {
-    /// The place with the smallest score; of equal scores, the first place of the survey.
+    /// The place with the smallest score. If scores are equal, the first place of the survey.
     func locate(_ sample: SampleWindow, among places: [Place]) -> (position: FloorPosition?, place: Int?)? {
         let scores = scores(sample)
         guard let least = scores.compactMap({ $0 }).min(), least.isFinite else { return nil }
@@ -39,7 +39,7 @@ struct PlacePrint: Sendable {
             let parts = min(count, stay.count)
             var rest = stay[...]
             for part in 0..<parts {
-                // The first slices take what does not divide evenly.
+                // If the length does not divide evenly, the first slices are longer by one.
                 let length = stay.count / parts + (part < stay.count % parts ? 1 : 0)
                 let mean = SignalVector(seconds: 0, readings: rest.prefix(length).flatMap(\.vector.readings))
                 prints.append(PlacePrint(place: stay[0].place, readings: mean.readings))
@@ -55,8 +55,8 @@ struct PlacePrint: Sendable {
         return prints
     }
 
-    /// The squared distance to a sample over all beacons of the map. A beacon that only one side received counts with
-    /// the level ``ReceivedLevel/floor`` on the other side.
+    /// The squared distance to a sample over all beacons of the map. If only one side received a beacon,
+    /// ``ReceivedLevel/floor`` is used for the other side.
     func squaredDistance(to sample: [SignalVector.Reading]) -> Double {
         var sum = 0.0
         var (own, other) = (0, 0)
@@ -218,7 +218,7 @@ struct WeightedNeighbors: PlaceRule {
 
     /// The position of the sample and the place with the largest weight. `nil` if the map has no vectors.
     ///
-    /// The floor is the one with the largest weight; only its vectors count for the position.
+    /// The floor with the largest weight is chosen. Only its vectors are used for the position.
     func locate(_ sample: SampleWindow, among places: [Place]) -> (position: FloorPosition?, place: Int?)? {
         let nearest = nearest(to: sample.means)
         guard let first = nearest.first?.place else { return nil }
@@ -239,7 +239,7 @@ struct WeightedNeighbors: PlaceRule {
         return (total > 0 ? FloorPosition(x: x / total, y: y / total) : nil, place?.key ?? first)
     }
 
-    /// The places of the nearest vectors with their weights, nearest first; of equally near vectors, the first.
+    /// The places of the nearest vectors with their weights, nearest first. Equally near vectors keep their order.
     private func nearest(to sample: [SignalVector.Reading]) -> [(place: Int, weight: Double)] {
         var nearest: [(square: Double, place: Int)] = []
         for print in prints {

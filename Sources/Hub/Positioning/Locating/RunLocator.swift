@@ -6,7 +6,7 @@ public import Sites
 /// Locates runs on a map, second by second.
 public struct RunLocator: Sendable {
     private var locator: Locator
-    /// Whether answers contain the score of every place.
+    /// True if answers contain the score of every place.
     public var wantsScores: Bool {
         get { locator.wantsScores }
         set { locator.wantsScores = newValue }
@@ -17,8 +17,8 @@ public struct RunLocator: Sendable {
     /// A locator for a map.
     ///
     /// - Parameters:
-    ///   - settings: How to locate.
-    ///   - walls: Walls that `hmm` does not walk through.
+    ///   - settings: The settings of the locator.
+    ///   - walls: Walls that the algorithm `hmm` does not cross.
     /// - Throws: If the map lacks what the algorithm needs.
     public init(_ map: SignalMap, settings: LocatorSettings, walls: [Wall] = []) throws(ListenerServiceError) {
         locator = try MapFitting.refusing { () throws(PositioningError) in
@@ -35,7 +35,7 @@ public struct RunLocator: Sendable {
         locator.begin()
     }
 
-    /// Takes the next second of the run and locates the receiver.
+    /// Adds the next second of the run, and locates the receiver.
     public mutating func locate(seconds: Double, _ heard: [HeardBeacon]) -> LocatedInstant {
         var levels: [Int: [Double]] = [:]
         var strangers = 0
@@ -55,7 +55,7 @@ public struct RunLocator: Sendable {
 
     /// The first of the beacon's keys that the map has.
     private mutating func number(of beacon: HeardBeacon) -> Int? {
-        // A flood of identities must not take more and more memory.
+        // Limits the memory if very many identities are received.
         if numbers.count > 2 * Survey.beaconLimit { numbers.removeAll() }
         for key in beacon.keys {
             let number = numbers[key] ?? map.number(of: key)
@@ -84,7 +84,7 @@ public struct LocatedInstant: Sendable {
 
     /// The answer as one object.
     ///
-    /// - Parameter hasScores: Whether it contains the score of every place.
+    /// - Parameter hasScores: True if it contains the score of every place.
     public func json(on map: SignalMap, hasScores: Bool = false) -> JSONValue {
         var members: [(String, JSONValue)] = [
             ("session", .text(session)), ("time", .rounded(seconds)),

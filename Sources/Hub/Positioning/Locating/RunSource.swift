@@ -3,20 +3,20 @@ internal import BluetoothTypes
 internal import Configuration
 public import Listener
 
-/// A receiver of the seconds of runs, one after the other.
+/// A consumer of runs, second by second.
 public protocol RunConsumer: AnyObject {
-    /// Whether no more seconds are needed.
+    /// True if no more seconds are needed.
     var isSatisfied: Bool { get }
     /// Begins another run.
     func begin(session: String?)
-    /// Takes the time at which the run began, in microseconds since 1970, or `nil` if it is unknown. Called before the
-    /// first second, if at all.
+    /// Receives the time at which the run began, in microseconds since 1970, or `nil` if unknown. Called before the
+    /// first second, or not at all.
     func date(_ unixMicroseconds: Int64?)
-    /// Takes the adapter that receives. Called before the first second, if there is an adapter.
+    /// Receives the name of the adapter. Called before the first second, if there is an adapter.
     func listen(on adapter: String)
-    /// Takes one second of the run: the time since its start, and the received beacons.
+    /// Receives one second of the run: the time since its start, and the received beacons.
     func take(seconds: Double, _ heard: [HeardBeacon])
-    /// Takes a message for the user.
+    /// Receives a message for the user.
     func say(_ sentence: String, isWarning: Bool)
 }
 
@@ -36,7 +36,7 @@ public struct RunFile {
     private let known: KnownBeacons
     private let reading: SurveyFiles.Reading
     private let shared: Set<BeaconKey>
-    /// Whether unknown beacons are left out.
+    /// True if unknown beacons are left out.
     public var isOnlyKnown = false
 
     /// A file of runs.
@@ -44,7 +44,7 @@ public struct RunFile {
     /// - Parameters:
     ///   - path: The file, or `-` for standard input.
     ///   - known: The known beacons.
-    ///   - reading: How to read levels in tables and surveys.
+    ///   - reading: The rules for reading levels in tables and surveys.
     ///   - shared: Identities that several devices send.
     public init(_ path: String, _ known: KnownBeacons, reading: SurveyFiles.Reading, shared: Set<BeaconKey> = []) {
         self.path = path
@@ -119,7 +119,7 @@ public struct RunFile {
         let (survey, problems) = SurveyTableReader.read(
             whole, file: pieces.name, absent: reading.absent, acceptsZero: reading.acceptsZero, acceptsRuns: true)
         let faults = problems.map { $0.inFile(pieces.name) }
-        // Any text has rows. Without a level and with errors, it is not a run.
+        // Any text can be read as rows. If it has errors and no level, it is not a run.
         guard let survey, Self.hasLevels(survey) || !faults.contains(where: \.isError) else {
             throw Self.noRun(faults, pieces.name)
         }

@@ -1,11 +1,11 @@
 internal import Airtime
 
-/// What was received, as log-likelihoods of the states of a ``CellFilter``. A quick bound of each log-likelihood is
+/// The received signals, as log-likelihoods of the states of a ``CellFilter``. A quick bound of each log-likelihood is
 /// computed first; the exact value is computed only for states that may matter.
 public protocol CellEvidence {
     /// The largest log-likelihood that a state can have.
     var most: Double { get }
-    /// At and below this limit, all states are candidates.
+    /// The limit at and below which all states are candidates.
     var least: Double { get }
     /// The share of the probability that may be left out or spread evenly over the cells of a plane.
     var tolerance: Double { get }
@@ -24,7 +24,7 @@ public protocol CellEvidence {
     mutating func mean(plane: Int) -> Double?
 }
 
-/// Working memory for filters that keep only likely cells. One scratch serves all filters of a thread.
+/// Working memory for filters that keep only likely cells. All filters of a thread can share one scratch.
 public struct CellScratch: Sendable {
     /// The weight that each state received; 0 between uses.
     fileprivate var sums: [Double] = []
@@ -61,11 +61,11 @@ public struct CellScratch: Sendable {
 extension CellFilter {
     /// A state with a smaller weight after a step is not kept.
     private static let least = 1e-12
-    /// A plane with a smaller probability is given up.
+    /// A plane with a smaller probability is dropped.
     private static let leastPlane = 1e-9
     /// The largest number of states.
     static let limit = 4096
-    /// Candidates are first looked for within this difference from the largest log-likelihood.
+    /// The difference from the largest log-likelihood within which candidates are searched first.
     private static let firstReach = 12.0
 
     // MARK: Time
@@ -128,7 +128,7 @@ extension CellFilter {
         while true {
             var isDone = true
             for plane in anywhere.indices where anywhere[plane] > 0 {
-                // Cells below this limit do not matter, even if all cells of the plane are at it.
+                // Cells below this limit are negligible, even if all cells of the plane reach it.
                 let needed = found.logSum + log(evidence.tolerance / Double(anywhere.count)) - log(anywhere[plane])
                 let limit = max(needed, evidence.most - reach)
                 if needed < limit { isDone = false }
@@ -152,7 +152,7 @@ extension CellFilter {
         private var best = -Double.infinity
         /// The sum of `exp(log - best)`.
         private var scaled = 0.0
-        /// A state does not matter if the logarithm of its share of the whole weight is below this.
+        /// A state is negligible if the logarithm of its share of the whole weight is below this.
         let least: Double
 
         init(least: Double) { self.least = least }

@@ -25,7 +25,7 @@ public enum PositioningAlgorithm: String, CaseIterable, Hashable, Sendable {
     /// A position between four beacons at the corners, from the mean levels of opposite sides.
     case simpleDistance = "simple-distance"
 
-    /// Whether it gives the probability of each place, and so a region.
+    /// True if the algorithm computes the probability of each place, and thus a region.
     public var isProbabilistic: Bool {
         switch self {
         case .gauss, .field, .hmm: true
@@ -42,11 +42,11 @@ public enum PositioningAlgorithm: String, CaseIterable, Hashable, Sendable {
 
     var isBaseline: Bool { Self.baselines.contains(self) }
 
-    /// Whether it compares with the survey's vectors.
+    /// True if the algorithm compares with the survey's vectors.
     var needsPrints: Bool { self == .nn || self == .relative || self == .wknn }
 }
 
-/// The unit of relative levels, which the article of 2016 leaves open.
+/// The unit of relative levels, which the article of 2016 does not specify.
 public enum RelativeReading: String, CaseIterable, Hashable, Sendable {
     /// The position between -100 dBm and the strongest level, 0...1.
     case db
@@ -64,7 +64,7 @@ public enum RelativeReading: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// How to locate a receiver on a map.
+/// The algorithm that locates a receiver on a map, with its parameters.
 public struct LocatorSettings: Hashable, Sendable {
     /// The prints that `relative` compares a sample with.
     public enum Prints: String, CaseIterable, Hashable, Sendable {
@@ -74,7 +74,7 @@ public struct LocatorSettings: Hashable, Sendable {
         case slices
     }
 
-    /// How much higher the levels of the receiver are than those of the surveyor's receiver.
+    /// The difference of the receiver's levels from those of the surveyor's receiver.
     public enum ReceiverOffset: Hashable, Sendable {
         /// Unknown: the algorithm sums over offsets of -12...12 dB, weighted by their prior probability.
         case unknown
@@ -83,14 +83,14 @@ public struct LocatorSettings: Hashable, Sendable {
     }
 
     public var algorithm: PositioningAlgorithm
-    /// The number of the last vectors that are located together, from 1. `nil` for the algorithm's default: one for
-    /// `nn`, `nn-mean`, `nn-median` and `relative`, the whole run for `bhattacharyya`, five for the others.
+    /// The number of the newest vectors that are located together, at least 1. `nil` for the algorithm's default: one
+    /// for `nn`, `nn-mean`, `nn-median` and `relative`, the whole run for `bhattacharyya`, five for the others.
     public var window: Int?
     /// The unit of relative levels (`relative`).
     public var reading: RelativeReading = .db
     /// The penalty for a beacon that only one side received (`relative`). `nil` for the default of the unit.
     public var penalty: Double?
-    /// What the sample is compared with (`relative`).
+    /// The prints that the sample is compared with (`relative`).
     public var prints: Prints = .slices
     /// k, the number of nearest vectors (`wknn`).
     public var neighbors = 10
@@ -107,7 +107,7 @@ public struct LocatorSettings: Hashable, Sendable {
     /// The offsets and the deviation for a map without a survey, for which the power of the beacons is uncertain too.
     static let plannedOffsets = stride(from: -24.0, through: 24, by: 3).map { $0 }
     static let plannedDeviation = 8.0
-    /// The temper for the position, which is better in the mean than that of the region.
+    /// The temper for the position. It gives a smaller mean error than the temper of the region.
     static let pointTemper = 1.75
 
     /// An algorithm with its default parameters.

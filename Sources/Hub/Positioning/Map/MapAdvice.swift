@@ -1,10 +1,10 @@
 internal import Airtime
 
-/// Where one more beacon or one more stay would improve a map most.
+/// The places where another beacon or another stay would improve a map most.
 public struct MapAdvice: Hashable, Sendable {
-    /// A place and what would help there.
+    /// A place and the improvement that it needs.
     public struct Want: Hashable, Sendable {
-        /// What would help.
+        /// The kind of improvement.
         public enum Kind: String, Hashable, Sendable {
             case beacon
             case stay
@@ -20,12 +20,12 @@ public struct MapAdvice: Hashable, Sendable {
     /// The places, most helpful first, beacons before stays.
     public let wants: [Want]
 
-    /// With fewer beacons, a place is unreliable.
+    /// The smallest number of beacons for a reliable place.
     public static let fewestBeacons = 4
     /// A beacon counts at a place if it is received in at least this share of the seconds.
     static let share = 0.5
     static let fewestSeconds = 20
-    /// The smallest error that needs help, in metres, or as a share of the seconds without positions.
+    /// The smallest error that leads to advice, in metres, or as a share of the seconds if there are no positions.
     static let leastError = 0.05
 
     /// The advice for a map.

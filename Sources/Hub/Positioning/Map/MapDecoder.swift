@@ -27,7 +27,7 @@ extension SignalMap {
 private struct MapPieces {
     /// The file with empty lists in place of the long ones.
     private(set) var rest: [UInt8] = []
-    /// Where the elements of each long list are in the file.
+    /// The byte ranges of the elements of each long list in the file.
     private var elements: [String: [Range<Int>]] = ["statistics": [], "vectors": []]
     private let octets: [UInt8]
 
@@ -79,7 +79,7 @@ private struct MapPieces {
 
     /// Parses the elements of a list, one after the other, as long as `take` returns `true` for them.
     ///
-    /// - Returns: Whether all elements were valid and taken.
+    /// - Returns: `true` if all elements were valid and taken.
     func forEach(_ key: String, _ take: (JSONNode) -> Bool) -> Bool {
         let ranges = elements[key] ?? []
         if ranges.count == 1, octets[ranges[0]].allSatisfy({ $0 <= 0x20 }) { return true }

@@ -1,7 +1,7 @@
 internal import Airtime
 public import Configuration
 
-/// Writing of a map's file.
+/// Writes map files.
 extension SignalMap {
     /// The text of `profiles/schema/map.schema.json` (JSON Schema, draft 2020-12).
     public static var schema: String { MapFormat.section.schemaFile(title: "Pharos map") }
@@ -15,7 +15,7 @@ extension SignalMap {
 
     /// Writes the map's file in pieces, since the text of a large map takes much more memory than the map.
     ///
-    /// Each member of the object is on a line of its own, and each element of a list too.
+    /// Each member of the object and each element of a list has its own line.
     ///
     /// - Parameter take: Receives the pieces in order. Each piece is valid UTF-8.
     public func write<Failure: Error>(_ take: (_ piece: [UInt8]) throws(Failure) -> Void) throws(Failure) {
@@ -78,7 +78,7 @@ extension Place {
 }
 
 extension SignalMap.Beacon {
-    /// - Parameter trend: For readers of the file; it is computed from the statistics.
+    /// - Parameter trend: The trend for readers of the file, computed from the statistics.
     fileprivate func json(_ trend: BeaconTrend?) -> JSONValue {
         .record([
             ("key", .string(key.text)), ("position", .optional(position, JSONValue.position)),

@@ -24,9 +24,9 @@ public enum MapFile {
         let name = path == "-" ? "standard input" : path
         let (map, problems) = SignalMap.decode(octets)
         guard let map else {
-            // Examined only now, because a large map would take long to read twice.
+            // Examined only after decoding fails, because a large map takes long to read twice.
             if let problem = WrongFile.refusal(octets, name, wanted: .map) { throw problem }
-            // One message for a file of another kind, instead of one for each key.
+            // One message for a file of another kind, instead of one message for each key.
             if let root = JSONDocument.parse(octets).root, root["statistics"] == nil {
                 throw .refused(.malformed, "\(name): this is not a map; `pharos map fit` makes one from surveys")
             }
@@ -39,7 +39,8 @@ public enum MapFile {
         return map
     }
 
-    /// Whether a file looks like a map: one JSON object that is not a line of a survey. `false` for standard input.
+    /// Returns true if a file looks like a map: one JSON object that is not a line of a survey. `false` for standard
+    /// input.
     ///
     /// - Throws: If it is missing.
     public static func isMap(_ path: String) throws(ListenerServiceError) -> Bool {
@@ -48,7 +49,7 @@ public enum MapFile {
         return InputForm(start) == .object
     }
 
-    /// Writes a map, or prints it for `-`. The old file stays until the new one is complete.
+    /// Writes a map, or prints it for `-`. The old file is kept until the new file is complete.
     public static func write(_ map: SignalMap, to path: String) throws(ListenerServiceError) {
         if path == "-" { return map.write { Terminal.write($0) } }
         do throws(SystemError) {
@@ -58,7 +59,7 @@ public enum MapFile {
         }
     }
 
-    /// Writes a text, or prints it for `-`. The old file stays until the new one is complete.
+    /// Writes a text, or prints it for `-`. The old file is kept until the new file is complete.
     public static func write(_ text: String, to path: String) throws(ListenerServiceError) {
         if path == "-" {
             Terminal.write(text)
@@ -137,7 +138,7 @@ public enum MapFile {
         do throws(FleetStoreError) { return try NamedFleet(path: path).manifest() } catch { throw .fleet(error) }
     }
 
-    /// Whether a file is a site, even if it has only beacons and a target.
+    /// Returns true if a file is a site, even if it has only beacons and a target.
     private static func isSite(_ octets: [UInt8]) -> Bool {
         guard let root = JSONDocument.parse(octets).root else { return false }
         return FileKind(root) == .site || FileKind(root) == nil && root["beacons"] != nil && root["target"] != nil
@@ -178,7 +179,7 @@ public enum MapFile {
 
     /// A simulation of a site file.
     ///
-    /// - Throws: As ``map(ofSite:settings:)`` does.
+    /// - Throws: The errors of ``map(ofSite:settings:)``.
     public static func simulatedSite(
         _ path: String, seed: UInt64
     ) throws(ListenerServiceError) -> (simulated: SimulatedSite, site: Site) {

@@ -120,7 +120,7 @@ enum TrendKeys {
     static let section = Section("A trend.", [center, level, exponent])
 }
 
-/// The keys of what was received of one beacon at one place.
+/// The keys of the statistics of one beacon at one place.
 enum StatisticsKeys {
     static let beacon = Key(
         "beacon", .integer(0...Survey.beaconLimit - 1), "Index of the beacon in beacons, from 0.", isRequired: true)
@@ -143,7 +143,7 @@ enum StatisticsKeys {
     static let ofPlace = ValueType<[JSONNode]>.list("beacons", 0...Int.max, of: .section(section))
 }
 
-/// The keys of what the levels of a map without a survey are computed from.
+/// The keys of the data from which the levels of a map without a survey are computed.
 enum FieldKeys {
     static let site = Key(
         "site", ValueType<JSONNode>(schema: ["type": "object"]) { $1 }, "The site, as in a site file.",

@@ -1,11 +1,11 @@
 public import Airtime
 internal import Sites
 
-/// What a map looks like: the level of each beacon, the number of beacons received and the expected error at each cell, and
-/// which places are mistaken for each other.
+/// The picture of a map: the level of each beacon, the number of received beacons and the expected error at each cell,
+/// and the places that are mistaken for each other.
 ///
-/// Everything is computed from the map's field, so it is also known between the surveyed places. If errors were measured by
-/// leaving visits out, the expected errors are scaled to have the same mean at the surveyed places.
+/// Everything is computed from the map's field, so it is also known between the surveyed places. If errors were
+/// measured by leaving visits out, the expected errors are scaled to have the same mean at the surveyed places.
 public struct MapPicture: Sendable {
     /// The map.
     public let map: SignalMap
@@ -17,8 +17,8 @@ public struct MapPicture: Sendable {
     public private(set) var expectedErrors: [Double] = []
     /// The number of beacons that are usually received at each cell.
     public let heard: [Int]
-    /// The error at each place, in metres: by leaving visits out if that was tried, or else the expected one. `nil` without
-    /// a position.
+    /// The error at each place, in metres: by leaving visits out if that was tried, or else the expected error. `nil`
+    /// if the place has no position.
     public private(set) var placeErrors: [Double?] = []
     /// Up to five places for which each place is mistaken, with the probabilities, most likely first.
     public private(set) var confusion: [[LocatorAnswer.Candidate]] = []
@@ -38,7 +38,7 @@ public struct MapPicture: Sendable {
 
     private static let confusionLimit = 5
     private static let leastShare = 0.005
-    /// The limit of the square of the number of cells, times the number of beacons.
+    /// The largest product of the squared number of cells and the number of beacons.
     private static let work = 20_000_000.0
 
     private let table: EmissionTable
@@ -65,7 +65,7 @@ public struct MapPicture: Sendable {
             (cells, table, step) = (model.cells, model.table, nil)
             cellOfPlace = map.places.indices.map { $0 }
         }
-        // In a planner's field, a beacon at the sensitivity has the middle of the probabilities of reception.
+        // In a planner's field, the probability of receiving a beacon at the sensitivity is the middle of its range.
         let least = map.modelSite == nil ? 0.5 : (PlannedField.chances.lowerBound + PlannedField.chances.upperBound) / 2
         let (table, count) = (table, cells.count)
         heard = (0..<count).map { cell in
@@ -124,8 +124,8 @@ public struct MapPicture: Sendable {
         return step
     }
 
-    /// Computes the expected errors and which places are mistaken for each other, from the probability of each cell for a
-    /// receiver at another one.
+    /// Computes the expected errors and the places that are mistaken for each other, from the probability of each cell
+    /// for a receiver at another cell.
     private mutating func expect(isPlaced: Bool) {
         let isKnown = if case .known = map.settings.receiverOffset { true } else { false }
         let deviation =

@@ -1,8 +1,8 @@
 internal import Airtime
 
-/// The changes that a new survey makes to a map: what agrees with it is kept, what moved is replaced.
+/// The changes that a new survey makes to a map: matching data is kept, changed data is replaced.
 ///
-/// The new map is fitted from ``survey``, which contains what is kept of the map, and the new survey.
+/// The new map is fitted from ``survey``, which contains the kept data of the map and the new survey.
 public struct MapUpdate: Sendable {
     /// The kind of a change.
     public enum Kind: String, Hashable, Sendable {

@@ -21,7 +21,7 @@ public struct PlaceStatistics: Hashable, Sendable {
 
     /// One level of a histogram.
     public struct Bin: Hashable, Sendable {
-        /// In dBm.
+        /// The level in dBm.
         public let level: Int
         /// The number of seconds with this level.
         public let seconds: Int
@@ -45,7 +45,7 @@ public struct PlaceStatistics: Hashable, Sendable {
         histogram = Self.histogram(sorted)
     }
 
-    /// Statistics with their parts.
+    /// Creates statistics from their parts.
     init(
         beacon: Int, histogram: [Bin], seconds: Int, mean: Double, median: Double, minimum: Double, maximum: Double,
         squares: Double
@@ -75,14 +75,14 @@ public struct PlaceStatistics: Hashable, Sendable {
     }
 }
 
-/// How similar two places of a map are in one second.
+/// The similarity of two places of a map in one second.
 public struct PlaceOverlap: Sendable {
     private let map: SignalMap
     private let spread: LevelSpread
-    /// What was received at each place, by beacon.
+    /// The statistics of each place, by beacon.
     private let byBeacon: [[Int: PlaceStatistics]]
 
-    /// Above this overlap, single seconds do not distinguish two places.
+    /// The overlap above which single seconds do not distinguish two places.
     public static let limit = 0.5
 
     /// Compares the places of a map.

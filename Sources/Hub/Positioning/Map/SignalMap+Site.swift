@@ -52,8 +52,8 @@ struct PlannedField {
     let grid: CellGrid
     private(set) var table: EmissionTable
 
-    /// The probability of reception well below and well above the sensitivity. A second without a packet says little,
-    /// because the intervals of the beacons and the sensitivity of the receiver are unknown.
+    /// The probability of reception well below and well above the sensitivity. A second without a packet is weak
+    /// evidence, because the intervals of the beacons and the sensitivity of the receiver are unknown.
     static let chances = 0.1...0.5
     /// The uncertainty of the sensitivity and the powers together, in dB.
     static let uncertainty = 15.0
@@ -76,7 +76,7 @@ struct PlannedField {
         }
         var grid = covered(gridMetres)
         while grid.cells.count > max(1, Self.limit / max(1, site.beacons.count)) { grid = covered(grid.step * 1.5) }
-        // An outline narrower than a cell.
+        // The outline is narrower than a cell.
         if grid.cells.isEmpty { grid = CellGrid([area], step: gridMetres) }
         self.grid = grid
         let model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio)

@@ -2,9 +2,9 @@ public import Airtime
 public import Configuration
 public import Sites
 
-/// The places and beacons of a survey, and what was received of which beacon at which place.
+/// The places and beacons of a survey, and the statistics of each beacon at each place.
 ///
-/// Everything that an algorithm needs is computed from it. Equal surveys give equal maps.
+/// All data that an algorithm needs is computed from the map. Equal surveys give equal maps.
 public struct SignalMap: Sendable {
     /// A beacon that was received in the survey.
     public struct Beacon: Hashable, Sendable {
@@ -29,14 +29,14 @@ public struct SignalMap: Sendable {
         }
     }
 
-    /// A vector of the survey, with where and when it was recorded.
+    /// A vector of the survey, with its place, stay and visit.
     struct Print: Hashable, Sendable {
         let vector: SignalVector
         /// The number of its place in the map.
         let place: Int
         /// The index of its stay in the survey.
         let stay: Int
-        /// The number of its visit: the stays at one place in one session.
+        /// The number of its visit. A visit is all stays at one place in one session.
         let visit: Int
     }
 
@@ -50,11 +50,11 @@ public struct SignalMap: Sendable {
     public internal(set) var places: [Place]
     /// The beacons sorted by key. A beacon's number is its index here.
     public let beacons: [Beacon]
-    /// What was received at each place, sorted by beacon number.
+    /// The statistics of each place, sorted by beacon number.
     public internal(set) var statistics: [[PlaceStatistics]]
     /// The site from which the field is computed, with its beacons in the map's order. `nil` for a map of a survey.
     public internal(set) var modelSite: Site?
-    /// How to locate on the map.
+    /// The settings of the locator.
     public var settings = LocatorSettings()
     /// The result of leaving visits out. `nil` if that was not tried.
     public var evaluation: Evaluation?
@@ -102,7 +102,7 @@ public struct SignalMap: Sendable {
         if keepsVectors { keepVectors(survey) }
     }
 
-    /// A map with its parts.
+    /// Creates a map from its parts.
     init(places: [Place], beacons: [Beacon], statistics: [[PlaceStatistics]]) {
         self.places = places
         self.beacons = beacons
@@ -127,12 +127,12 @@ public struct SignalMap: Sendable {
     /// The largest number of readings with which a map file contains all vectors, so that every algorithm can be tried.
     private static let vectorLimit = 200_000
 
-    /// Whether the map's file contains the vectors: if the algorithm needs them, or if there are few readings.
+    /// True if the map's file contains the vectors, because the algorithm needs them or there are few readings.
     var wantsVectors: Bool {
         settings.algorithm.needsPrints || beacons.reduce(0) { $0 + $1.seconds } <= Self.vectorLimit
     }
 
-    /// Takes the vectors of the survey from which the map was made.
+    /// Stores the vectors of the survey from which the map was made.
     mutating func keepVectors(_ survey: Survey) {
         struct Visit: Hashable {
             var place: Int
@@ -171,7 +171,7 @@ public struct SignalMap: Sendable {
     /// Identities that several devices of the survey sent. The map has them with their addresses only.
     public var sharedIdentities: Set<BeaconKey> { Set(beacons.compactMap(\.key.identityOfSeveral)) }
 
-    /// The positions of the beacons, as far as they are known.
+    /// The known positions of beacons.
     public var beaconPositions: [BeaconKey: FloorPosition] {
         Dictionary(beacons.compactMap { beacon in beacon.position.map { (beacon.key, $0) } }) { first, _ in first }
     }
@@ -191,7 +191,7 @@ public struct SignalMap: Sendable {
     }
 }
 
-/// Why there is no map, or why it cannot be used.
+/// The reason why a map cannot be made or used.
 public enum PositioningError: Error, Hashable, Sendable {
     /// No stay has a place or a position.
     case noPlaces

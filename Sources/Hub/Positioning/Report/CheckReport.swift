@@ -35,7 +35,7 @@ public struct CheckReport: Sendable {
             + MapText.count(files.survey.beacons.count, "beacon")
     }
 
-    /// Whether there is no error. There may be warnings.
+    /// True if there are no errors. There may be warnings.
     public var isGood: Bool { !rows.contains(where: \.isError) }
 
     /// One line per problem, and a summary.

@@ -85,7 +85,7 @@ public enum EvaluationText {
 
     /// The places with the largest errors, worst first, and the number of the other places.
     ///
-    /// A place that never has an answer is the worst. Without positions, the share of right answers counts.
+    /// A place without any answer is the worst. Without positions, the order depends on the share of right answers.
     private static func worst(_ places: [Evaluation.PlaceResult]) -> (shown: [Evaluation.PlaceResult], rest: Int) {
         func badness(_ place: Evaluation.PlaceResult) -> (error: Double, wrong: Double) {
             (place.meanError ?? (place.exact > 0 ? 0 : .infinity), -place.exact)

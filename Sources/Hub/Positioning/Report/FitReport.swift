@@ -1,6 +1,6 @@
 public import Configuration
 
-/// The result of making a map: the algorithms that were tried, the one that was chosen and why, and its errors.
+/// The result of making a map: the algorithms that were tried, the chosen algorithm with the reason, and its errors.
 public struct FitReport: Sendable {
     private let map: SignalMap
     private let trials: [AlgorithmChoice.Trial]
@@ -64,7 +64,7 @@ public struct FitReport: Sendable {
         ]
     }
 
-    /// The chosen algorithm, its errors, and what would help, one sentence each.
+    /// The chosen algorithm, its errors, and advice, one sentence each.
     var sentences: [String] {
         [taken] + honesty + worst
             + MapAdvice(map).wants.map {
@@ -163,7 +163,7 @@ extension AlgorithmChoice.Trial {
     }
 }
 
-/// The result of updating a map: what was kept, replaced and added.
+/// The result of updating a map: the kept, replaced and added data.
 public struct UpdateReport: Sendable {
     private let changes: [MapUpdate.Change]
     private let fit: FitReport

@@ -105,7 +105,7 @@ struct PaperDrawing {
             + "\(HTMLEscaping.text(HTMLEscaping.shortened(raw, to: 90)))</text>"
     }
 
-    /// The classes of the pages in their light colours, without variables, which programs for print do not know.
+    /// The classes of the pages in their light colours, without variables, which print programs do not support.
     private static let style = """
         text{font:14px sans-serif;fill:#17222e}.strong{font-weight:600}.label{font-size:12px}
         .label{stroke:#fff;stroke-width:3px;paint-order:stroke}.outline,.wall{fill:none;stroke:#17222e}

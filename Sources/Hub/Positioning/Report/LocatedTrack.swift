@@ -11,7 +11,7 @@ public struct LocatedTrack: Sendable {
     /// The number of points beyond ``limit``, which are left out.
     private(set) var leftOut = 0
 
-    /// The largest number of points: most of a day.
+    /// The largest number of points: one per second for almost 14 hours.
     public static let limit = 50_000
     private static let regionLimit = 300
 

@@ -17,7 +17,7 @@ struct MapFloor {
     /// The numbers of the floor's cells in the picture.
     let cells: [Int]
 
-    /// With more places than this, no names or values are written next to them.
+    /// The largest number of places with names and values next to them.
     private static let namedPlaces = 60
 
     /// - Parameter site: The site whose walls and outline are drawn. `nil` for none.

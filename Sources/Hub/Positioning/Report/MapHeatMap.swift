@@ -18,7 +18,7 @@ public struct MapHeatMap {
 
     /// - Parameters:
     ///   - width: The largest number of columns, 20...400.
-    ///   - isPlain: Whether only ASCII characters are used.
+    ///   - isPlain: True if only ASCII characters are used.
     public init(_ picture: MapPicture, layer: MapLayer, width: Int = 80, isPlain: Bool = false) {
         self.picture = picture
         self.layer = layer

@@ -1,11 +1,11 @@
 internal import Planner
 public import Sites
 
-/// One self-contained page of a map: the floor plan with a layer for each beacon, the expected errors, the places that are
-/// mistaken for each other, coverage gaps, and where another beacon or stay would help most.
+/// One self-contained page of a map: the floor plan with a layer for each beacon, the expected errors, the places that
+/// are mistaken for each other, coverage gaps, and where another beacon or stay would help most.
 ///
-/// It is smaller than 500 KB and needs no network. The page of a very large map has layers for the beacons that are
-/// received most, and tables of the first places; it says so.
+/// It is smaller than 500 KB and needs no network. The page of a very large map has layers only for the beacons
+/// that are received most, and tables only of the first places. Notes on the page describe the omissions.
 public struct MapPage {
     private let picture: MapPicture
     private let command: String
@@ -130,7 +130,7 @@ struct MapPageData {
     let layers: [MapLayer]
     /// The numbers of the places that can be chosen.
     let placeNumbers: [Int]
-    /// Sentences about what was left out.
+    /// Sentences about omitted data.
     private(set) var notes: [String] = []
 
     private let picture: MapPicture
@@ -143,7 +143,7 @@ struct MapPageData {
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
     private static let firstLevel = -101
 
-    /// - Parameter divisor: 1 for all data; 2, 4, 8 … for less of everything.
+    /// - Parameter divisor: The divisor of the amount of data: 1 for all data, 2 for half of it, and so on.
     init(_ picture: MapPicture, _ floors: [MapFloor], divisor: Int) {
         self.picture = picture
         self.floors = floors

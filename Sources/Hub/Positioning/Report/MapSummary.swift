@@ -42,7 +42,7 @@ public struct MapSummary {
         value.map { NumberFormat.fixed($0, 1) + " m" } ?? NumberFormat.none
     }
 
-    /// Where another beacon or stay would help most, one sentence each.
+    /// The places where another beacon or stay would help most, one sentence each.
     public var advice: [String] {
         var sentences: [String] = []
         let errors = picture.expectedErrors

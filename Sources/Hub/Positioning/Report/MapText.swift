@@ -40,7 +40,7 @@ public enum MapText {
     static func significant(_ value: Double) -> Double {
         guard value != 0, value.isFinite else { return value }
         let text = "\(abs(value))"
-        // The number has no more digits than these.
+        // A text of up to 12 characters needs no rounding.
         guard text.utf8.count > 12 else { return value }
         var exponent = 0
         var scale = 1.0

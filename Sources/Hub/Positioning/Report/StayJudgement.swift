@@ -3,7 +3,7 @@ public import Configuration
 
 /// An assessment of the stays that were just recorded, compared with the rest of the survey.
 public struct StayJudgement: Sendable {
-    /// With fewer beacons, a place is unreliable.
+    /// The smallest number of beacons for a reliable place.
     public static let fewestBeacons = 4
 
     private let stays: [Int]

@@ -40,7 +40,7 @@ public enum TerminalFloor {
         return cells.map { String($0) + "\n" }.joined()
     }
 
-    /// Whether a convex counterclockwise polygon contains a point.
+    /// Returns true if a convex counterclockwise polygon contains a point.
     static func isInside(_ point: FloorPosition, _ polygon: [FloorPosition]) -> Bool {
         guard polygon.count > 2 else { return false }
         return polygon.indices.allSatisfy { index in

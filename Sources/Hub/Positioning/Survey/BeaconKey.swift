@@ -4,17 +4,18 @@ public import Sightings
 /// The name of one beacon in surveys and maps.
 ///
 /// A key is either an identity (`ibeacon:UUID/MAJOR/MINOR`, `altbeacon:COMPANY/ID`, `uid:NAMESPACE/INSTANCE`,
-/// `address:AA:BB:CC:DD:EE:FF`) or the name that a fleet gives the beacon, which stays when the hardware is replaced. If
-/// several devices with lasting addresses send one identity at once, the address follows: `ibeacon:…@AA:BB:CC:DD:EE:FF`.
+/// `address:AA:BB:CC:DD:EE:FF`) or the name that a fleet gives the beacon, which does not change when the hardware is
+/// replaced. If several devices with lasting addresses send one identity at once, the address follows:
+/// `ibeacon:…@AA:BB:CC:DD:EE:FF`.
 public struct BeaconKey: Hashable, Sendable {
-    /// The key as files have it.
+    /// The text of the key in files.
     public let text: String
 
     /// The longest key, in bytes.
     public static let longest = 256
 
-    /// A key from text: an identity in any of its spellings gets one spelling, any other text is a name. `nil` if the
-    /// text is empty, contains control characters or is longer than ``longest``.
+    /// A key from text. All spellings of an identity give one key; any other text is a name. `nil` if the text is
+    /// empty, contains control characters or is longer than ``longest``.
     public init?(_ text: String) {
         guard !text.isEmpty, text.utf8.count <= Self.longest, text.unicodeScalars.allSatisfy({ $0.value >= 0x20 })
         else { return nil }
@@ -60,11 +61,11 @@ extension BeaconKey: Comparable, CustomStringConvertible {
     public var description: String { text }
 }
 
-/// Which numbers count as received levels.
+/// The numbers that are valid as received levels.
 public enum ReceivedLevel {
     /// The levels that a controller may report, in dBm. 127 means "not available" and lies outside.
     public static let range = -127.0...20.0
-    /// F: the level in dBm that replaces "not received" in the rules that say so.
+    /// F: the level in dBm that replaces "not received" in some algorithms.
     public static let floor = -100.0
 
     /// The level, or `nil` if the number is not finite, lies outside ``range``, or is 0 although the source does not use

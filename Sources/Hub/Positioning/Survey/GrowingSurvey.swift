@@ -5,7 +5,7 @@ public import Listener
 
 /// A survey file to which lines are appended, and its content.
 ///
-/// Existing lines are never rewritten, so a loss of power loses only the line that is being written.
+/// Existing lines are never rewritten, so a power failure loses only the line that is being written.
 public final class GrowingSurvey {
     /// The file's name, or `standard output`.
     public let name: String
@@ -56,7 +56,7 @@ public final class GrowingSurvey {
         } catch {
             throw .refused(.system, "\(path): it cannot be written: \(error.text)")
         }
-        // A line that was cut off stays; the header after it shows that it was cut off.
+        // An incomplete last line is kept. The header after it marks it as incomplete.
         if last != UInt8(ascii: "\n") { append("\n") }
     }
 
@@ -70,7 +70,7 @@ public final class GrowingSurvey {
     /// The number of the next stay.
     public var nextStay: Int { (survey.stays.map(\.number).max() ?? 0) + 1 }
 
-    /// Whether nothing more can be written.
+    /// True if nothing more can be written.
     public var isBroken: Bool { failure != nil }
 
     /// Appends whole lines.

@@ -44,18 +44,18 @@ enum SurveyLine {
         keys.contains { text.starts(with: Array("{\"\($0)\"".utf8)) }
     }
 
-    /// Whether it is a line of a survey.
+    /// Returns true if the bytes are a line of a survey.
     static func isFirst(_ octets: [UInt8]) -> Bool {
         begins(start(octets), ["survey", "stay", "t", "end", "drop", "move"])
     }
 
-    /// Whether it is a line that `pharos scan --json` prints.
+    /// Returns true if the bytes are a line of `pharos scan --json`.
     static func isScan(_ octets: [UInt8]) -> Bool {
         let text = octets.prefix(256).filter { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D }
         return begins(Array(text), ["event"])
     }
 
-    /// Whether the object continues on the next line, or is a file of another kind on one line.
+    /// Returns true if the object continues on the next line, or is a file of another kind on one line.
     static func isOneObject(_ octets: [UInt8]) -> Bool {
         let text = start(octets)
         guard !isFirst(octets), !isScan(octets) else { return false }
@@ -67,7 +67,7 @@ enum SurveyLine {
     }
 }
 
-/// The message for a file of the wrong kind: what it is, and which command reads it. It replaces one message for each key
+/// The message for a file of the wrong kind: its kind, and the command that reads it. It replaces messages for each key
 /// or line.
 enum WrongFile {
     /// The kind of file that the command reads.
@@ -80,10 +80,10 @@ enum WrongFile {
         case truth = "a table of where a receiver was"
     }
 
-    /// Larger objects are not examined, in bytes.
+    /// The largest object that is examined, in bytes.
     private static let limit = 1 << 26
 
-    /// - Parameter start: The bytes that were taken from `pieces`, which are read to the end only if they are one object.
+    /// - Parameter start: The bytes that were read from `pieces`. The rest is read only if the file is one object.
     static func refusal(
         _ pieces: InputPieces, _ start: [UInt8], wanted: Wanted
     ) throws(ListenerServiceError) -> ListenerServiceError? {

@@ -1,6 +1,6 @@
 public import Airtime
 
-/// A surveyed place: what the stays with one name, floor and position have in common.
+/// A surveyed place, shared by all stays with the same name, floor and position.
 public struct Place: Hashable, Sendable {
     /// The name, or the position as text if the survey has no name for it.
     public var name: String
@@ -24,7 +24,7 @@ public struct Place: Hashable, Sendable {
 extension Array where Element == Place {
     /// The index of the place nearest to a position, among those on a floor; `nil` if none of them has a position.
     ///
-    /// - Parameter isOnFloor: Which floors count.
+    /// - Parameter isOnFloor: Returns true for the floors to search.
     func nearest(to position: FloorPosition, on isOnFloor: (String?) -> Bool) -> Int? {
         var best: (distance: Double, place: Int)?
         for (index, place) in enumerated() where isOnFloor(place.floor) {
@@ -43,7 +43,7 @@ struct SurveyPlaces: Sendable {
     /// Warnings about stays, one sentence each.
     private(set) var notices: [String] = []
 
-    /// Positions with one name that are no farther apart than this are one place, in metres.
+    /// The largest distance in metres between positions of one place with the same name.
     static let tolerance = 0.5
 
     init(_ survey: Survey) {

@@ -34,7 +34,7 @@ struct ScanLines {
     }
 
     mutating func finish() {
-        // A last line without an end was cut off.
+        // A last line without a line end is incomplete.
         pending = []
         if rounds > 0, reports == 0 {
             gatherer.onSentence("\(name): these are summaries, not packets; use pharos scan without --every-s", true)
@@ -71,7 +71,7 @@ struct ScanLines {
         if faults == 1 { gatherer.onSentence("\(name):\(line):1: this is not a report of `pharos scan --json`", true) }
     }
 
-    /// The time of a report. The time since boot is used if the report has it, because it never steps.
+    /// The time of a report. The time since boot is used if the report has it, because it never jumps.
     private mutating func time(_ root: JSONNode) -> Int64? {
         let wall = root["at"]?.string.flatMap(Self.microseconds)
         guard let boot = root["bootNs"]?.integer else { return wall }

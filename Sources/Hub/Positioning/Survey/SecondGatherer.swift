@@ -10,7 +10,7 @@ public struct HeardBeacon: Hashable, Sendable {
     public let identity: BeaconKey?
     /// The identity followed by the sender's address. `nil` if the address is not public or static random.
     public let identityAtAddress: BeaconKey?
-    /// Whether several such addresses send the identity at once.
+    /// True if several such addresses send the identity at once.
     public let isShared: Bool
     /// The levels in dBm, in the order in which the packets arrived.
     public internal(set) var levels: [Double]
@@ -69,18 +69,18 @@ public final class SecondGatherer: SightingConsumer {
     private var addresses: [Source: [DeviceAddress: (packet: Int, second: Int)]] = [:]
     /// Names that the source of the sightings gave.
     private var names: [Source: BeaconKey] = [:]
-    /// Senders that several devices are at once.
+    /// Senders whose identity several devices send at once.
     private var shared: Set<Source> = []
     private let sharedBefore: Set<BeaconKey>
     private var packets = 0
     private let acceptsZero: Bool
 
-    /// An address that was not received for more seconds than this no longer counts.
+    /// The number of seconds after which an address that is no longer received is ignored.
     private static let memory = 60
-    /// The largest numbers of addresses of one sender and of senders that are remembered.
+    /// The largest number of stored addresses of one sender, and of stored senders.
     private static let addressLimit = 32
     private static let sourceLimit = 20_000
-    /// Longer silences in a recording are skipped, in seconds.
+    /// The longest silence in a recording, in seconds. Longer silences are skipped.
     private static let longestSilence = 600
 
     /// A gatherer of the sightings of one source.
@@ -88,9 +88,9 @@ public final class SecondGatherer: SightingConsumer {
     /// - Parameters:
     ///   - known: The known beacons.
     ///   - clock: The clock of the source.
-    ///   - isOnlyKnown: Whether unknown beacons are left out.
+    ///   - isOnlyKnown: True if unknown beacons are left out.
     ///   - shared: Identities that several devices send.
-    ///   - acceptsZero: Whether 0 dBm is a level. Many receivers use 0 for "unknown".
+    ///   - acceptsZero: True if 0 dBm is a level. Many receivers use 0 for "unknown".
     public init(
         _ known: KnownBeacons, _ clock: HearingClock, isOnlyKnown: Bool = false, shared: Set<BeaconKey> = [],
         acceptsZero: Bool = false
@@ -125,7 +125,7 @@ public final class SecondGatherer: SightingConsumer {
         hear(report.sighting, octets, range)
     }
 
-    /// Takes an advertisement, whose data is `range` of `octets`.
+    /// Processes an advertisement. Its data is the part `range` of `octets`.
     ///
     /// - Parameter name: The name that the source of the sightings gives the beacon.
     func hear(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>, name: String? = nil) {
@@ -143,7 +143,7 @@ public final class SecondGatherer: SightingConsumer {
     }
 
     public func change(_ state: ListeningState, at now: HeardInstant) {
-        // The scan of another program is received too, perhaps with fewer packets.
+        // The reports of another program's scan are received too, perhaps with fewer packets.
         isDeaf = !state.isHearing && state != .foreign
         wasDeaf = wasDeaf || isDeaf
     }
@@ -170,7 +170,7 @@ public final class SecondGatherer: SightingConsumer {
         !sender.isRandom || sender.address.randomKind == .staticDevice
     }
 
-    /// Several devices send an identity if one address is received, then another one, then the first again.
+    /// Detects that several devices send one identity: one address is received, then another, then the first again.
     private func note(_ source: Source, _ address: DeviceAddress) {
         guard let identity = identity(of: source) else { return }
         packets += 1

@@ -1,7 +1,7 @@
 public import Airtime
 public import Configuration
 
-/// What was received where: stays at places, with the vectors recorded there.
+/// The data of a survey: stays at places, with the vectors recorded there.
 ///
 /// ```swift
 /// var reader = SurveyReader()
@@ -18,12 +18,12 @@ public struct Survey: Sendable {
         public var receiver: String?
         /// The adapter that received, such as `hci0`.
         public var adapter: String?
-        /// The adapter's address, as the file has it.
+        /// The adapter's address, as written in the file.
         public var address: String?
         /// The time at which the recording began.
         public var started: RFC3339Time?
 
-        /// A recording; everything about it may be unknown.
+        /// A recording. Any of its properties may be unknown.
         public init(
             site: String? = nil, receiver: String? = nil, adapter: String? = nil, address: String? = nil,
             started: RFC3339Time? = nil
@@ -48,7 +48,7 @@ public struct Survey: Sendable {
         public var floor: String?
         /// Degrees clockwise from north, 0..<360. `nil` if unknown.
         public var heading: Double?
-        /// The name of what was recorded together, such as a day.
+        /// The name of a group of stays that were recorded together, such as a day.
         public var session: String?
         /// The index of the stay's recording in ``Survey/recordings``. `nil` before the first recording.
         public var recording: Int?
@@ -56,7 +56,7 @@ public struct Survey: Sendable {
         public var line: Int?
         /// The indices of the stay's vectors in the survey.
         public internal(set) var vectors: Range<Int> = 0..<0
-        /// Whether a later line of the file dropped the stay. The vectors of a dropped stay are ignored.
+        /// True if a later line of the file dropped the stay. The vectors of a dropped stay are ignored.
         public internal(set) var isDropped = false
 
         /// A stay without vectors.
@@ -102,7 +102,7 @@ public struct Survey: Sendable {
     /// 0..<``vectorCount``.
     public func packets(_ index: Int) -> [[Double]] { packets[index] }
 
-    /// Whether nothing was received in any second of a stay.
+    /// Returns true if nothing was received in any second of a stay.
     func isSilent(_ stay: Stay) -> Bool { stay.vectors.allSatisfy { vectors[$0].readings.isEmpty } }
 
     /// The number of a beacon, which is added to the survey if it is new. `nil` if the survey already has
@@ -198,7 +198,8 @@ public struct Survey: Sendable {
         return stay.recording.flatMap { recordings[$0].started }.map { String($0.description.prefix(10)) }
     }
 
-    /// A copy in which all stays are dropped that `isIncluded` refuses. The indices of vectors stay the same.
+    /// A copy in which all stays are dropped for which `isIncluded` returns false. The indices of vectors do not
+    /// change.
     public func filtered(_ isIncluded: (Stay) -> Bool) -> Survey {
         var copy = self
         for index in stays.indices where !isIncluded(stays[index]) { copy.stays[index].isDropped = true }

@@ -5,7 +5,7 @@ internal import Configuration
 public struct SurveyCheck: Sendable {
     /// One problem.
     public struct Finding: Hashable, Sendable {
-        /// Whether it is an error. Otherwise it is a warning.
+        /// True for an error, false for a warning.
         public let isError: Bool
         /// The index of the stay in the survey. `nil` if the problem is not about one stay.
         public let stay: Int?
@@ -16,10 +16,11 @@ public struct SurveyCheck: Sendable {
     /// The problems of stays in the order of the survey, then all others.
     public private(set) var findings: [Finding] = []
 
-    /// A stay with fewer seconds than these is an error, or a warning.
+    /// A stay with fewer seconds is an error.
     public static let fewestSeconds = 5
+    /// A stay with fewer seconds gets a warning.
     static let fewSeconds = 10
-    /// A stay was probably taken elsewhere if its levels differ by this from those of its place, in dB.
+    /// A stay was probably recorded elsewhere if its levels differ by this from those of its place, in dB.
     static let strangeLevels = 8.0
     /// A beacon was moved if its levels change by this between two sessions, in dB.
     static let movedLevels = 10.0
@@ -178,7 +179,7 @@ public struct SurveyCheck: Sendable {
         }
     }
 
-    /// The mean difference over the places that both have. `nil` for fewer than two places.
+    /// The mean difference over the places that both sides have in common. `nil` for fewer than two places.
     private static func difference(_ left: [Int: Double], _ right: [Int: Double]) -> Double? {
         let differences = left.sorted { $0.key < $1.key }.compactMap { place, level in
             right[place].map { abs($0 - level) }

@@ -5,14 +5,14 @@ public import Listener
 
 /// Reads surveys as JSON Lines or tables, recognised by their content.
 public struct SurveyFiles: Sendable {
-    /// How to read levels.
+    /// The rules for reading levels.
     public struct Reading: Hashable, Sendable {
         /// The number that means "not received" in a table. `nil` if no number does.
         public var absent: Double?
-        /// Whether 0 dBm is a level.
+        /// True if 0 dBm is a level.
         public var acceptsZero: Bool
 
-        /// How to read levels.
+        /// The rules for reading levels.
         public init(absent: Double? = nil, acceptsZero: Bool = false) {
             self.absent = absent
             self.acceptsZero = acceptsZero
@@ -39,7 +39,7 @@ public struct SurveyFiles: Sendable {
         for path in paths { try add(path, reading) }
     }
 
-    /// Whether no stay has a vector.
+    /// True if no stay has a vector.
     public var isEmpty: Bool { survey.vectorCount == 0 }
 
     private mutating func add(_ path: String, _ reading: Reading) throws(ListenerServiceError) {

@@ -10,7 +10,7 @@ public struct SurveyReader: Sendable {
     public private(set) var survey = Survey()
     /// Errors and warnings in the order of the file. Columns count bytes.
     public private(set) var problems: [FileProblem] = []
-    /// How many readings had a value that is no level, by the value in whole dBm.
+    /// The number of readings with a value that is not a level, by the value in whole dBm.
     private var refusedLevels: [Int: Int] = [:]
 
     private let acceptsZero: Bool
@@ -36,8 +36,8 @@ public struct SurveyReader: Sendable {
     ///
     /// - Parameters:
     ///   - file: The file's name in the problems.
-    ///   - acceptsZero: Whether 0 dBm is a level. Many sources use 0 for "unknown".
-    ///   - acceptsRuns: Whether readings may appear outside of a stay, as in a run that is to be located.
+    ///   - acceptsZero: True if 0 dBm is a level. Many sources use 0 for "unknown".
+    ///   - acceptsRuns: True if readings may appear outside of a stay, as in a run that is to be located.
     public init(file: String? = nil, acceptsZero: Bool = false, acceptsRuns: Bool = false) {
         self.file = file
         self.acceptsRuns = acceptsRuns
@@ -207,7 +207,7 @@ public struct SurveyReader: Sendable {
 
     // MARK: Vectors
 
-    /// Whether a vector may begin at this time. Reports problems.
+    /// Returns true if a vector may begin at this time. Otherwise reports the problem.
     private mutating func begins(_ seconds: Double) -> Bool {
         if !isInStay, acceptsRuns {
             var run = Survey.Stay(number: survey.stays.count + 1)
@@ -244,7 +244,7 @@ public struct SurveyReader: Sendable {
                 continue
             }
             let received = levels.compactMap { level($0) }
-            // Two spellings of one beacon are one beacon.
+            // Readings of one beacon under two spellings are merged.
             if let beacon = beacon(member.key), !received.isEmpty { found[beacon, default: []] += received }
         }
         survey.append(seconds: seconds, found.sorted { $0.key < $1.key }.map { (beacon: $0.key, levels: $0.value) })

@@ -36,7 +36,7 @@ struct RecordedStays {
         self.session = session
     }
 
-    /// Takes the time at which the recording began, in microseconds since 1970. Later times are ignored.
+    /// Sets the time at which the recording began, in microseconds since 1970. Later times are ignored.
     mutating func date(_ unixMicroseconds: Int64?) {
         guard recording.started == nil, let unixMicroseconds else { return }
         recording.started = RFC3339Time(secondsSince1970: Int(unixMicroseconds / 1_000_000))
@@ -94,14 +94,14 @@ public final class SurveyRecorder: RunConsumer {
     public var onSentence: (_ sentence: String, _ isWarning: Bool) -> Void = { _, _ in }
     /// Called with each second: the number of seconds left, and the received beacons.
     public var onSecond: (_ left: Int, _ heard: [HeardBeacon]) -> Void = { _, _ in }
-    /// Whether the recorder waits for ``turn()`` before the next leg.
+    /// True if the recorder waits for ``turn()`` before the next leg.
     public var waits = false
 
     /// A recorder.
     ///
     /// - Parameters:
     ///   - file: The survey.
-    ///   - legs: At least one. A file that is recorded from continues from one to the next.
+    ///   - legs: The legs, at least one. If the source is a file, each leg follows the previous leg without a pause.
     ///   - recording: The site and the receiver. Its adapter and start are set later.
     ///   - session: The session of the stays. `nil` for the day.
     public init(
@@ -115,7 +115,7 @@ public final class SurveyRecorder: RunConsumer {
     /// The numbers of the stays that were recorded.
     public var stays: [Int] { recorded.numbers }
 
-    /// Whether the current leg has all its seconds.
+    /// True if the current leg has all its seconds.
     public var isLegComplete: Bool { leg >= legs.count || count >= legs[leg].seconds }
 
     public var isSatisfied: Bool {

@@ -24,9 +24,9 @@ public struct SurveyTableReader {
     ///
     /// - Parameters:
     ///   - absent: The number that means "not received", such as 100 or -200. If `nil`, every number must be a level.
-    ///   - acceptsZero: Whether 0 dBm is a level.
-    ///   - acceptsRuns: Whether the table holds runs that are to be located. The rows of one session then form one run in
-    ///     the order of time, and they need no place.
+    ///   - acceptsZero: True if 0 dBm is a level.
+    ///   - acceptsRuns: True if the table holds runs that are to be located. The rows of one session then form one run
+    ///     in the order of time, and they need no place.
     /// - Returns: The survey, or `nil` if the table has no usable header, and every problem with its row.
     public static func read(
         _ octets: [UInt8], file: String, absent: Double? = nil, acceptsZero: Bool = false,

@@ -55,7 +55,7 @@ public final class SurveyWalk: RunConsumer {
         return false
     }
 
-    /// Takes the time since the start of the walk.
+    /// Updates the time since the start of the walk.
     public func pass(seconds: Double) { latest = seconds }
 
     public func begin(session: String?) {}

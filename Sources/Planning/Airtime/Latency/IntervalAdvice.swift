@@ -2,10 +2,10 @@ public import BluetoothTypes
 
 /// The advertising interval to set, and why.
 ///
-/// The rule: the longest interval whose goal still holds, because energy goes with 1/E; never below the mean period
-/// E = 2·tau·N/ln 2, from where on shorter intervals lose more to collisions than they gain; never outside what
-/// controllers take. Latency is not monotonic in the interval, because of resonance: an interval counts only when
-/// its neighbors at 1 % on both sides hold as well.
+/// The rule: the longest interval whose goal still holds, because the energy is proportional to 1/E; never below the
+/// mean period E = 2·tau·N/ln 2, below which shorter intervals lose more to collisions than they gain; never outside
+/// the range of controllers. Latency is not monotonic in the interval, because of resonance: an interval counts only
+/// when its neighbors at 1 % on both sides hold as well.
 public struct IntervalAdvice: Sendable {
     /// The goal of the advice.
     public let goal: IntervalGoal
@@ -24,10 +24,10 @@ public struct IntervalAdvice: Sendable {
     public var meanPeriodMicroseconds: Double { model.meanPeriodMicroseconds }
     public var collisionFreeProbability: Double { model.collisionFreeProbability * model.otherClearProbability }
 
-    /// For `count` beacons of that airtime (µs) and a scanner.
+    /// Finds the interval for `count` beacons of this airtime (in µs) and a scanner.
     ///
-    /// - Parameter logSparingOther: ln of the probability that the other advertisements of one beacon spare a packet
-    ///   (``BoxSurroundings/logSparingOther``); 0 for beacons with one advertisement.
+    /// - Parameter logSparingOther: ln of the probability that the other advertisements of one beacon do not hit a
+    ///   packet (``BoxSurroundings/logSparingOther``); 0 for beacons with one advertisement.
     ///
     /// Throws for an empty fleet, times that are not above 0 or above an hour, a probability outside 0..<1 (no time is
     /// long enough for all), a logarithm above 0, and what `LatencyModel` refuses.
@@ -235,7 +235,7 @@ extension IntervalSearch {
             within: Double(range.lowerBound) * step...Double(range.upperBound) * step, pattern: preset.pattern,
             airtimeMicroseconds: airtime)
         return bands.sorted { $0.worst.slowness > $1.worst.slowness }.prefix(count).map { band in
-            // Where k·E = m·I.
+            // The interval with k·E = m·I.
             let scanInterval = Double(preset.pattern.intervalMicroseconds)
             let period = Double(band.worst.scanIntervals) * scanInterval / Double(band.worst.events)
             let ends = band.intervalsMicroseconds

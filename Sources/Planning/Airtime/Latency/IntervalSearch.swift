@@ -11,7 +11,7 @@ struct IntervalSearch: Sendable {
     let count: Int
     let airtime: Double
     let preset: ScannerPreset
-    /// ln of the probability that the other advertisements of each further beacon spare a packet.
+    /// ln of the probability that the other advertisements of each further beacon do not hit a packet.
     let logSparingOther: Double
 
     init(
@@ -102,7 +102,7 @@ struct IntervalSearch: Sendable {
             let share = try trials.share(candidate)
             if share > best.share { best = (candidate, share) }
         }
-        // An interval that holds alone is better than none.
+        // An interval that meets the goal without its neighbors is better than none.
         if best.share >= probability { return (Self.unit(best.unit), .met) }
         let shortfall = try shortfall(at: Self.unit(best.unit), best.share, within: seconds, probability: probability)
         return (Self.unit(best.unit), .impossible(shortfall))

@@ -2,7 +2,7 @@
 public struct LargestFleet: Sendable {
     /// 0 if a single beacon is not received in time often enough.
     public let beacons: Int
-    /// The latency in that fleet; if there is none, that of a single beacon.
+    /// The latency in that fleet; if there is none, the latency of a single beacon.
     public let latency: LatencyDistribution
 
     /// The largest number that the search considers.
@@ -92,9 +92,9 @@ private struct FleetSearch {
         return Int(max(2, min(beacons.rounded(.up), Double(LargestFleet.countLimit))))
     }
 
-    /// An estimate of the largest number. Packets get through with a probability that falls by the same factor with each
-    /// beacon if losses are independent, and then ln(-ln(1 - share)) falls along a line: of that factor's slope from the
-    /// fleet that reaches the target, or through the one that misses it as well, where one is known.
+    /// An estimate of the largest number. Packets get through with a probability that falls by the same factor with
+    /// each beacon if losses are independent, and then ln(-ln(1 - share)) falls along a line: of that factor's slope
+    /// from the fleet that reaches the target, or also through the fleet that misses it, if one is known.
     private func guess(from low: Int, _ reached: Double, to high: Int, _ missed: Double) -> Int {
         guard reached < 1 - 1e-9 else { return Int((Double(low) * Double(high)).squareRoot()) }
         let above = log(log1p(-reached) / log1p(-probability))

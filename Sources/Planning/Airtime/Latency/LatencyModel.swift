@@ -35,7 +35,7 @@ public struct LatencyModel: Hashable, Sendable {
     public let windowGapMicroseconds: Double
     /// t_d in µs: the time after each decoded packet in which the scanner cannot receive.
     public let deadTimeMicroseconds: Double
-    /// The probability that nothing else destroys a packet: other devices, fading.
+    /// The probability that a packet is not destroyed by anything outside the fleet, such as other devices or fading.
     public let otherClearProbability: Double
     public let losses: Losses
     /// J in µs: 10 ms, or 0 for an advertiser without advDelay (which the specification does not allow).

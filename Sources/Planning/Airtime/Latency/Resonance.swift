@@ -36,7 +36,7 @@ public struct Resonance: Hashable, Sendable {
             airtimeMicroseconds: airtimeMicroseconds)
     }
 
-    /// The same with an interval in µs that controllers need not support.
+    /// The slowest resonance for an interval in µs that controllers need not support.
     package static func slowest(
         intervalMicroseconds: Double, pattern: ScanPattern, airtimeMicroseconds: Double
     ) throws(AirtimeError) -> Resonance? {
@@ -63,7 +63,7 @@ public struct Resonance: Hashable, Sendable {
             airtimeMicroseconds: airtimeMicroseconds)
     }
 
-    /// The same with a range in µs.
+    /// All ranges of intervals within a range in µs whose slowness is at least `avoidedSlowness`.
     package static func bands(
         within range: ClosedRange<Double>, pattern: ScanPattern, airtimeMicroseconds: Double
     ) throws(AirtimeError) -> [Band] {

@@ -27,7 +27,7 @@ public struct ScannerPreset: Hashable, Sendable {
         try self.init(windowMicroseconds: window.microseconds, intervalMicroseconds: interval.microseconds)
     }
 
-    /// The same with times in µs that controllers need not support.
+    /// A scanner with times in µs that controllers need not support.
     package init(windowMicroseconds window: Int, intervalMicroseconds interval: Int) throws(AirtimeError) {
         self.init(
             name: "\(DecimalText.thousandths(window))/\(DecimalText.thousandths(interval)) ms",
@@ -79,7 +79,7 @@ public struct ScanPattern: Hashable, Sendable {
             channelCount: channelCount)
     }
 
-    /// The same with times in µs that controllers need not support.
+    /// A cycle with times in µs that controllers need not support.
     package init(windowMicroseconds: Int, intervalMicroseconds: Int, channelCount: Int = 3) throws(AirtimeError) {
         guard windowMicroseconds > 0, windowMicroseconds <= intervalMicroseconds else {
             throw .scan(windowMicroseconds: windowMicroseconds, intervalMicroseconds: intervalMicroseconds)

@@ -1,8 +1,8 @@
 /// Packets of other devices on the same advertising channel: a stationary Poisson stream of equal packets.
 ///
-/// Symbols: O the share of time that strangers, not the fleet itself, keep the channel busy; tau_b the airtime of one of
-/// their packets; λ_b = -ln(1 - O) / tau_b the rate at which their packets start. A packet of airtime tau misses them
-/// all with probability exp(-λ_b·(tau + tau_b)).
+/// Symbols: O the share of time that other devices, not the fleet itself, keep the channel busy; tau_b the airtime of
+/// one of their packets; λ_b = -ln(1 - O) / tau_b the rate at which their packets start. A packet of airtime tau misses
+/// them all with probability exp(-λ_b·(tau + tau_b)).
 ///
 /// Published counts find the primary channels up to 25 % busy in subways and malls.
 public struct BackgroundLoad: Hashable, Sendable {
@@ -11,8 +11,8 @@ public struct BackgroundLoad: Hashable, Sendable {
     /// tau_b in µs; nil if other devices' packets are as long as the target packet.
     public let airtimeMicroseconds: Double?
 
-    /// Throws for a share outside 0..<1 (a channel that is always busy lets nothing through) and an airtime that is no
-    /// positive number.
+    /// Throws for a share outside 0..<1 (no packet gets through on a channel that is always busy) and an airtime that
+    /// is no positive number.
     public init(share: Double, airtimeMicroseconds: Double? = nil) throws(AirtimeError) {
         guard share >= 0, share < 1 else {
             throw .quantity(name: "a background load (0 up to, but without, 1)", value: share)
@@ -50,12 +50,12 @@ public struct BackgroundLoad: Hashable, Sendable {
         -log1p(-share) / (airtimeMicroseconds ?? airtime)
     }
 
-    /// The natural logarithm of the probability that a packet of `airtime` µs meets no stranger's packet.
+    /// The natural logarithm of the probability that no packet of another device hits a packet of `airtime` µs.
     public func logClearProbability(forPacketOf airtime: Double) -> Double {
         log1p(-share) * (1 + airtime / (airtimeMicroseconds ?? airtime))
     }
 
-    /// The probability that no stranger hits a packet of `airtime` µs, and that none is on the air when it starts.
+    /// The probability that no other device hits a packet of `airtime` µs, and that none is sending when it starts.
     public func clearProbability(forPacketOf airtime: Double) -> Double {
         exp(logClearProbability(forPacketOf: airtime))
     }
@@ -68,7 +68,7 @@ public struct BackgroundLoad: Hashable, Sendable {
 public struct ScanAnswer: Hashable, Sendable {
     /// Airtime of SCAN_RSP in µs, 128...376 by ``PacketTiming``.
     public let responseAirtimeMicroseconds: Double
-    /// The share of the events on a channel in which a scanner asks, 0...1.
+    /// The share of the events on a channel in which a scanner sends a SCAN_REQ, 0...1.
     public let answeredShare: Double
 
     /// SCAN_REQ: preamble, access address, header, two device addresses and CRC, 22 octets on LE 1M.
@@ -95,10 +95,10 @@ public struct ScanAnswer: Hashable, Sendable {
         airtime + answeredShare * (Self.requestAirtimeMicroseconds + responseAirtimeMicroseconds)
     }
 
-    /// The mean length, in µs, of the union of start times that hurt a packet of `wanted` µs, for a cluster that begins
-    /// with a packet of `airtime` µs.
+    /// The mean length, in µs, of the union of start times that destroy a packet of `wanted` µs, for a cluster that
+    /// begins with a packet of `airtime` µs.
     ///
-    /// Each part widens by `wanted`; of the two silences only what is longer than `wanted` stays harmless.
+    /// Each part widens by `wanted`. Of the two gaps, only the time beyond `wanted` stays harmless.
     func meanWindowMicroseconds(of wanted: Double, againstPacketOf airtime: Double) -> Double {
         let gap = PacketTiming.interFrameSpaceMicroseconds
         let harmless = 2 * max(0, gap - wanted)

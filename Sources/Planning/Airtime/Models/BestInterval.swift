@@ -1,6 +1,6 @@
 public import BluetoothTypes
 
-/// The mean periods that serve N equal beacons best, in closed form, and the setting of a controller nearest to one.
+/// The best mean periods for N equal beacons, in closed form, and the setting of a controller nearest to one.
 ///
 /// Symbols: N the beacons within range of one receiver, tau a packet's airtime in µs, E = T + J/2 the mean period in µs.
 /// Assumptions as in ``CollisionModel``; the receiver listens all the time.
@@ -27,18 +27,19 @@ public struct BestInterval: Hashable, Sendable {
     /// (1 - 1/N)^(N-1), close to 1/e.
     public var throughputMeanPeriodMicroseconds: Double { 2 * airtimeMicroseconds * Double(beacons) }
 
-    /// E in µs that brings a high percentile (p99) of the time to receive one beacon, or the time to receive all, to its
-    /// least: where a packet is clear with probability 1/2, 2·tau/(1 - 2^(-1/(N-1))), about 2·tau·N/ln 2.
+    /// E in µs that minimises a high percentile (p99) of the time to receive one beacon, or the time to receive all: it
+    /// makes a packet clear with probability 1/2, 2·tau/(1 - 2^(-1/(N-1))), about 2·tau·N/ln 2.
     ///
-    /// The optimum is flat: about a fifth longer costs next to nothing and saves energy. A percentile as low as p90
-    /// has it a tenth higher, for a gain of 2 %. With a background that lets a share b of the packets through, the
-    /// fleet's own share x makes ln x · ln(1 - b·x) largest: 1/2 for b = 1, towards 1/e for small b.
+    /// The optimum is flat: a period that is about a fifth longer is almost as good and saves energy. For a percentile
+    /// as low as p90 the optimum is a tenth higher, for a gain of 2 %. With a background in which a share b of the
+    /// packets is clear, the fleet's own share x makes ln x · ln(1 - b·x) largest: 1/2 for b = 1, towards 1/e for small
+    /// b.
     public var latencyMeanPeriodMicroseconds: Double {
         meanPeriod(fleetShare: latencyShare)
     }
 
-    /// The shortest E in µs at which a packet is clear with `probability`, background included; `nil` when the
-    /// background alone takes more than that. 2·tau for a lone beacon, which has no beacon to collide with.
+    /// The shortest E in µs at which a packet is clear with `probability`, background included; `nil` if the background
+    /// alone makes this impossible. 2·tau for a single beacon, which has no beacon to collide with.
     ///
     /// Throws for a probability outside 0<..<1.
     public func meanPeriodMicroseconds(holding probability: Double) throws(AirtimeError) -> Double? {
@@ -71,7 +72,7 @@ public struct BestInterval: Hashable, Sendable {
 
 /// The advertising interval that a controller supports for a wanted mean period.
 public struct IntervalSetting: Hashable, Sendable {
-    /// Which end of the controller's range stood in the way.
+    /// The end of the controller's range beyond which the wanted interval lies.
     public enum Limit: Hashable, Sendable {
         /// The wanted interval is shorter than the controller's shortest.
         case shortest
@@ -87,9 +88,9 @@ public struct IntervalSetting: Hashable, Sendable {
     /// T = E - J/2 in steps of 0.625 ms, within `range`.
     ///
     /// - Parameters:
-    ///   - meanPeriodMicroseconds: E; as short as one likes (small fleets), the range's lower end answers.
+    ///   - meanPeriodMicroseconds: E. If it is too short (small fleets), the result is the range's lower end.
     ///   - rounding: `.up` never sends more often than wanted (collisions, energy), `.down` never less often (latency).
-    ///   - range: what the controller takes.
+    ///   - range: The intervals that the controller supports.
     /// - Throws: ``AirtimeError/interval(_:)`` for NaN, an infinity or a negative period.
     public init(
         meanPeriodMicroseconds: Double, rounding: FloatingPointRoundingRule,
@@ -114,6 +115,6 @@ public struct IntervalSetting: Hashable, Sendable {
         }
     }
 
-    /// E in µs of what was set.
+    /// E in µs of the interval that was set.
     public var meanPeriodMicroseconds: Double { Double(interval.meanPeriodMicroseconds) }
 }

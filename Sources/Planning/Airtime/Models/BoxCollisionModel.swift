@@ -1,9 +1,10 @@
 /// The probability that a packet does not collide on its channel if boxes send several advertisements: exact, for any
 /// mix of boxes.
 ///
-/// Like ``CollisionModel``, but a box never collides with itself: it has one radio, which sends one packet after the other. So
-/// p_i = Π [1 - (tau_i + tau_j)/E_j] over the advertisements j of all *other* boxes, times the background's part. Taken as
-/// independent advertisers, the advertisements of a lone box would collide with each other, which they cannot.
+/// Like ``CollisionModel``, but a box never collides with itself: it has one radio, which sends one packet after the
+/// other. So p_i = Π [1 - (tau_i + tau_j)/E_j] over the advertisements j of all *other* boxes, times the background's
+/// part. If they counted as independent advertisers, the advertisements of a single box would collide with each other,
+/// which they cannot.
 public struct BoxCollisionModel: Hashable, Sendable {
     /// Kinds of boxes; none without a box.
     public let boxes: [AdvertisingBoxes]
@@ -68,7 +69,7 @@ public struct BoxCollisionModel: Hashable, Sendable {
     /// p of each advertisement of each kind.
     public var collisionFreeProbabilities: [[Double]] { logCollisionFreeProbabilities.map { $0.map { exp($0) } } }
 
-    /// The share of the packets of one kind of box that are clear; 1 for a kind that is not there.
+    /// The share of the packets of one kind of box that are clear; 1 for a kind that does not exist.
     public func collisionFreeProbability(ofBox kind: Int) -> Double {
         guard boxes.indices.contains(kind) else { return 1 }
         var (clear, offered) = (0.0, 0.0)
@@ -79,7 +80,7 @@ public struct BoxCollisionModel: Hashable, Sendable {
         return clear / offered
     }
 
-    /// N: how many boxes there are.
+    /// N: the number of boxes.
     public var boxCount: Int { boxes.reduce(0) { $0 + $1.count } }
 
     /// ln of the share of all packets that are clear. Advertisements weigh by their packets, count/E.

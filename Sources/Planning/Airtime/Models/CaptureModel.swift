@@ -7,9 +7,9 @@
 /// over z ~ N(0,1) last. Averaging each factor before multiplying is wrong, and too low: 0.375 for 0.428 with 249
 /// interferers at ten times the distance (n = 2.03, T = 100 ms, θ = 21 dB, σ = 4 dB).
 ///
-/// Assumptions: as in ``CollisionModel``; interferers act one at a time. Weak interferers that add up are not seen, so
-/// both values bound a receiver of sums of powers from above; a simulation that adds powers tells how far. Strangers
-/// of the background are taken as louder than every beacon.
+/// Assumptions: as in ``CollisionModel``; interferers act one at a time. The sum of several weak interferers is not
+/// modelled, so both values are upper bounds for a receiver of sums of powers; a simulation that adds powers shows the
+/// difference. Other devices of the background count as stronger than every beacon.
 ///
 /// θ is 21 dB at worst by the specification (co-channel C/I, Core Specification 5.4, Vol 6 Part A 4.2); common silicon
 /// on LE 1M needs 6...14 dB.
@@ -18,7 +18,7 @@ public struct CaptureModel: Hashable, Sendable {
     public struct Interferers: Hashable, Sendable {
         /// The target beacon is not among them.
         public let group: AdvertiserGroup
-        /// D_j in dB, positive where the target beacon is louder.
+        /// D_j in dB, positive if the target beacon is stronger.
         public let advantageDecibels: Double
 
         /// Throws for an advantage outside -300...300 dB.
@@ -31,8 +31,8 @@ public struct CaptureModel: Hashable, Sendable {
 
     /// The probabilities of the two receivers that bound a real one.
     public struct Band: Hashable, Sendable {
-        /// A receiver that stays with the first packet, whatever follows. A real receiver, which stays with a packet only
-        /// while it decodes it, has a slightly higher value.
+        /// A receiver that stays with the first packet, even if a stronger one follows. A real receiver, which stays
+        /// with a packet only while it decodes it, has a slightly higher value.
         public let stayingWithFirst: Double
         /// A receiver that changes to a stronger packet at any time.
         public let fullCapture: Double

@@ -14,7 +14,7 @@ public import BluetoothTypes
 /// Products are computed as sums of log1p, so small probabilities keep their digits, and the logarithm remains exact if
 /// the probability is too small for Double.
 public struct CollisionModel: Hashable, Sendable {
-    /// Equal advertisers, and what follows their packets.
+    /// Equal advertisers, and the scan requests and responses after their packets.
     public struct Source: Hashable, Sendable {
         /// The target beacon is counted in its group.
         public let group: AdvertiserGroup
@@ -79,7 +79,7 @@ public struct CollisionModel: Hashable, Sendable {
             airtimeMicroseconds: airtimeMicroseconds, background: background)
     }
 
-    /// The same with an interval in µs that controllers need not support.
+    /// Equal beacons with an interval in µs that controllers need not support.
     package init(
         beacons: Int, intervalMicroseconds: Double, airtimeMicroseconds: Double, background: BackgroundLoad = .none
     ) throws(AirtimeError) {
@@ -112,7 +112,7 @@ public struct CollisionModel: Hashable, Sendable {
 extension CollisionModel {
     /// ln p of a packet of each source, in the order of ``sources``. Work: sources × different airtimes.
     ///
-    /// A source of no beacons answers for one more that would come to the fleet.
+    /// For a source without beacons, the value is that of one additional beacon.
     public var logCollisionFreeProbabilities: [Double] {
         let isAlone = beaconCount == 1
         var products: [Double: Double] = [:]
@@ -148,7 +148,7 @@ extension CollisionModel {
 
     /// The share of all packets of the fleet that are clear; for an equal fleet (1 - 2·tau/E)^(N-1).
     ///
-    /// 0 only where the share is below 10⁻³⁰⁸; then ``log10CollisionFreeProbability`` tells it.
+    /// 0 only if the share is below 10⁻³⁰⁸; ``log10CollisionFreeProbability`` has the value then.
     public var collisionFreeProbability: Double { exp(logCollisionFreeProbability) }
 
     /// The decimal logarithm of ``collisionFreeProbability``: -3 is one packet of a thousand.
@@ -166,8 +166,8 @@ extension CollisionModel {
     /// The Poisson approximation exp(-Σ_{j≠i} (tau_i + tau_j)/E_j) for the first source's packet, background included;
     /// for an equal fleet exp(-2·(N-1)·tau/E).
     ///
-    /// Above the exact value, and close to it while each window is far shorter than its period: 0.4922 for
-    /// 0.4909 at N = 100, T = 100 ms, 376 µs. For comparison with other programs; nothing here builds on it.
+    /// Above the exact value, and close to it while each window is far shorter than its period: 0.4922 in place of
+    /// 0.4909 at N = 100, T = 100 ms, 376 µs. For comparison with other programs; no other model uses it.
     public var poissonApproximation: Double {
         guard let asked = sources.first(where: { $0.group.count > 0 }) else { return 1 }
         let airtime = asked.group.airtimeMicroseconds
@@ -179,7 +179,7 @@ extension CollisionModel {
     /// The largest number of equal beacons at which a packet is clear with `probability`, including the target beacon; nil
     /// if a single beacon does not reach it, because of the background.
     ///
-    /// Throws for a probability outside 0<..<1 (any number holds 0; only a lone beacon has 1).
+    /// Throws for a probability outside 0<..<1 (every number of beacons reaches 0; only a single beacon reaches 1).
     public static func largestFleet(
         holding probability: Double, interval: AdvertisingInterval, airtimeMicroseconds: Double,
         background: BackgroundLoad = .none
@@ -189,7 +189,7 @@ extension CollisionModel {
             airtimeMicroseconds: airtimeMicroseconds, background: background)
     }
 
-    /// The same with an interval in µs that controllers need not support.
+    /// The largest number of equal beacons for an interval in µs that controllers need not support.
     package static func largestFleet(
         holding probability: Double, intervalMicroseconds: Double, airtimeMicroseconds: Double,
         background: BackgroundLoad = .none
@@ -203,7 +203,7 @@ extension CollisionModel {
         guard room <= 0 else { return nil }
         let perBeacon = log1p(-Source(group).hitProbability(of: airtimeMicroseconds))
         guard perBeacon < 0 else { return Int(countLimit) }
-        // A hair upwards: N beacons must hold the very probability that N beacons give.
+        // Rounds slightly upwards, so that the probability of N beacons gives N beacons again.
         let others = (room / perBeacon * (1 + 1e-12)).rounded(.down)
         return Int(min(others, countLimit)) + 1
     }
@@ -223,14 +223,14 @@ extension CollisionModel {
 
 /// The probability that at least one of the three copies of an event is clear, for a receiver of three channels at once.
 ///
-/// Symbols: o_j(c) the offset of box j's copy on channel c from the start of its event. Copy c of A dies by B when
-/// B's event starts, after A's, within (o_A(c) - o_B(c) - tau_B, o_A(c) - o_B(c) + tau_A). All copies of a set C are
-/// clear with probability Π_B (1 - |∪_{c∈C} window_c(B)| / E_B), and at least one of three by inclusion and exclusion.
+/// Symbols: o_j(c) the offset of box j's copy on channel c from the start of its event. B destroys copy c of A if B's
+/// event starts, after A's, within (o_A(c) - o_B(c) - tau_B, o_A(c) - o_B(c) + tau_A). All copies of a set C are clear
+/// with probability Π_B (1 - |∪_{c∈C} window_c(B)| / E_B), and at least one of three by inclusion and exclusion.
 ///
-/// Assumptions as in ``CollisionModel``; exact as long as one interferer's windows together span less than its T.
-/// Other devices' packets hit each channel independently. A scanner with one radio listens on one channel at a time: see
-/// ``CollisionModel``. With identical firmware the three windows coincide and three copies are worth one:
-/// 0.491 for 100 beacons at 100 ms, where 1 - (1 - p)³ would promise 0.868.
+/// Assumptions as in ``CollisionModel``; exact as long as one interferer's windows together span less than its T. Other
+/// devices' packets hit each channel independently. A scanner with one radio listens on one channel at a time: see
+/// ``CollisionModel``. With identical firmware the three windows coincide and three copies are worth one: 0.491 for 100
+/// beacons at 100 ms, while 1 - (1 - p)³ would give 0.868.
 public struct AnyOfThreeModel: Hashable, Sendable {
     public let groups: [AdvertiserGroup]
     /// Each box has its own c of this range.
@@ -238,8 +238,8 @@ public struct AnyOfThreeModel: Hashable, Sendable {
     public let background: BackgroundLoad
 
     /// Throws for a fleet without a beacon, and with
-    /// ``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)`` intervals that the windows of one box
-    /// outlast.
+    /// ``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)`` for intervals that are shorter than the
+    /// windows of one box.
     public init(
         groups: [AdvertiserGroup], spacing: CopySpacing, background: BackgroundLoad = .none
     ) throws(AirtimeError) {

@@ -3,9 +3,9 @@
 ///
 /// Chips differ: from tau + 150 µs up to 10 ms. Core Specification 5.4, Vol 6 Part B 4.4.2.3.
 public struct CopySpacing: Hashable, Sendable {
-    /// The least c in µs.
+    /// The smallest c in µs.
     public let lowMicroseconds: Double
-    /// The greatest c in µs; equal to the least for identical firmware.
+    /// The largest c in µs; equal to the smallest for identical firmware.
     public let highMicroseconds: Double
 
     /// The longest time between the starts of two copies, in µs.
@@ -43,8 +43,8 @@ public struct CopySpacing: Hashable, Sendable {
     }
 }
 
-/// When one box's copies on channels 37, 38 and 39 start, in µs after the start of its event: measured values,
-/// where ``AnyOfThreeModel`` takes a range of spacings.
+/// The times at which one box's copies on channels 37, 38 and 39 start, in µs after the start of its event: measured
+/// values in place of the range of spacings of ``AnyOfThreeModel``.
 public struct CopyOffsets: Hashable, Sendable {
     /// Channel 37, 38, 39.
     public let microseconds: [Double]

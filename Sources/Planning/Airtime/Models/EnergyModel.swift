@@ -5,7 +5,7 @@ public import BluetoothTypes
 /// Symbols: Q_event the charge of one advertising event on three channels, E the mean period, I_sleep the current
 /// between events, C the capacity, η its usable share, V the nominal voltage, p the probability that a packet arrives.
 /// life = η·C/(Q_event/E + I_sleep). Assumption: the beacon does nothing else (sensors, LEDs and connections come on
-/// top), and the battery outlives its shelf life in the calculation where the answer is decades.
+/// top), and the battery outlives its shelf life in the calculation if the result is decades.
 public struct EnergyModel: Hashable, Sendable {
     public let chip: BeaconChip
     public let battery: BeaconBattery
@@ -58,8 +58,8 @@ public struct EnergyModel: Hashable, Sendable {
         battery.efficiency * battery.capacityMilliampereHours * 1000 / meanCurrentMicroamperes / 24
     }
 
-    /// (Q_event + I_sleep·E)·V/p in µJ: what the battery gives for one advertisement that is received with
-    /// `probability`, on one channel; where the box sends several, for an average one of them.
+    /// (Q_event + I_sleep·E)·V/p in µJ: the battery's energy for one advertisement that is received with `probability`,
+    /// on one channel; if the box sends several, for an average one of them.
     ///
     /// Throws for a probability outside 0<...1.
     public func microjoulesPerReceived(probability: Double) throws(AirtimeError) -> Double {
@@ -126,7 +126,7 @@ public struct BeaconChip: Hashable, Sendable {
                 + "2...3 µA by the same; not measured apart by payload"),
     ]
 
-    /// The row of that name, capitals or not; `nil` when there is none.
+    /// The row of that name, regardless of case; `nil` if there is none.
     public static func named(_ name: String) -> BeaconChip? {
         all.first { $0.name == name.lowercased() }
     }
@@ -139,7 +139,7 @@ public struct BeaconChip: Hashable, Sendable {
     }
 }
 
-/// A battery: one row of a table that anyone may extend.
+/// A battery: one row of a table that can be extended.
 public struct BeaconBattery: Hashable, Sendable {
     /// The name on the command line.
     public let name: String
@@ -188,7 +188,7 @@ public struct BeaconBattery: Hashable, Sendable {
             source: "two AA lithium in series, by BeaconZone's table"),
     ]
 
-    /// The row of that name, capitals or not; `nil` when there is none.
+    /// The row of that name, regardless of case; `nil` if there is none.
     public static func named(_ name: String) -> BeaconBattery? {
         all.first { $0.name == name.lowercased() }
     }

@@ -17,7 +17,7 @@ public enum Neighborhood {
     ) throws(AirtimeError) -> Int {
         try checkRadius(radius)
         guard spacing > 0, spacing.isFinite else { throw .quantity(name: "a grid spacing (over 0 m)", value: spacing) }
-        // A hair outwards: a beacon at exactly the radius counts however the division rounds.
+        // Rounds slightly outwards: a beacon at exactly the radius counts, regardless of rounding errors.
         let reach = radius / spacing * (1 + 1e-12)
         guard reach <= 100_000 else {
             throw .quantity(name: "a radius in grid spacings (0...100 000)", value: reach)
@@ -72,7 +72,7 @@ public enum Neighborhood {
 ///
 /// Symbols: R the detection range, y the closest distance to the beacon, v the speed. dwell = 2·√(R² - y²)/v, and
 /// P(seen) = F_L(dwell) with F_L the distribution of the time until the beacon is first received. Assumption: within R
-/// the beacon is received as well as anywhere, beyond it not at all.
+/// the beacon is received as well as anywhere, and beyond R it is not received.
 public struct WalkPast: Hashable, Sendable {
     /// v in m/s; people walk at about 1.4.
     public let speedMetersPerSecond: Double
@@ -102,7 +102,7 @@ public struct WalkPast: Hashable, Sendable {
 
     /// P(seen), from the share of beacons that are received within some seconds.
     ///
-    /// - Throws: ``AirtimeError/share(_:)`` when the distribution gives what is no share.
+    /// - Throws: ``AirtimeError/share(_:)`` if the distribution returns a value that is not a share.
     public func seenProbability(
         receivedWithinSeconds distribution: (Double) -> Double
     ) throws(AirtimeError) -> Double {

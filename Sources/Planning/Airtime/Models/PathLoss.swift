@@ -2,7 +2,7 @@
 public struct PathLoss: Hashable, Sendable {
     private enum Formula: Hashable, Sendable {
         case thesis
-        /// `atOneMeter` + 10·`exponent`·log10 d, with what is nearer than `nearest` meters taken as that near.
+        /// `atOneMeter` + 10·`exponent`·log10 d, where distances below `nearest` meters count as `nearest`.
         case logarithmic(atOneMeter: Double, exponent: Double, nearest: Double)
     }
 
@@ -58,7 +58,7 @@ public struct PathLoss: Hashable, Sendable {
         }
     }
 
-    /// The farthest distance, in meters, whose loss does not exceed `loss` dB: 0 when there is none, infinite when no
+    /// The farthest distance, in meters, whose loss does not exceed `loss` dB: 0 if there is none, infinite if no
     /// distance exceeds it. Refuses a loss outside -200...400 dB.
     public func meters(atDecibels loss: Double) throws(AirtimeError) -> Double {
         try Quantity.check(loss, in: -200...400, "a path loss (-200...400 dB)")
@@ -115,7 +115,8 @@ public struct PathLoss: Hashable, Sendable {
 /// Symbols: P the radio power in dBm, antenna gains included; S the receiver's sensitivity in dBm; σ the standard
 /// deviation of the log-normal shadowing in dB. The level at d meters is P - PL(d) + N(0, σ).
 public struct RadioLink: Hashable, Sendable {
-    /// P: what the transmitter emits. Never the measured power of a beacon's payload, which is a level at 1 m.
+    /// P: the radiated power of the transmitter. It is not the measured power of a beacon's payload, which is a level
+    /// at 1 m.
     public let radioPowerDBm: Double
     /// S: the level above which the receiver decodes.
     public let sensitivityDBm: Double
@@ -155,7 +156,7 @@ public struct RadioLink: Hashable, Sendable {
     }
 
     /// The detection range in meters: the farthest distance at which the beacon is above the sensitivity with
-    /// `probability`, at the median level for 1/2. 0 when there is none; infinite where the path loss has an end (the
+    /// `probability`, at the median level for 1/2. 0 if there is none; infinite if the path loss has a maximum (the
     /// thesis') and the link carries it.
     ///
     /// Throws for a probability outside 0.001...0.999 (with shadowing, no distance is sure).

@@ -1,4 +1,4 @@
-/// The thesis' own estimate of how often N beacons may advertise, and what it gets wrong.
+/// The thesis' own estimate of how often N beacons may advertise, and its errors.
 ///
 /// It charges each packet a slot q = 526 µs (376 µs airtime and 150 µs T_IFS) and lets the i-th of a second's packets
 /// arrive with probability 1 - q·i, so that S(a) = Σ_{i<a} (1 - q·i) of a offered packets arrive. S is largest at
@@ -20,7 +20,7 @@ public struct ThesisFormula: Hashable, Sendable {
     }
 
     /// S(a) in packets a second, for a packets a second offered in all on one channel. Falls for more than
-    /// ``bestOfferedPerSecond``, down to negative numbers: the formula's own doing.
+    /// ``bestOfferedPerSecond``, down to negative numbers, which is an error of the formula.
     public static func arrivingPerSecond(ofOffered offered: Double) -> Double {
         offered - slotMicroseconds / 1_000_000 * offered * (offered - 1) / 2
     }
@@ -73,7 +73,7 @@ public struct ThesisFormula: Hashable, Sendable {
 extension ThesisFormula {
     /// The errors of the formula, each as a sentence.
     public enum Fault: CaseIterable, Hashable, Sendable, CustomStringConvertible {
-        /// 1 - q·i asks only what came before the i-th packet.
+        /// 1 - q·i counts only the packets before the i-th one.
         case chargesOnlyTheLaterPacket
         /// Σ q in place of Π (1 - q).
         case addsLosses
@@ -99,17 +99,17 @@ extension ThesisFormula {
         }
     }
 
-    /// All of them.
+    /// All errors.
     public static let faults = Fault.allCases
 }
 
-/// Formulas for advertising collisions that many people quote, and that are wrong. Here so that a program can show how
-/// far they are off; nothing builds on them. ``CollisionModel`` has the exact value.
+/// Widely quoted formulas for advertising collisions that are wrong. A program can show their errors with them; no
+/// model uses them. ``CollisionModel`` has the exact value.
 public enum QuotedFormulas {
     /// (1 - 2·tau/(3·T))^(N-1): the share of clear packets if each event used one of the three channels.
     ///
     /// Wrong: every event sends on all three channels, so nothing is divided by three; and the random advDelay is
-    /// forgotten (T in place of E). For 500 beacons, 40 ms and 300 µs it gives 0.082, where 0.00123 is exact.
+    /// missing (T in place of E). For 500 beacons, 40 ms and 300 µs it gives 0.082, where 0.00123 is exact.
     public static func dividedByThreeChannels(
         beacons: Int, intervalMicroseconds: Double, airtimeMicroseconds: Double
     ) throws(AirtimeError) -> Double {
@@ -120,9 +120,9 @@ public enum QuotedFormulas {
 
     /// exp(-N·tau/T): Poisson arrivals with one airtime as the vulnerable window.
     ///
-    /// Wrong: a packet dies of those that start up to one airtime before it as well as of those that start while it is
-    /// sent, so the window is two airtimes; the target beacon does not collide with itself; the formula uses T in place of E.
-    /// For 100 beacons, 500 ms and 376 µs it finds 7.2 % lost, where 13.7 % is exact.
+    /// Wrong: a packet is destroyed by packets that start up to one airtime before it as well as by those that start
+    /// while it is sent, so the window is two airtimes; the target beacon does not collide with itself; the formula
+    /// uses T in place of E. For 100 beacons, 500 ms and 376 µs it gives 7.2 % lost packets, where 13.7 % is exact.
     public static func oneWindowPoisson(
         beacons: Int, intervalMicroseconds: Double, airtimeMicroseconds: Double
     ) throws(AirtimeError) -> Double {

@@ -247,7 +247,8 @@ extension AirBatch {
         }
     }
 
-    /// Returns true if a packet comes from the beacon of the wanted one, which sends one after the other.
+    /// Returns true if a packet comes from the same beacon as the wanted packet. A beacon sends one packet after the
+    /// other.
     private func isOwn(_ packet: Int, _ wanted: Packet) -> Bool {
         guard hasBoxes, packets[packet].advertiser >= 0,
             let box = scene.advertisers[Int(packets[packet].advertiser)].box

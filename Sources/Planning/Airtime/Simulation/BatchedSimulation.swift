@@ -78,7 +78,7 @@ public struct ShareTally: SimulationTally, Hashable {
     private var trialsSquared: Int128
     private var product: Int128
 
-    /// Nothing yet.
+    /// A share without trials.
     public init() {
         (batches, hits, trials, hitsSquared, trialsSquared, product) = (0, 0, 0, 0, 0, 0)
     }

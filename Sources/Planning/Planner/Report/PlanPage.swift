@@ -69,7 +69,7 @@ struct PageText {
             + "</body>\n</html>\n"
     }
 
-    /// The one part with controls.
+    /// The only part with controls.
     private var section: (any ControlledSection)? {
         if let explorer = content.explorer { return ExplorerSection(explorer: explorer, limits: limits) }
         if let battery = content.battery { return BatterySection(battery: battery) }

@@ -126,7 +126,7 @@ struct CollectCommand: ParsableCommand {
         }
     }
 
-    /// Without a database there is one collector for a site, and a second one on this machine is refused.
+    /// Without a database, a second collector for the same site on this machine is refused.
     private func instanceLock(_ name: String, _ state: String) throws -> InstanceLock? {
         let directory = InputFile.directory(of: state)
         do throws(InstanceLockError) {
@@ -161,7 +161,7 @@ struct CollectCommand: ParsableCommand {
 
 /// The directory of files that survive a restart.
 enum StateDirectory {
-    /// The directory of `--state-dir`, or else that of systemd's StateDirectory=, or /var/lib/pharos.
+    /// The directory of `--state-dir`, or else systemd's StateDirectory=, or else /var/lib/pharos.
     static func path(_ option: String?) -> String {
         option ?? Terminal.environment("STATE_DIRECTORY") ?? "/var/lib/pharos"
     }

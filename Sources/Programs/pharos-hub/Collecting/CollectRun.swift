@@ -11,7 +11,7 @@ final class CollectRun {
     private let everySeconds: Int?
     private let json: Bool
     private let signals: SignalDescriptor
-    /// When `--every-s` printed last, in milliseconds of the lines.
+    /// The time of the last output for `--every-s`, in milliseconds of the lines.
     private var printed = 0
     private var badLines = 0
     private var goodLines = 0
@@ -23,7 +23,7 @@ final class CollectRun {
     private var firstUnknown: String?
     /// A source is live if its lines differ from now by at most this, in milliseconds.
     private static let liveMilliseconds = 60_000
-    /// How long the calculation of a second may go on after a signal, in nanoseconds.
+    /// The longest time that the calculation of a second may continue after a signal, in nanoseconds.
     private static let shutdownTimeout: UInt64 = 1_000_000_000
 
     init(_ service: CollectorService, everySeconds: Int?, json: Bool) throws {
@@ -49,7 +49,7 @@ final class CollectRun {
                 lines.append((last, source.receiver, line))
             }
         }
-        // Lines of one time stay in their order.
+        // Lines with the same time keep their order.
         for index in lines.indices.sorted(by: { (lines[$0].time, $0) < (lines[$1].time, $1) }) {
             guard !Terminal.outputIsGone else { break }
             take(lines[index].line, from: lines[index].receiver, arrival: lines[index].time)
@@ -111,7 +111,8 @@ final class CollectRun {
         }
     }
 
-    /// Follows a broker until a signal comes. While another collector of the site works, this one stands by.
+    /// Follows a broker until a signal arrives. While another collector of the site works, this collector is on
+    /// standby.
     ///
     /// - Parameter connect: Creates a connection, which is not connected yet.
     func follow(_ connect: () throws -> CollectorBroker) throws {
@@ -132,7 +133,7 @@ final class CollectRun {
 
     /// Waits until this collector may work.
     ///
-    /// - Returns: false if a signal has come.
+    /// - Returns: false if a signal has arrived.
     private func waitForSite() throws -> Bool {
         guard let uploader = service.uploader else { return !isAskedToEnd }
         let name = TerminalText.line(service.collector.file.name)
@@ -182,7 +183,7 @@ final class CollectRun {
         return signals.takenAt != nil
     }
 
-    /// Whether the calculation of a second may go on.
+    /// Returns true if the calculation of a second may continue.
     private func goesOn() -> Bool {
         _ = signals.take()
         return signals.takenAt.map { MonotonicClock.nanoseconds() < $0 + Self.shutdownTimeout } ?? true

@@ -30,7 +30,7 @@ struct WhereCommand: ParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    /// A collector that has not written for this time has stopped, in seconds.
+    /// The time in seconds after which a collector that has not written counts as stopped.
     private static let writeTimeout = 60
 
     func validate() throws {
@@ -74,7 +74,7 @@ struct WhereCommand: ParsableCommand {
         }
     }
 
-    /// The message for a name that is no received beacon.
+    /// The message for a name that is not a received beacon.
     private static func advice(_ name: String, _ states: [JSONNode]) -> String {
         let beacons = states.flatMap { $0["beacons"]?.elements ?? [] }
         let receivers = states.flatMap { $0["receivers"]?.elements ?? [] }
@@ -113,7 +113,7 @@ struct WhereCommand: ParsableCommand {
     }
 }
 
-/// A table of where each beacon is.
+/// A table with the place of each beacon.
 enum WhereTable {
     /// - Parameter beacons: The beacons of the state file.
     static func text(_ beacons: [JSONValue]) -> String {

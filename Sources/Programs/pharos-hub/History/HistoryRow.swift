@@ -40,7 +40,7 @@ struct HistoryRow {
             id: id, time: minute.milliseconds * 1000, kind: "heard", zone: "", beacon: beacon, json: json.line)
     }
 
-    /// The cells of a table for people.
+    /// The cells of a table for users.
     var cells: [String] {
         func shown(_ text: String?) -> String {
             text.map { TerminalText.line(TerminalText.shortened($0, to: 40)) } ?? "-"

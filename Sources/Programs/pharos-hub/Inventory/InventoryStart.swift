@@ -163,7 +163,7 @@ struct InventoryStart: ParsableCommand {
         return applied
     }
 
-    /// Each `nil` for the first adapter.
+    /// The adapters; `nil` stands for the first adapter.
     private func adapters() throws -> [AdapterName?] {
         guard !receivers.isEmpty else { return [receiver.adapter] }
         if receivers == ["all"] {

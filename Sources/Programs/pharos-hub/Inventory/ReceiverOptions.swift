@@ -6,7 +6,7 @@ internal import Inventory
 internal import Listener
 internal import Sightings
 
-/// How beacons of an inventory are received.
+/// The options for receiving the beacons of an inventory.
 struct ReceiverOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,

@@ -16,7 +16,7 @@ final class ListenPrinter: SightingConsumer {
     private let json: Bool
     private var hearing: Hearing
     private var watch: PresenceWatch
-    /// When the receiver became deaf, by the wall clock; `nil` while it works.
+    /// The wall-clock time at which the receiver became deaf; `nil` while it works.
     private var deafSince: String?
     private var hasListened = false
     private var octets: [UInt8] = []
@@ -166,7 +166,7 @@ final class ListenPrinter: SightingConsumer {
     }
 
     private func table(_ now: HeardInstant, _ places: [Int]) -> String {
-        // The column with the trace of levels is left out, because a round is printed once.
+        // The column with the trace of levels is omitted, because each round is printed only once.
         let trace = 3
         func without<Element>(_ cells: [Element]) -> [Element] { Array(cells[1..<trace] + cells[(trace + 1)...]) }
         var table = Table(

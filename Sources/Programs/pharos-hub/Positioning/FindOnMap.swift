@@ -91,7 +91,7 @@ private final class GuidedSteps: RunConsumer {
     }
 }
 
-/// Passes all sightings to the listener of the one beacon and to the gatherer that locates the receiver by all of them.
+/// Passes all sightings to the listener of the target beacon, and to the gatherer that locates the receiver.
 private final class GuidedWalk: SightingConsumer {
     let steps: GuidedSteps
     private let listener: FindListener

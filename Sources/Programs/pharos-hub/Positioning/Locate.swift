@@ -181,7 +181,7 @@ final class LocatePrinter: RunConsumer {
         case json
         case scores
         case lines
-        /// A page or a drawing goes to standard output.
+        /// A page or a drawing is written to standard output.
         case nothing
         /// The floor, which is drawn again each second.
         case floor
@@ -191,7 +191,7 @@ final class LocatePrinter: RunConsumer {
     private let everyMicroseconds: Int?
     private let truth: RunTruth?
     private let form: Form
-    /// The points for a page or a drawing. `nil` if neither is wanted.
+    /// The points for a page or a drawing. `nil` if neither is requested.
     var track: LocatedTrack?
     private var session: String?
     private var nextMicroseconds: Int?

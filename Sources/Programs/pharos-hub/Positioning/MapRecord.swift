@@ -226,7 +226,7 @@ struct MapRecord: ParsableCommand {
             }
             try source.run(
                 recorder, shared: file.survey.sharedIdentities, isOnlyKnown: onlyKnown, purpose: Self.purpose)
-            // The user ended it.
+            // The user ended the recording.
             if !recorder.isLegComplete { break }
         }
         recorder.finish()
@@ -303,13 +303,13 @@ struct MapRecord: ParsableCommand {
     }
 }
 
-/// Counts how often Enter is pressed, while something else runs.
+/// Counts presses of Enter while other code runs.
 private final class EnterKeys {
     private let input = Descriptor.standardInput
     private var presses = 0
     private var isOver = false
 
-    /// Whether Enter was pressed once more.
+    /// True if Enter was pressed once more.
     var isPressed: Bool {
         look(milliseconds: 0)
         guard presses > 0 else { return false }

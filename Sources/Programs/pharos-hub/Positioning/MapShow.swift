@@ -84,7 +84,7 @@ struct MapShow: ParsableCommand {
         }
     }
 
-    /// Whether the terminal can show only ASCII.
+    /// True if the terminal can show only ASCII.
     private var isPlain: Bool {
         let encoding =
             Terminal.environment("LC_ALL") ?? Terminal.environment("LC_CTYPE") ?? Terminal.environment("LANG")

@@ -129,7 +129,7 @@ struct Audit: ParsableCommand {
         }
     }
 
-    /// Returns the place of the receivers. A place without any of the beacons is an error, because nothing could be
+    /// Returns the place of the receivers. A place without any of the beacons is an error, because no beacon could be
     /// judged.
     private func place(of files: AuditedFiles) throws -> AuditPlace? {
         guard let place = try namedPlace() else { return nil }

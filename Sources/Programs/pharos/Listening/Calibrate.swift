@@ -229,7 +229,7 @@ private final class CalibrationListener: SightingConsumer {
             ?? measurements.values.max { $0.packets < $1.packets } ?? empty
     }
 
-    /// Whether a signal ended the leg early.
+    /// `true` if a signal ended the leg early.
     var isInterrupted: Bool { !isSatisfied && elapsedOfLeg < legMicroseconds * 9 / 10 }
 
     private var elapsedOfLeg: Int { start.map { latest.microseconds(since: $0) } ?? 0 }

@@ -303,7 +303,7 @@ final class ScanEngine: SightingConsumer {
         output.show(report, range.map { octets[$0] }, place, hearing.table)
     }
 
-    /// Beacons do not leave while the receiver is deaf.
+    /// Beacons do not leave while the receiver does not work.
     func change(_ state: ListeningState, at now: HeardInstant) {
         if state.isHearing { hearing.becomeHearing(at: now) } else { hearing.becomeDeaf(at: now) }
         if hasListened, state != .off { output.show(state, at: now) }

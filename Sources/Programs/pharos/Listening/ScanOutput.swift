@@ -70,7 +70,7 @@ final class ScanOutput {
     /// The shortest time between two updates of the table, in microseconds.
     private static let repaintMicroseconds = 250_000
 
-    /// Whether the table is updated on a terminal.
+    /// `true` if the table is updated on a terminal.
     private var isLive: Bool { form == .table && !json && Terminal.outputIsTerminal }
 
     private func add(_ line: String) { add(line.utf8) }
@@ -144,8 +144,8 @@ final class ScanOutput {
         if json { add(values.state(state, at: instant).line + "\n") }
     }
 
-    /// Returns the positions of the beacons to show: known beacons in their order, then strangers by identity, unless
-    /// another order is chosen.
+    /// Returns the positions of the beacons to show: known beacons in their order, then other beacons by identity,
+    /// unless another order is chosen.
     private func rows(_ table: SightingTable, heardInRound: Bool) -> [Int] {
         let all = heardInRound ? table.heardInRound : table.tracks.indices.filter { table.tracks[$0].isHeard }
         let shown = all.filter { filter.takes(table.tracks[$0].identity, table.tracks[$0].known?.name) }
@@ -156,9 +156,9 @@ final class ScanOutput {
     private struct Key: Comparable {
         /// The value of the chosen order; the largest comes first.
         var rank: UInt64 = 0
-        /// The position of a known beacon. Known beacons come before strangers.
+        /// The position of a known beacon. Known beacons come before other beacons.
         var known = Int.max
-        /// The identity of a stranger.
+        /// The identity of another beacon.
         var identity = ""
         var place: Int
 

@@ -28,7 +28,7 @@ struct PlanJSONKeys: ParsableCommand {
     func run() { Terminal.write(PlanReference.json.line + "\n") }
 }
 
-/// How a command of the planner prints its answer.
+/// The options for printing an answer of the planner.
 struct PlanOutput: ParsableArguments {
     @Flag(help: "Print one JSON object.")
     var json = false
@@ -85,7 +85,7 @@ final class PlanWatch {
         if calls % pace == 0, signals.take() != nil { isStopped = true }
         line.report {
             let progress = progress()
-            // "1 batches" without a total says nothing.
+            // "1 batches" without a total is not informative.
             return progress.done > 1 || progress.total != nil ? progress.text : nil
         }
         return !isStopped

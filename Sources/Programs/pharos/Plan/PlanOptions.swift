@@ -5,7 +5,7 @@ internal import CommandSupport
 internal import FleetStore
 internal import Planner
 
-/// The number of beacons in range of one receiver, and what each sends.
+/// The number of beacons in range of one receiver, and the advertisements of each.
 struct PlanFleetOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
@@ -149,7 +149,7 @@ struct PlanSourceOptions: ParsableArguments {
         }
     }
 
-    /// All sites of the fleet, or the one that is named; none without a fleet.
+    /// All sites of the fleet, or the named site; none without a fleet.
     ///
     /// - Parameters:
     ///   - interval: Overrides the interval of every advertisement.
@@ -176,7 +176,7 @@ struct PlanSourceOptions: ParsableArguments {
     }
 }
 
-/// What determines the range of a beacon.
+/// The values that determine the range of a beacon.
 struct PlanRadioOptions: ParsableArguments {
     @Option(
         parsing: .unconditional, help: ArgumentHelp("Radiated power of the beacon (default: 0).", valueName: "dBm"),

@@ -65,7 +65,7 @@ enum PlanValue {
         return value
     }
 
-    /// A number of some unit in the range that the models take.
+    /// A number in a unit, in the range that the models accept.
     static func number(_ text: String, in range: ClosedRange<Double>, _ unit: String) throws -> Double {
         let value = try number(text)
         guard range.contains(value) else {
