@@ -114,8 +114,8 @@ extension HCIStatus {
     }
 }
 
-/// Controller & Baseband and informational commands, and the LE ones of no family (Core Specification 5.4, Vol 4
-/// Part E 7.3, 7.4, 7.8).
+/// Controller & Baseband commands, informational commands, and the LE commands that neither legacy nor extended
+/// advertising or scanning needs (Core Specification 5.4, Vol 4 Part E 7.3, 7.4, 7.8).
 extension VirtualController {
     private func executeBasic(_ opcode: HCIOpcode, _ octets: Span<UInt8>) -> CommandReply {
         switch opcode {

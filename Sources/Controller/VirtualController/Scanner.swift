@@ -115,7 +115,7 @@ extension VirtualController {
         air?.setScanning(self, false)
     }
 
-    /// The end of a scan's duration, or of the pause until its next period.
+    /// Ends a scan whose duration is over, or starts its next period.
     func takeScanTurn(_ run: UInt64) {
         guard let air, var scanner = state.scanner, scanner.run == run else { return }
         guard scanner.periodMicroseconds > 0 else {

@@ -133,7 +133,8 @@ struct PacketBacklog {
         }
     }
 
-    /// The length of an event and its type byte, or of all bytes: a virtual controller sends nothing but events.
+    /// The length of the first packet with its type byte. A virtual controller sends only events, whose third byte is the
+    /// length of their parameters.
     private static func lengthOfFirstPacket(_ octets: ArraySlice<UInt8>) -> Int {
         octets.count > 2 ? 3 + Int(octets[octets.startIndex + 2]) : octets.count
     }

@@ -87,8 +87,8 @@ public struct ManagementEvent: Hashable, Sendable {
         case deviceFound(ManagementDevice)
         /// Another program's advertisement monitor was removed.
         case monitorRemoved(UInt16)
-        /// `monitor`: the first one that matches; 0 for a device that is known already, and if the controller does not
-        /// filter by itself.
+        /// `monitor`: the handle of the first monitor that matches the device; 0 if the kernel has reported the device
+        /// before, or if the controller does not filter by itself.
         case monitoredDeviceFound(monitor: UInt16, ManagementDevice)
         /// A controller that filters by itself no longer receives a device. `peer`: seven bytes, the address and its
         /// type.

@@ -48,7 +48,7 @@ public struct BestInterval: Hashable, Sendable {
         return own < 0 ? meanPeriod(fleetShare: exp(own)) : nil
     }
 
-    /// 2·tau/(1 - x^(1/(N-1))), by expm1 so that large fleets keep their digits.
+    /// 2·tau/(1 - x^(1/(N-1))). The code uses expm1, because the plain difference loses digits for large fleets.
     private func meanPeriod(fleetShare: Double) -> Double {
         guard beacons > 1 else { return 2 * airtimeMicroseconds }
         return 2 * airtimeMicroseconds / -expm1(log(fleetShare) / Double(beacons - 1))
