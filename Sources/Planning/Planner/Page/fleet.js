@@ -17,7 +17,7 @@ const fleet = (() => {
     draw("captureBand", outline.length ? `${path(outline)}Z` : "");
     mark(plot, "todayMarker", s.intervalMs, `this setting ${milliseconds(s.intervalMs)}`);
     mark(plot, "mostMarker", best.throughput, `most packets ${milliseconds(best.throughput)}`);
-    mark(plot, "surestMarker", best.latency, `most reliable ${milliseconds(best.latency)}`);
+    mark(plot, "surestMarker", best.latency, `best chance ${milliseconds(best.latency)}`);
     for (const row of document.querySelectorAll("#intervalCurve tbody tr")) {
       const T = Number(row.cells[0].textContent);
       row.cells[1].textContent = percent(clear(s, T));

@@ -150,7 +150,7 @@ struct ExplorerFigures {
         let numbers = explorer.numbers
         mark("todayMarker", "this setting", explorer.intervalMs, at: 20, style: "m0", in: &plot)
         mark("mostMarker", "most packets", numbers.bestThroughputIntervalMs, at: 42, style: "m1", in: &plot)
-        mark("surestMarker", "most reliable", numbers.bestLatencyIntervalMs, at: 64, style: "m2", in: &plot)
+        mark("surestMarker", "best chance", numbers.bestLatencyIntervalMs, at: 64, style: "m2", in: &plot)
         let rows = Self.tableIntervals.map { interval in
             [
                 NumberFormat.significant(interval, 5), NumberFormat.percent(collisionFree(interval)),
