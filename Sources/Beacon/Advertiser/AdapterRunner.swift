@@ -156,10 +156,15 @@ public final class AdapterRunner {
 
     private func rearm() -> Supervisor.Input {
         guard let session = environment.session else { return .failed(.adapterGone, "nothing was on the air") }
-        return result { () throws(SessionError) in
+        let fault = failure
+        let input = result { () throws(SessionError) in
             try session.rearm()
             return .rearmed
         }
+        // When the settings cannot be restored, what changed them explains more than the command that was refused.
+        guard supervisor.persistence == .untilFault, case .impossible = input, let fault else { return input }
+        failure = fault
+        return .impossible("\(fault)")
     }
 
     private func adopt() -> Supervisor.Input {

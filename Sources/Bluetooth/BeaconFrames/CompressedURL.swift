@@ -209,7 +209,7 @@ public struct EddystoneURL: EncodableFrame {
     public var url: CompressedURL
     public var measuredPower: MeasuredPowerAtZeroMeters
 
-    /// A frame with any of these values; what may not be sent is refused by ``advertisingData(flags:)``.
+    /// A frame with any of these values; what may not be sent is refused by `advertisingData(flags:)`.
     public init(url: CompressedURL, measuredPower: MeasuredPowerAtZeroMeters) {
         self.url = url
         self.measuredPower = measuredPower

@@ -33,7 +33,7 @@ public struct EddystoneUID: EncodableFrame {
     public var measuredPower: MeasuredPowerAtZeroMeters
 
     /// A frame with any of these values. A measured power that may not be sent is refused by
-    /// ``advertisingData(flags:)``.
+    /// `advertisingData(flags:)`.
     public init(
         namespace: FixedOctets<10>, instance: FixedOctets<6>, measuredPower: MeasuredPowerAtZeroMeters
     ) {
@@ -112,7 +112,7 @@ public struct EddystoneEID: EncodableFrame {
     public var measuredPower: MeasuredPowerAtZeroMeters
 
     /// A frame with any of these values. A measured power that may not be sent is refused by
-    /// ``advertisingData(flags:)``.
+    /// `advertisingData(flags:)`.
     public init(id: FixedOctets<8>, measuredPower: MeasuredPowerAtZeroMeters) {
         self.id = id
         self.measuredPower = measuredPower

@@ -14,7 +14,7 @@ public struct IBeacon: EncodableFrame {
     public var measuredPower: MeasuredPowerAtOneMeter
 
     /// A frame with any of these values. A measured power that may not be sent is refused by
-    /// ``advertisingData(flags:)``.
+    /// `advertisingData(flags:)`.
     ///
     /// - Parameter uuid: A UUID of any width: see ``uuid``.
     public init(uuid: BluetoothUUID, major: UInt16, minor: UInt16, measuredPower: MeasuredPowerAtOneMeter) {
@@ -80,7 +80,7 @@ public struct AltBeacon: EncodableFrame {
     public var reserved: UInt8
 
     /// A frame with any of these values. A measured power that may not be sent is refused by
-    /// ``advertisingData(flags:)``.
+    /// `advertisingData(flags:)`.
     public init(
         companyID: UInt16, beaconID: FixedOctets<20>, measuredPower: MeasuredPowerAtOneMeter, reserved: UInt8 = 0
     ) {
