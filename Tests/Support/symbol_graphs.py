@@ -40,8 +40,9 @@ def extract(module):
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
         old.unlink()
-    # Of system libraries, and of modules of C that the build has made one for.
+    # The maps of system libraries, of C modules that have one in the build, and of those in swift-system.
     paths = [*ROOT.glob("Sources/CLibraries/*/module.modulemap"), *BUILD.glob("C*.build/module.modulemap")]
+    paths += ROOT.glob(".build/checkouts/swift-system/Sources/*/include/module.modulemap")
     maps = [f"-fmodule-map-file={path}" for path in paths]
     command = ["swift-symbolgraph-extract", "-module-name", module, "-I", str(BUILD / "Modules"), "-output-dir", folder]
     command += ["-target", target(), "-sdk", "/", "-minimum-access-level", "public", "-skip-synthesized-members"]
