@@ -1,5 +1,5 @@
 public import Advertiser
-public import BluetoothTypes
+internal import BluetoothTypes
 public import HCI
 
 /// A scan on one controller. It is checked regularly, and restarted when another program has turned it off.
@@ -363,49 +363,6 @@ public final class ScanSession: AdapterSession {
 
 /// The maximum number of events that are taken at once.
 private let maximumEvents = 256
-
-/// The parameters of a scan. Duplicates are not filtered, because intervals, losses and silences could not be measured
-/// otherwise.
-public struct ScanSettings: Hashable, Sendable {
-    /// Whether scannable devices are asked for their scan response. This shows names, but costs other devices'
-    /// batteries, and this machine transmits an address.
-    public let isActive: Bool
-    /// The time on each channel: 2.5 ms...10.24 s, which legacy and extended commands support.
-    public let interval: ScanInterval
-    /// The listening time in each interval: 2.5 ms to the interval.
-    public let window: ScanInterval
-    /// Whether the controller filters duplicates, which only a qualification tests.
-    public var filtersDuplicates = false
-
-    /// Passive, 60 ms of every 60 ms.
-    public static let standard = ScanSettings()
-
-    private init() {
-        isActive = false
-        interval = ScanInterval(rawValue: 96)
-        window = interval
-    }
-
-    /// - Throws: `HCIParameterError` outside 2.5 ms...10.24 s, and for a window above the interval.
-    public init(isActive: Bool = false, interval: ScanInterval, window: ScanInterval) throws(HCIParameterError) {
-        _ = try LESetScanParameters(type: .passive, interval: interval, window: window)
-        self.isActive = isActive
-        self.interval = interval
-        self.window = window
-    }
-
-    private var type: ScanType { isActive ? .active : .passive }
-
-    /// Returns the LE Set Scan Parameters command (Core Specification 5.4, Vol 4 Part E 7.8.10).
-    func legacyParameters() throws(HCIParameterError) -> LESetScanParameters {
-        try LESetScanParameters(type: type, interval: interval, window: window)
-    }
-
-    /// Returns the LE Set Extended Scan Parameters command (Core Specification 5.4, Vol 4 Part E 7.8.64).
-    func extendedParameters() throws(HCIParameterError) -> LESetExtendedScanParameters {
-        try LESetExtendedScanParameters(le1M: .init(type: type, interval: interval, window: window))
-    }
-}
 
 extension ScanSettings: CustomStringConvertible {
     /// A text such as `passive, 60 ms of every 60 ms`.
