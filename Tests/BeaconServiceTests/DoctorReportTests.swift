@@ -105,6 +105,10 @@ import Testing
                 "warn unit pharos@.service is not installed, so no beacon starts at boot",
                 "→ install the package, or copy systemd/pharos@.service to /etc/systemd/system",
             ])
+        try put(["usr/local/lib/systemd/system/pharos@.service": ""])
+        #expect(
+            try lines("unit", .virtual).first
+                == "warn unit /usr/local/lib/systemd/system/pharos@.service is installed, but no beacon is enabled")
         try put(["etc/systemd/system/pharos@.service": ""])
         #expect(
             try lines("unit", .virtual).first

@@ -357,7 +357,7 @@ extension DoctorChecks {
     }
 
     private var unitPath: String? {
-        ["/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"].map { $0 + "/pharos@.service" }
+        ["/etc", "/usr/local/lib", "/usr/lib", "/lib"].map { $0 + "/systemd/system/pharos@.service" }
             .first { Files.exists(root + $0) }
     }
 

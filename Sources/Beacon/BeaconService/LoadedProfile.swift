@@ -212,7 +212,9 @@ public struct ProfileReport {
     }
 
     /// The directories of installed profiles and of samples.
-    private static let directories = ["profiles", "/etc/pharos", "/usr/share/pharos/profiles"]
+    private static let directories = [
+        "profiles", "/etc/pharos", "/usr/local/share/pharos/profiles", "/usr/share/pharos/profiles",
+    ]
 
     /// The advice after "there is no such file": a profile of that name in another directory. Empty without one.
     private static func advice(for name: String) -> String {

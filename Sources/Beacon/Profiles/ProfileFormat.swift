@@ -129,14 +129,14 @@ enum AdvertisementFormat {
         10 ms, 5 ms on average. Not every controller supports less than 100 ms or more than 10240 ms.
         """, isRequired: true)
     static let radioPower = Key(
-        "radioPowerDbm", .radioPower, "Transmit power of this advertisement. Default: as in the profile.")
+        "radioPowerDbm", .radioPower, "Transmit power of this advertisement. Default: the power of the whole profile.")
     static let channels = Key(
-        "channels", .channels, "Channels of this advertisement. Default: as in the profile.")
+        "channels", .channels, "Channels of this advertisement. Default: the channels of the whole profile.")
     static let pdu = Key(
         "pdu", .pdu,
-        "What other devices may do: nonconnectable, scannable or connectable. Default: as in the profile.")
+        "What other devices may do: nonconnectable, scannable or connectable. Default: the value of the whole profile.")
     static let address = Key(
-        "address", .profileAddress, "Device address of this advertisement. Default: as in the profile.")
+        "address", .profileAddress, "Device address of this advertisement. Default: the address of the whole profile.")
 
     /// An advertisement, whose `type` selects the section. The caller reads it.
     static let type = ValueType<JSONNode>.choice(

@@ -55,7 +55,7 @@ struct ReceivedAdvertisement: Sendable {
     private(set) var sources: [Source] = []
     /// The number of reports from further senders.
     private(set) var otherReports = 0
-    /// How often a sender came back after another one, which shows that both are present.
+    /// The number of times that a sender was received again after another sender: both are present.
     private(set) var senderReturns = 0
     var telemetry = TelemetryRecord()
 

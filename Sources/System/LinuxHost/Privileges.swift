@@ -89,7 +89,7 @@ extension Privileges {
     private static let setsCapabilities = 8
 
     private static func bound(to mask: UInt64) throws(SystemError) {
-        // An error means that this kernel has no more capabilities.
+        // An error means that the kernel has no capability with this number, and none with a higher one.
         for capability in 0..<Int32(64) {
             let isThere = pharos_is_bounded(capability)
             if isThere < 0 { return }

@@ -110,7 +110,7 @@ struct AllocationRules: Sendable {
         var first: Int
     }
 
-    /// Minor numbers are counted within each part.
+    /// The rule for minor numbers, which are counted separately in each group of the level `within`.
     struct Minor: Sendable {
         var within: Level
         var first: Int

@@ -179,7 +179,7 @@ public struct SurveyCheck: Sendable {
         }
     }
 
-    /// The mean difference over the places that both sides have in common. `nil` for fewer than two places.
+    /// The mean difference over the places that are in both dictionaries; `nil` for fewer than two places.
     private static func difference(_ left: [Int: Double], _ right: [Int: Double]) -> Double? {
         let differences = left.sorted { $0.key < $1.key }.compactMap { place, level in
             right[place].map { abs($0 - level) }

@@ -60,7 +60,7 @@ struct Calibrate: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Transmit power of the beacon (default: that of the profile of --write).", valueName: "dBm"),
+            "Transmit power of the beacon (default: the power in the profile that --write names).", valueName: "dBm"),
         transform: OptionValue.integer)
     var radioPowerDbm: Int?
 
