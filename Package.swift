@@ -103,7 +103,7 @@ let libraries: [Target] = [
         "Planner", in: "Planning",
         [
             "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "Fleet", "LinuxHost",
-            "Profiles", "Sites",
+            "Profiles", "Sites", crypto,
         ], resources: [.embedInCode("Page")]),
     // Listening
     library("Sightings", in: "Listening", ["BeaconFrames", "BluetoothTypes"]),
@@ -319,13 +319,13 @@ package.targets += [
         "PlannerTests",
         [
             "Airtime", "BluetoothTypes", "Configuration", "Fleet", "LinuxHost", "Planner", "Profiles", "Sites",
-            "TestSupport", crypto,
+            "TestSupport",
         ]),
     tests(
         "PositioningTests",
         [
             "Airtime", "BluetoothTypes", "Configuration", "HCI", "Listener", "Planner", "Positioning",
-            "PositioningWorlds", "Sightings", "Sites", "TestSupport", "VirtualController", crypto,
+            "PositioningWorlds", "Sightings", "Sites", "TestSupport", "VirtualController",
         ]),
     tests("ProfilesTests", ["BeaconFrames", "BluetoothTypes", "Configuration", "Profiles", "TestSupport"]),
     tests("SightingsTests", ["BeaconFrames", "BluetoothTypes", "Sightings"]),

@@ -1,7 +1,5 @@
 import Airtime
 import Configuration
-import Crypto
-import FoundationEssentials
 import PositioningWorlds
 import Sites
 import Testing
@@ -23,10 +21,7 @@ import Testing
         return try #require(Site.decode(Array(text.utf8)).site)
     }
 
-    @Test(arguments: [("script", MapScript.text, MapScript.source), ("style", MapStyle.text, MapStyle.source)])
-    func theHashIsThatOfTheText(name: String, text: String, source: String) {
-        let hash = Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()
-        #expect(source == "'sha256-\(hash)'", "the page's \(name) was changed: its hash belongs in MapPage.swift")
+    @Test(arguments: [MapScript.text, MapStyle.text]) func nothingInItEndsItsElement(text: String) {
         for word in ["</", "<!--", "\u{FFFD}"] { #expect(!text.contains(word)) }
     }
 
@@ -35,7 +30,7 @@ import Testing
         let html = try MapPage(MapPicture(map, cellLimit: 150), command: "pharos map show map.json", site: Self.site())
             .html
         #expect(html.utf8.count < 500_000)
-        #expect(html.contains("Content-Security-Policy") && html.contains(MapScript.source))
+        #expect(html.contains("Content-Security-Policy") && html.contains(MapScript.text))
         #expect(!html.contains("http://") && !html.contains("https://"))
         for word in ["Expected error", "Beacons received", "beacon-9", "P27", "What would help most", "residual"] {
             #expect(html.contains(word), "\(word)")

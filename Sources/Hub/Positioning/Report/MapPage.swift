@@ -41,7 +41,7 @@ public struct MapPage {
         let floor = first.map { explorer(floors, $0, data) } ?? ""
         return MapPageText.page(
             title: summary.title, brand: "Pharos, the map", answer: summary.answer, command: command,
-            script: MapScript.source, main: floor + help(summary) + tables(summary, divisor),
+            script: MapScript.text, main: floor + help(summary) + tables(summary, divisor),
             notes: summary.notes + data.notes,
             end: first == nil ? "" : data.element + "<script>\(MapScript.text)</script>\n")
     }
@@ -105,17 +105,14 @@ public struct MapPage {
 enum MapPageText {
     /// A whole page. Only `main` and `end` are markup; all other texts are escaped.
     ///
-    /// - Parameter script: The source of the page's script for its Content-Security-Policy.
+    /// - Parameter script: The text of the script in `end`; nil if there is none.
     static func page(
-        title: String, brand: String, answer: String, command: String, script: String, main: String, notes: [String],
+        title: String, brand: String, answer: String, command: String, script: String?, main: String, notes: [String],
         end: String = ""
     ) -> String {
         let title = HTMLEscaping.text(HTMLEscaping.shortened(title, to: 160))
-        let styles: [(text: String, source: String)] = [
-            (PageStyle.text, PageStyle.source), (MapStyle.text, MapStyle.source),
-        ]
         return "<!doctype html>\n<html lang=\"en\">\n"
-            + PageShell.head(title: title, styles: styles, script: script)
+            + PageShell.head(title: title, styles: [PageStyle.text, MapStyle.text], script: script)
             + "<body>\n<header>\(PageShell.brand(brand))\n<h1>\(title)</h1>\n"
             + "<p class=\"answer\">\(HTMLEscaping.text(answer))</p>\n"
             + "<div class=\"command\"><code>\(HTMLEscaping.text(HTMLEscaping.shortened(command, to: 2000)))</code></div>"
@@ -232,15 +229,9 @@ struct MapPageData {
 /// nothing.
 enum MapScript {
     static let text = String(decoding: PackageResources.map_js, as: UTF8.self)
-
-    /// The source for a Content-Security-Policy: the SHA-256 of the text. A test compares it with the text.
-    static let source = "'sha256-o60Vw/g8KSRTct1uHjSi87aYbtqqidkqKcDdGBb4PMs='"
 }
 
 /// The style of the pages of maps and runs, in addition to the planner's.
 enum MapStyle {
     static let text = String(decoding: PackageResources.map_css, as: UTF8.self)
-
-    /// The source for a Content-Security-Policy: the SHA-256 of the text. A test compares it with the text.
-    static let source = "'sha256-1MkIOk9Emt8Hcj9RPQgUQJuen/1YvQ26TBMWjs7fB2k='"
 }

@@ -40,7 +40,7 @@ public struct TrackPage {
                 drawing: track.drawing(floor).element(label: track.label(floor)), caption: "", legend: legend)
         }
         return MapPageText.page(
-            title: title, brand: "Pharos, the run", answer: track.answer, command: command, script: "'none'",
+            title: title, brand: "Pharos, the run", answer: track.answer, command: command, script: nil,
             main: figures.joined() + table(rows), notes: notes)
     }
 

@@ -9,17 +9,11 @@ enum PageScript {
         PackageResources.discovery_js, PackageResources.fleet_js, PackageResources.battery_js,
         PackageResources.walk_js, PackageResources.density_js, PackageResources.site_js, PackageResources.page_js,
     ])
-
-    /// Its source in a Content-Security-Policy: the SHA-256 of the text, which a test computes again.
-    static let source = "'sha256-7il4Jtjm6ZaXxqKY7nKX88RuZIsp/dTAxO5PJY9aoZQ='"
 }
 
 /// The style of the page, with a light and a dark colour scheme, and one for print. Its file is in `Page`.
 package enum PageStyle {
     package static let text = PageFile.joined([PackageResources.page_css])
-
-    /// Its source in a Content-Security-Policy: the SHA-256 of the text, which a test computes again.
-    package static let source = "'sha256-4ukjrDJ98hzD8M4YcWQD6ng3A0m5YvSHzff8PnryAfo='"
 }
 
 /// The files of the page, which the build embeds.

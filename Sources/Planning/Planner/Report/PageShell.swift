@@ -1,20 +1,29 @@
+internal import Crypto
+internal import FoundationEssentials
+
 /// The common parts of all pages: the head with its Content-Security-Policy, the brand, and the end.
 package enum PageShell {
-    /// The head, which allows these styles and this script by their hashes, and nothing else.
+    /// The head. Its Content-Security-Policy allows these styles and this script by their hashes, and nothing else.
     ///
     /// - Parameters:
     ///   - title: The escaped title.
-    ///   - styles: The styles, each with its source in the Content-Security-Policy.
-    ///   - script: The source of the script in the policy.
-    package static func head(title: String, styles: [(text: String, source: String)], script: String) -> String {
-        let hashes = "style-src \(styles.map(\.source).joined(separator: " ")); script-src \(script)"
+    ///   - styles: The styles, which the head contains.
+    ///   - script: The text of the script at the end of the page; nil for a page without one.
+    package static func head(title: String, styles: [String], script: String?) -> String {
+        let hashes =
+            "style-src \(styles.map(source).joined(separator: " ")); script-src \(script.map(source) ?? "'none'")"
         return "<head>\n<meta charset=\"utf-8\">\n"
             + "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \(hashes); img-src data:; "
             + "base-uri 'none'; form-action 'none'\">\n"
             + "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
             + "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n"
             + "<title>\(title)</title>\n<link rel=\"icon\" href=\"data:,\">\n"
-            + styles.map { "<style>\($0.text)</style>\n" }.joined() + "</head>\n"
+            + styles.map { "<style>\($0)</style>\n" }.joined() + "</head>\n"
+    }
+
+    /// The source of a style or script for a Content-Security-Policy: its SHA-256.
+    private static func source(_ text: String) -> String {
+        "'sha256-\(Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString())'"
     }
 
     /// The maker of the page, escaped, after a lighthouse.

@@ -83,7 +83,7 @@ struct PageText {
 
     private var head: String {
         PageShell.head(
-            title: text(content.title), styles: [(PageStyle.text, PageStyle.source)], script: PageScript.source)
+            title: text(content.title), styles: [PageStyle.text], script: PageScript.text)
     }
 
     /// Headline, answer and command. With controls, a heading separates the command's answer from them.
