@@ -102,8 +102,8 @@ let libraries: [Target] = [
     library(
         "Planner", in: "Planning",
         [
-            "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "Fleet", "LinuxHost",
-            "Profiles", "Sites", crypto,
+            "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet",
+            "LinuxHost", "Profiles", "Sites",
         ], resources: [.embedInCode("Page")]),
     // Listening
     library("Sightings", in: "Listening", ["BeaconFrames", "BluetoothTypes"]),

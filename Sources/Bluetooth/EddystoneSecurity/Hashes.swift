@@ -1,12 +1,18 @@
 public import BeaconFrames
 public import BluetoothTypes
 internal import Crypto
+internal import FoundationEssentials
 
-/// A short name for the contents of a file.
+/// Names for the contents of a file or text.
 public enum Fingerprint {
     /// The first eight bytes of the SHA-256 in hexadecimal, which distinguish the versions of a file.
     public static func text(of octets: [UInt8]) -> String {
         Hexadecimal.text(SHA256.hash(data: octets).prefix(8))
+    }
+
+    /// The source of a script or style in a Content-Security-Policy: its SHA-256 in Base64, in single quotes.
+    public static func policySource(of text: String) -> String {
+        "'sha256-\(Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString())'"
     }
 }
 

@@ -1,5 +1,4 @@
-internal import Crypto
-internal import FoundationEssentials
+internal import EddystoneSecurity
 
 /// The common parts of all pages: the head with its Content-Security-Policy, the brand, and the end.
 package enum PageShell {
@@ -10,20 +9,16 @@ package enum PageShell {
     ///   - styles: The styles, which the head contains.
     ///   - script: The text of the script at the end of the page; nil for a page without one.
     package static func head(title: String, styles: [String], script: String?) -> String {
-        let hashes =
-            "style-src \(styles.map(source).joined(separator: " ")); script-src \(script.map(source) ?? "'none'")"
+        let styleSources = styles.map(Fingerprint.policySource).joined(separator: " ")
+        let scriptSource = script.map(Fingerprint.policySource) ?? "'none'"
         return "<head>\n<meta charset=\"utf-8\">\n"
-            + "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \(hashes); img-src data:; "
+            + "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \(styleSources); "
+            + "script-src \(scriptSource); img-src data:; "
             + "base-uri 'none'; form-action 'none'\">\n"
             + "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
             + "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n"
             + "<title>\(title)</title>\n<link rel=\"icon\" href=\"data:,\">\n"
             + styles.map { "<style>\($0)</style>\n" }.joined() + "</head>\n"
-    }
-
-    /// The source of a style or script for a Content-Security-Policy: its SHA-256.
-    private static func source(_ text: String) -> String {
-        "'sha256-\(Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString())'"
     }
 
     /// The maker of the page, escaped, after a lighthouse.
