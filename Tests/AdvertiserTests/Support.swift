@@ -155,7 +155,8 @@ final class NoisyChannel: HCIChannel {
     func send(_ packet: HCIPacket) throws(HCIChannelError) { try channel.send(packet) }
 
     func receive(until deadline: HCIInstant) throws(HCIChannelError) -> HCIPacket? {
-        try channel.receive(until: now.advanced(byMicroseconds: 1000)) ?? HCIPacket(.event, [0xFE, 1, 0])
+        guard deadline > now else { return try channel.receive(until: deadline) }
+        return try channel.receive(until: now.advanced(byMicroseconds: 1000)) ?? HCIPacket(.event, [0xFE, 1, 0])
     }
 }
 

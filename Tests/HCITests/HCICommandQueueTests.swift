@@ -37,6 +37,23 @@ import Testing
         #expect(queue.foreignAnswers == 1)
     }
 
+    @Test mutating func theAnswerToAnotherProgramsCommandIsPassedOver() {
+        queue.noteForeign(parameters, at: at(0))
+        let ticket = submit(parameters, by: 2000)
+        #expect(queue.nextToSend(at: at(0)) != nil)
+        #expect(queue.receive(complete(parameters)) == nil)
+        #expect(queue.foreignAnswers == 1)
+        #expect(queue.receive(complete(parameters, .commandDisallowed))?.ticket == ticket)
+    }
+
+    @Test mutating func anotherProgramsCommandWithoutAnswerIsForgottenAfterTwoSeconds() {
+        queue.noteForeign(parameters, at: at(0))
+        _ = queue.expire(at: at(2000))
+        let ticket = submit(parameters, by: 4000)
+        #expect(queue.nextToSend(at: at(2000)) != nil)
+        #expect(queue.receive(complete(parameters))?.ticket == ticket)
+    }
+
     @Test mutating func commandStatusEndsACommandOnlyWithAnError() {
         _ = submit(parameters, by: 2000)
         #expect(queue.nextToSend(at: at(0)) != nil)

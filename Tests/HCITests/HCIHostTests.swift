@@ -128,6 +128,22 @@ private final class ScriptedChannel: HCIChannel {
         #expect(host.queue.foreignAnswers > 100)
     }
 
+    @Test func anAnswerFromBeforeTheCommandIsNotItsOwn() throws {
+        let (host, channel) = host { _ in [(5, .completed(LESetRandomAddress.opcode, .commandDisallowed))] }
+        channel.announce(.completed(LESetRandomAddress.opcode, .success))
+        #expect(failure(host, LESetRandomAddress(address("C0:00:00:00:00:01")))?.status == .commandDisallowed)
+        #expect(host.queue.foreignAnswers == 1)
+    }
+
+    @Test func theAnswerToTheKernelsCommandIsNotOurs() throws {
+        // The kernel's command is in the channel, but its answer arrives only after ours was sent.
+        let (host, channel) = host { _ in [(5, .completed(LESetRandomAddress.opcode, .commandDisallowed))] }
+        channel.announce(LESetRandomAddress(address("C0:00:00:00:00:02")).packet)
+        channel.announce(.completed(LESetRandomAddress.opcode, .success), after: 2)
+        #expect(failure(host, LESetRandomAddress(address("C0:00:00:00:00:01")))?.status == .commandDisallowed)
+        #expect(channel.now == at(5))
+    }
+
     @Test func aLateAnswerIsNotTakenForTheNextOnes() throws {
         let (host, channel) = host { _ in [] }
         var refusals = [(2500, HCIStatus.invalidParameters), (5, .success)]

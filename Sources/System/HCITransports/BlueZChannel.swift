@@ -53,9 +53,9 @@ public final class BlueZChannel: HCIChannel {
         }
         try refuseTakenAdapter()
         let answers = [EVT_CMD_COMPLETE, EVT_CMD_STATUS, EVT_HARDWARE_ERROR, EVT_DISCONN_COMPLETE]
-        try receiveOnly(isListening ? answers : answers + [EVT_LE_META_EVENT], on: commands)
+        try receiveOnly(isListening ? answers : answers + [EVT_LE_META_EVENT], withCommands: true, on: commands)
         if let reports {
-            try receiveOnly([EVT_LE_META_EVENT], on: reports)
+            try receiveOnly([EVT_LE_META_EVENT], withCommands: false, on: reports)
             try refuseWithoutReports(reports)
         }
     }
@@ -144,10 +144,16 @@ public final class BlueZChannel: HCIChannel {
 
     /// Sets the filter of a raw socket, which receives nothing at first. Only these events pass, so that data packets do not
     /// wake the process.
-    private func receiveOnly(_ events: [Int32], on socket: PacketSocket) throws(TransportError) {
+    ///
+    /// - Parameter withCommands: `true` to receive the commands of the kernel and of other programs too, which tells their
+    ///   answers from our own.
+    private func receiveOnly(
+        _ events: [Int32], withCommands: Bool, on socket: PacketSocket
+    ) throws(TransportError) {
         var filter = hci_filter()
         unsafe hci_filter_clear(&filter)
         unsafe hci_filter_set_ptype(HCI_EVENT_PKT, &filter)
+        if withCommands { unsafe hci_filter_set_ptype(HCI_COMMAND_PKT, &filter) }
         for event in events { unsafe hci_filter_set_event(event, &filter) }
         let size = socklen_t(MemoryLayout<hci_filter>.size)
         guard unsafe setsockopt(socket.descriptor.number, SOL_HCI, HCI_FILTER, &filter, size) == 0 else {

@@ -69,6 +69,9 @@ extension CommandExchange {
 /// no longer than ``grace``. Until then, the unanswered command keeps its credit. An answer that arrives even later is
 /// taken as the answer to the new command. Reset does not wait: its answer applies to every Reset, and ends the wait
 /// for all other commands.
+///
+/// **Answers to other programs.** A raw channel also delivers the answers to the commands of the kernel and of other
+/// programs. It shows these commands before their answers, so ``noteForeign(_:at:)`` lets the queue skip the answers.
 public struct HCICommandQueue: Sendable {
     /// Identifies a command in the queue.
     public struct Ticket: Hashable, Sendable {
@@ -101,6 +104,18 @@ public struct HCICommandQueue: Sendable {
         var holdsCredit: Bool
     }
 
+    /// A command of another program.
+    private struct Foreign {
+        var opcode: HCIOpcode
+        /// The time after which its answer is no longer expected.
+        var until: HCIInstant
+    }
+
+    /// The time for which the answer to a command of another program is expected, in microseconds: 2 s, as in the kernel.
+    private static let foreignMicroseconds = 2_000_000
+    /// The largest number of commands of other programs whose answers are expected. The oldest are forgotten.
+    private static let foreignLimit = 64
+
     /// The time for which the answer to an abandoned command is still expected.
     public let grace: Duration
     /// The number of commands that the controller accepts now.
@@ -113,6 +128,7 @@ public struct HCICommandQueue: Sendable {
     private var waiting: [Entry] = []
     private var underWay: Entry?
     private var abandoned: [Abandoned] = []
+    private var foreign: [Foreign] = []
     private var lastNumber: UInt64 = 0
 
     /// After power-on, a controller accepts one command.
@@ -144,6 +160,13 @@ public struct HCICommandQueue: Sendable {
         // Usually only one command waits.
         underWay = waiting.count == 1 ? waiting.removeLast() : waiting.removeFirst()
         return entry.packet
+    }
+
+    /// Notes a command that another program has sent: the next answer with its opcode does not belong to this queue.
+    public mutating func noteForeign(_ opcode: HCIOpcode, at now: HCIInstant) {
+        foreign.removeAll { $0.until <= now }
+        if foreign.count >= Self.foreignLimit { foreign.removeFirst() }
+        foreign.append(Foreign(opcode: opcode, until: now.advanced(byMicroseconds: Self.foreignMicroseconds)))
     }
 
     /// Handles an event, and returns the command that it ends, if any.
@@ -192,6 +215,13 @@ public struct HCICommandQueue: Sendable {
         // The controller has reported a new count, which includes the credits of the unanswered commands.
         for index in abandoned.indices { abandoned[index].holdsCredit = false }
         guard opcode != .noOperation else { return nil }
+        if let index = foreign.firstIndex(where: { $0.opcode == opcode }) {
+            guard outcome != nil else { return nil }
+            foreign.remove(at: index)
+            foreignAnswers += 1
+            if opcode == HCIReset.opcode { abandoned = [] }
+            return nil
+        }
         if let entry = underWay, entry.opcode == opcode {
             guard let outcome else { return nil }
             underWay = nil
@@ -219,6 +249,7 @@ public struct HCICommandQueue: Sendable {
 
     private mutating func endGrace(at now: HCIInstant) {
         reclaimCredits { $0.until <= now }
+        foreign.removeAll { $0.until <= now }
     }
 
     /// Stops waiting for the answers that `isOver` selects, and releases their credits.

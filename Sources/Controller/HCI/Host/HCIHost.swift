@@ -15,6 +15,8 @@ public final class HCIHost: CommandExchange {
     /// The largest number of packets that are skipped after a deadline, so that irrelevant packets can neither hide a
     /// relevant one nor extend the wait forever.
     private static let patience = 64
+    /// The largest number of packets that are handled before a command is sent, so that a flood cannot hold it back.
+    private static let arrivedLimit = 256
 
     /// The channel to the controller.
     public let channel: any HCIChannel
@@ -76,7 +78,16 @@ public final class HCIHost: CommandExchange {
         // The default is computed without durations, which are slow for a hundred commands a second.
         let end = timeout == Self.defaultTimeout ? now.advanced(byMicroseconds: 2_000_000) : now.advanced(by: timeout)
         let deadline = min(end, latestAnswer)
-        switch try self.end(of: queue.submit(opcode, packet, deadline: deadline), by: deadline) {
+        // An answer that is in the channel already cannot be the answer to this command.
+        let interruption = try takeArrived()
+        let ticket = queue.submit(opcode, packet, deadline: deadline)
+        if let interruption {
+            // The command is sent all the same, because it may be the one that turns advertising off.
+            defer { queue.cancel(ticket, at: channel.now) }
+            if let message = queue.nextToSend(at: channel.now) { try send(message) }
+            throw interruption
+        }
+        switch try self.end(of: ticket, by: deadline) {
         case .completed(let octets):
             guard let status = octets.first.map(HCIStatus.init) else {
                 throw .malformedReturn(command: name, opcode: opcode, octets: octets)
@@ -118,6 +129,22 @@ public final class HCIHost: CommandExchange {
         }
     }
 
+    /// Handles the packets that have arrived, but no more than a channel's buffer holds. Returns the interruption by a
+    /// signal that has arrived too.
+    private func takeArrived() throws(HCICommandError) -> HCICommandError? {
+        do throws(HCICommandError) {
+            for _ in 0..<Self.arrivedLimit {
+                guard let event = try receive(until: channel.now) else { return nil }
+                _ = queue.receive(event)
+                keep(event)
+            }
+            return nil
+        } catch {
+            guard error == .channel(.interrupted) else { throw error }
+            return error
+        }
+    }
+
     func send(_ packet: HCIPacket) throws(HCICommandError) {
         observer?(packet, false, channel.now)
         do throws(HCIChannelError) {
@@ -127,12 +154,17 @@ public final class HCIHost: CommandExchange {
         }
     }
 
-    /// The next event of any kind. Data packets are shown to the observer only.
+    /// The next event of any kind. Data packets are shown to the observer only. Commands are those of other programs on a
+    /// raw channel.
     func receive(until deadline: HCIInstant) throws(HCICommandError) -> HCIEvent? {
         do throws(HCIChannelError) {
             for _ in 0..<Self.patience {
                 repeat {
                     guard let packet = try channel.receive(until: deadline) else { return nil }
+                    if let header = packet.commandHeader {
+                        queue.noteForeign(header.opcode, at: channel.now)
+                        continue
+                    }
                     observer?(packet, true, channel.receivedAt)
                     if packet.kind == .event { return event(packet) }
                 } while channel.now < deadline
