@@ -142,7 +142,6 @@ import VirtualController
 
     @Test func disallowedCommandSaysWhoIsInTheWay() throws {
         let table: [(VirtualControllerModel, UInt16, String)] = [
-            (.raspberryPi, 0x2005, "the adapter is scanning or connecting; end that first (bluetoothctl scan off)"),
             (
                 .raspberryPi, 0x2006,
                 "another program advertises on this adapter, or its controller follows the extended commands"

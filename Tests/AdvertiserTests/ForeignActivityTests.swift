@@ -17,7 +17,20 @@ private struct Monitored {
 
     @discardableResult
     mutating func tell(_ content: MonitorPacket.Content, index: UInt16 = 0) -> ForeignActivity.Cause? {
+        guard case .disturbance(let cause) = find(content, index: index) else { return nil }
+        return cause
+    }
+
+    mutating func find(_ content: MonitorPacket.Content, index: UInt16 = 0) -> ForeignActivity.Finding? {
         activity.receive(MonitorPacket(index: index, content), at: now)
+    }
+
+    /// The finding of another program's command that the controller has executed.
+    mutating func finding<C: HCICommand>(_ command: C) -> ForeignActivity.Finding? {
+        var octets: [UInt8] = [0x0E, 4, 1]
+        octets.append(littleEndian: C.opcode.rawValue)
+        return find(.hci(command.packet, isFromController: false))
+            ?? find(.hci(HCIPacket(.event, octets + [0]), isFromController: true))
     }
 
     /// A command of somebody else's and the controller's answer to it.
@@ -163,7 +176,7 @@ private struct Monitored {
             #expect(monitored.foreign(LESetAdvertisingEnable(false)) == nil)
             #expect(monitored.foreign(LESetRandomAddress(Sample.address)) == nil)
             #expect(monitored.foreign(try LESetAdvertisingData([2, 1, 4])) == nil)
-            #expect(monitored.wait(milliseconds: 900) == nil)
+            #expect(monitored.wait(milliseconds: 650) == nil)
             #expect(monitored.foreign(LESetAdvertisingEnable(true)) == nil)
             #expect(monitored.wait(milliseconds: 5000) == nil)
             #expect(monitored.activity.wakeTime == nil)
@@ -176,7 +189,7 @@ private struct Monitored {
         #expect(monitored.wait(milliseconds: 1) == Cause(.advertisingDisabled, programs: ["hcitool"]))
         #expect(monitored.wait(milliseconds: 10_000) == nil, "it is told once")
         #expect(monitored.foreign(LESetAdvertisingEnable(false)) == nil)
-        #expect(monitored.wait(milliseconds: 999) == nil)
+        #expect(monitored.wait(milliseconds: 699) == nil)
         #expect(monitored.wait(milliseconds: 1) == Cause(.advertisingDisabled, programs: []))
     }
 
@@ -221,6 +234,37 @@ private struct Monitored {
         #expect(
             monitored.tell(.hci(answer, isFromController: true), index: 2)
                 == Cause(.advertisingDisabled, programs: ["hcitool"]))
+    }
+
+    @Test func theEndOfAScanFreesTheRadio() throws {
+        for watched in [ForeignActivity.Watched.legacy, .sets(handles: [0xEF]), .managed(instances: [1])] {
+            var monitored = Monitored(watched)
+            #expect(monitored.finding(LESetScanEnable(true)) == nil)
+            #expect(monitored.activity.isScanning)
+            #expect(monitored.finding(LESetScanEnable(false)) == .radioFreed)
+            #expect(!monitored.activity.isScanning)
+            #expect(try monitored.finding(LESetExtendedScanEnable(false)) == .radioFreed)
+        }
+    }
+
+    @Test func aForeignAddressLeavesALegacyAdvertisementOnTheAir() throws {
+        var monitored = Monitored(.legacy)
+        let ours = LESetRandomAddress(try #require(DeviceAddress("C0:00:00:00:00:01")))
+        _ = monitored.own(ours)
+        #expect(monitored.finding(ours) == nil)
+        #expect(
+            monitored.finding(LESetRandomAddress(try #require(DeviceAddress("C0:00:00:00:00:02")))) == .addressChanged)
+    }
+
+    @Test func managedAdvertisingThatTheKernelTurnsOnAgainFreesTheRadio() {
+        var monitored = Monitored(.managed(instances: [1]))
+        #expect(monitored.finding(LESetAdvertisingEnable(true)) == nil)
+        #expect(monitored.activity.isAdvertising == true)
+        #expect(monitored.finding(LESetAdvertisingEnable(false)) == nil)
+        #expect(monitored.activity.isAdvertising == false)
+        #expect(monitored.wait(milliseconds: 2000)?.kind == .advertisingDisabled)
+        #expect(monitored.finding(LESetAdvertisingEnable(true)) == .radioFreed)
+        #expect(monitored.finding(LESetAdvertisingEnable(true)) == nil)
     }
 
     @Test func randomTalkOnTheMonitorEndsNothing() {

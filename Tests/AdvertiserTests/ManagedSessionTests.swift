@@ -244,7 +244,7 @@ import Testing
         let session = try session(channel, PayloadSource(try Sample.iBeacon()))
         try session.start()
         try session.rearm()
-        #expect(channel.steps == ["54:5", "55:5", "54:5", "55:5"])
+        #expect(channel.steps == ["54:5", "55:5", "04", "54:5", "55:5"])
         #expect(channel.kernel.instances[5]?.data == Sample.iBeaconOctets)
     }
 

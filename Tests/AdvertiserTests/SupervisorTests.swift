@@ -73,6 +73,45 @@ struct SupervisorTests {
         #expect(zip(raised, raised.dropFirst()).allSatisfy { $1 - $0 >= 2000 }, "\(raised)")
     }
 
+    @Test func aFreedRadioEndsTheWaitAfterARefusal() {
+        var supervisor = onAir()
+        var now = at(1000)
+        var actions = supervisor.handle(.failed(.refused, "0x0C"), at: now)
+        for _ in 0..<12 {
+            if actions.contains(.open) {
+                _ = supervisor.handle(.opened, at: now)
+                actions = supervisor.handle(.failed(.refused, "0x0C"), at: now)
+            } else {
+                now = supervisor.nextWakeUp ?? now
+                actions = supervisor.wake(at: now)
+            }
+        }
+        #expect(!actions.contains(.open))
+        now = now.advanced(byMicroseconds: 1000)
+        #expect(supervisor.wake(at: now).isEmpty)
+        #expect(supervisor.handle(.radioFreed, at: now) == [.open])
+    }
+
+    @Test func aFreedRadioDoesNotHelpAnAdapterThatIsOff() {
+        var supervisor = onAir()
+        _ = supervisor.handle(.failed(.rfkill, "blocked"), at: at(1000))
+        #expect(supervisor.handle(.radioFreed, at: at(1100)).isEmpty)
+    }
+
+    @Test func aFreedRadioIsVerifiedOnTheAir() {
+        var supervisor = onAir()
+        #expect(supervisor.handle(.radioFreed, at: at(1000)) == [.verify])
+        #expect(supervisor.handle(.verified, at: at(1000)) == [.notify(.watchdog)])
+    }
+
+    @Test func anAttemptThatAnotherProgramSpoilsIsTriedAgain() {
+        var supervisor = onAir()
+        #expect(supervisor.handle(.failed(.foreignDisabled, "off"), at: at(1000)).contains(.rearm))
+        _ = supervisor.handle(.failed(.foreignDisabled, "still off"), at: at(1200))
+        #expect(supervisor.state == .recovering(.foreignDisabled, attempt: 1))
+        #expect(supervisor.handle(.radioFreed, at: at(1300)) == [.rearm])
+    }
+
     @Test func rfkillIsWaitedForAndNotFought() {
         var supervisor = onAir()
         _ = supervisor.handle(.failed(.rfkill, "blocked"), at: at(1000))

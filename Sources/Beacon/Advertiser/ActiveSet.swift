@@ -9,8 +9,10 @@ struct ActiveSet {
     var scheduler: FrameScheduler?
     var tally: EventTally
     var grant = RadioPowerGrant.unknown
-    /// The address that receivers see.
+    /// The set's own address.
     var address: DeviceAddress
+    /// `true` if the set is sent from another address, because the controller has refused its own one during a scan.
+    var isAddressRefused = false
     /// The data that the controller sends; `nil` if unknown.
     var data: AdvertisingData?
     /// `true` if the set is enabled, as far as the controller has reported.

@@ -143,14 +143,21 @@ public final class AdapterRunner {
     }
 
     private func start() -> Supervisor.Input {
-        result { () throws(SessionError) in .started(try environment.startSession().summary) }
+        result { () throws(SessionError) in
+            let session = try environment.startSession()
+            try environment.confirmOnAir()
+            return .started(session.summary)
+        }
     }
 
     private func verify() -> Supervisor.Input {
         guard let session = environment.session else { return .failed(.silent, "nothing is on the air") }
         return result { () throws(SessionError) in
-            try session.verify()
-                ? .verified : .failed(.silent, "advertising was off, and no program was seen turning it off")
+            guard try session.verify() else {
+                return .failed(.silent, "advertising was off, and no program was seen turning it off")
+            }
+            try environment.confirmOnAir()
+            return .verified
         }
     }
 
@@ -159,6 +166,7 @@ public final class AdapterRunner {
         let fault = failure
         let input = result { () throws(SessionError) in
             try session.rearm()
+            try environment.confirmOnAir()
             return .rearmed
         }
         // When the settings cannot be restored, what changed them explains more than the command that was refused.
@@ -192,6 +200,8 @@ public final class AdapterRunner {
     /// The meaning of a session's error for the supervisor.
     private func input(_ error: SessionError) -> Supervisor.Input {
         failure = error
+        // While another program keeps advertising off, the adapter itself works.
+        if case .ended(.foreignDisabled, let reason) = error { return .failed(.foreignDisabled, reason) }
         if supervisor.persistence == .untilFault { return error.isInterruption ? .stop : .impossible("\(error)") }
         return switch error {
         case .impossible(let reason), .payload(let reason): .impossible(reason)

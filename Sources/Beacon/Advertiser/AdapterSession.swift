@@ -26,6 +26,11 @@ public protocol AdapterEnvironment: AnyObject {
     /// - Throws: `impossible` if this controller cannot fulfil the request.
     func startSession() throws(SessionError) -> any AdapterSession
 
+    /// Waits for a sign that the radio really sends what the session has started or set up again.
+    ///
+    /// - Throws: `ended` if it does not.
+    func confirmOnAir() throws(SessionError)
+
     /// Reads the profile again and keeps the result for ``changeOver()`` and ``adoptProfile()``.
     ///
     /// - Returns: `reloadGood` with the adapter's name, or `reloadBad` with the reason.
@@ -48,6 +53,7 @@ public protocol AdapterEnvironment: AnyObject {
 
 /// For environments without a profile, such as those of a scan.
 extension AdapterEnvironment {
+    public func confirmOnAir() throws(SessionError) {}
     public func readProfile() -> Supervisor.Input { .reloadBad("there is no profile to read") }
     public func changeOver() throws(SessionError) -> any AdapterSession {
         throw .impossible("there is no profile to change to")
@@ -167,7 +173,9 @@ extension AdvertisingSession {
     public var summary: String {
         let list = advertisements.map { status in
             "\(status.advertisement.content.typeName) every \(status.grantedMilliseconds) ms"
-                + (status.address.map { " from \($0)" } ?? "")
+                + (status.isAddressRefused
+                    ? " from another address until a scan on this adapter ends"
+                    : status.address.map { " from \($0)" } ?? "")
         }
         return (controller.family == .managed ? "on the air through the kernel: " : "on the air: ")
             + list.joined(separator: ", ")

@@ -6,7 +6,7 @@ public import HCI
 /// The data is set before enabling, so that no old payload is ever on the air.
 protocol AdvertisingCommands {
     /// Sets address, parameters and radio power. Advertising is off afterwards.
-    func configure(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) -> RadioPowerGrant
+    func configure(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) -> SetConfiguration
     /// Replaces the data in place, from the next advertising event on.
     func setData(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError)
     func setScanResponse(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError)
@@ -15,6 +15,14 @@ protocol AdvertisingCommands {
     func disable(_ host: HCIHost) throws(SessionError)
     /// Frees the controller's memory for this set, after ``disable(_:)``.
     func release(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError)
+}
+
+/// The settings that the controller has accepted.
+struct SetConfiguration {
+    let power: RadioPowerGrant
+    /// The reason why the set does not have its own address; `nil` if it has it. A controller refuses a new random address
+    /// while it scans (Core Specification 5.4, Vol 4 Part E 7.8.4).
+    var addressRefusal: SessionError?
 }
 
 extension HCICommandError {
@@ -56,18 +64,24 @@ extension HCIHost {
 
 /// The legacy commands, for one set without a handle. Core Specification 5.4, Vol 4 Part E 7.8.4...7.8.9.
 struct LegacyAdvertising: AdvertisingCommands {
-    func configure(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) -> RadioPowerGrant {
+    func configure(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) -> SetConfiguration {
         // Controllers refuse a new address and new parameters while advertising is on.
         try disable(host)
-        if let address = parameters.randomAddress {
-            let hint = "the adapter is scanning or connecting; end that first (bluetoothctl scan off)"
-            try advertising(hints: [.commandDisallowed: hint]) { try Self.setAddress(address, host) }
+        let addressRefusal = try parameters.randomAddress.flatMap { address throws(SessionError) in
+            try Self.refusal(of: address, attempts: Self.addressAttempts, host)
         }
         let busy = "another program advertises on this adapter, or its controller follows the extended commands"
         try advertising(hints: parameters.parameterHints.merging([.commandDisallowed: busy]) { $1 }) {
             _ = try host.execute(parameters.legacyCommand)
         }
-        return try advertising { try setPower(parameters, host) }
+        let power = try advertising { try setPower(parameters, host) }
+        return SetConfiguration(power: power, addressRefusal: addressRefusal)
+    }
+
+    /// Turns advertising off and tries once to set the address. Returns whether the controller has accepted it.
+    func accepts(_ address: DeviceAddress, _ host: HCIHost) throws(SessionError) -> Bool {
+        try disable(host)
+        return try Self.refusal(of: address, attempts: 1, host) == nil
     }
 
     func setData(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError) {
@@ -93,18 +107,26 @@ struct LegacyAdvertising: AdvertisingCommands {
         if parameters.radioPower != nil { try advertising { try VendorPower(parameters.powerControl).giveBack(host) } }
     }
 
-    /// Sets the random address. A controller refuses it while it scans; `pharos listen` then pauses its scan.
-    private static func setAddress(_ address: DeviceAddress, _ host: HCIHost) throws(HCICommandError) {
-        for _ in 0..<4 {
-            do throws(HCICommandError) {
-                try host.execute(LESetRandomAddress(address))
-                return
+    /// `pharos listen` pauses its scan when an address is refused, so a few attempts are worthwhile.
+    private static let addressAttempts = 5
+    private static let addressPauseMicroseconds = 50_000
+
+    /// Sets the random address. Returns the last refusal if the controller scans or connects.
+    private static func refusal(
+        of address: DeviceAddress, attempts: Int, _ host: HCIHost
+    ) throws(SessionError) -> SessionError? {
+        let hint = "the adapter is scanning or connecting; end that first (bluetoothctl scan off)"
+        for attempt in 1...attempts {
+            do throws(SessionError) {
+                try advertising(hints: [.commandDisallowed: hint]) { try host.execute(LESetRandomAddress(address)) }
+                return nil
             } catch {
                 guard error.status == .commandDisallowed else { throw error }
+                if attempt == attempts { return error }
             }
-            try host.wait(until: host.now.advanced(byMicroseconds: 50_000))
+            try advertising { try host.wait(until: host.now.advanced(byMicroseconds: addressPauseMicroseconds)) }
         }
-        try host.execute(LESetRandomAddress(address))
+        return nil
     }
 
     private func setPower(_ parameters: SetParameters, _ host: HCIHost) throws -> RadioPowerGrant {
@@ -155,7 +177,7 @@ extension AdvertisingPDU {
 struct ExtendedAdvertising: AdvertisingCommands {
     let handle: UInt8
 
-    func configure(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) -> RadioPowerGrant {
+    func configure(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) -> SetConfiguration {
         // An enabled set from an earlier run would refuse new parameters.
         try disable(host)
         let stuck =
@@ -169,8 +191,8 @@ struct ExtendedAdvertising: AdvertisingCommands {
             }
         }
         // 0x7F is not a power level: some controllers repeat the value of the command.
-        guard selected != .noPreference else { return .unknown }
-        return parameters.radioPower == nil ? .reported(selected) : .granted(selected)
+        guard selected != .noPreference else { return SetConfiguration(power: .unknown) }
+        return SetConfiguration(power: parameters.radioPower == nil ? .reported(selected) : .granted(selected))
     }
 
     func setData(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError) {

@@ -173,6 +173,7 @@ extension BeaconSession {
         let now = host.now
         sets[index].grant = old.grant
         sets[index].address = old.address
+        sets[index].isAddressRefused = old.isAddressRefused
         sets[index].data = old.data
         sets[index].isEnabled = true
         for member in sets[index].place.members { try make(member, sets[index], now) }
@@ -253,14 +254,56 @@ extension BeaconSession {
         if let turn = live.turn(of: sets[index].place.rotatingKey) { sets[index].address = turn.address }
         let commands = sets[index].commands
         let parameters = sets[index].currentParameters
-        sets[index].grant = try commands.configure(parameters, host)
+        let configured = try commands.configure(parameters, host)
+        // An ephemeral id with an address of another program could be tracked: it waits for the end of the scan.
+        if let refusal = configured.addressRefusal, sets[index].place.rotatingKey != nil { throw refusal }
+        sets[index].isAddressRefused = configured.addressRefusal != nil
+        sets[index].grant = configured.power
         // Build all payloads now: one that cannot be built must fail now, not when it is sent first.
         for member in sets[index].place.members { try make(member, sets[index], host.now) }
         sets[index].data = nil
         try show(index, sets[index].current)
         if parameters.pdu != .nonconnectable { try commands.setScanResponse(parameters.scanResponse, host) }
-        try commands.enable(host)
+        try enable(index, parameters)
         sets[index].begin(at: host.now)
+    }
+
+    private func enable(_ index: Int, _ parameters: SetParameters) throws(SessionError) {
+        let commands = sets[index].commands
+        do throws(SessionError) {
+            try commands.enable(host)
+        } catch {
+            guard sets[index].isAddressRefused, error.status == .invalidParameters else { throw error }
+            // The controller has no random address yet.
+            _ = try commands.configure(parameters.withPublicAddress(), host)
+            try commands.enable(host)
+        }
+    }
+
+    /// Tries again to set the addresses that the controller has refused during a scan.
+    private func restoreAddresses() throws(SessionError) {
+        for index in sets.indices where sets[index].isAddressRefused {
+            sets[index].end(at: host.now)
+            if try LegacyAdvertising().accepts(sets[index].address, host) {
+                try setUp(index)
+            } else {
+                try sets[index].commands.enable(host)
+                sets[index].begin(at: host.now)
+            }
+        }
+    }
+
+    /// Notes that another program has changed the random address of a legacy advertiser. The advertisement stays on the
+    /// air, and ``verify()`` restores the address.
+    ///
+    /// - Throws: `ended` for an ephemeral id, which must have its own address.
+    public func noteForeignAddress() throws(SessionError) {
+        for index in sets.indices where sets[index].parameters.randomAddress != nil {
+            guard sets[index].place.rotatingKey == nil else {
+                throw .ended(.foreignChanged, "another program changed the address of the ephemeral id")
+            }
+            sets[index].isAddressRefused = true
+        }
     }
 
     private func disable(_ index: Int) throws(SessionError) {
@@ -387,10 +430,11 @@ extension BeaconSession: AdvertisingSession {
         return handles.isEmpty ? .legacy : .sets(handles: Set(handles))
     }
 
-    /// Sets the parameters of each set again: a controller refuses that while the set is enabled, and its state stays the
+    /// Restores the addresses that were refused during a scan. Then it sets the parameters of each set again: a controller refuses that while the set is enabled, and its state stays the
     /// same in both cases (Core Specification 5.4, Vol 4 Part E 7.8.5 and 7.8.53).
     public func verify() throws(SessionError) -> Bool {
         guard isOnAir else { return false }
+        try restoreAddresses()
         return try advertising {
             for set in sets where try !host.isAdvertising(set.currentParameters) { return false }
             return true
@@ -481,7 +525,8 @@ extension BeaconSession {
                 advertisement: frames[frame].source.advertisement, place: .set(index),
                 sharers: set.place.members.count, isItsTurn: set.current == frame,
                 setInterval: set.parameters.interval...set.parameters.interval, grantedMicroseconds: granted...granted,
-                meanPeriodMicroseconds: period, address: set.address,
+                meanPeriodMicroseconds: period, address: set.isAddressRefused ? nil : set.address,
+                isAddressRefused: set.isAddressRefused,
                 isAddressRandom: set.parameters.randomAddress != nil || set.place.rotatingKey != nil, grant: set.grant,
                 payload: frames[frame].payload,
                 events: frames[frame].eventsBefore + set.tally.events(of: member, at: now))

@@ -141,6 +141,16 @@ public struct ManagedCapabilities: Hashable, Sendable {
     public var makesConnectable: Bool { current.contains(.connectable) }
 }
 
+extension ManagementSettings {
+    /// The reason why no instance can be on the air with these settings of hci`index`; `nil` for none.
+    func obstacle(index: UInt16) -> String? {
+        guard contains(.advertising) else { return nil }
+        return
+            "hci\(index):mgmt: off the air, because a program has turned the adapter's own advertising on, which keeps "
+            + "all others off the air; `btmgmt --index \(index) advertising off` ends it"
+    }
+}
+
 /// An adapter that is ready for the kernel's advertising manager, and the changes to undo afterwards.
 public final class ManagedAdapter {
     public let host: ManagementHost

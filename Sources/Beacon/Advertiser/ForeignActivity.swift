@@ -2,7 +2,8 @@ internal import BluetoothTypes
 public import HCI
 
 /// Detects from the monitor channel that another program disturbs an advertisement: it turns it off, changes its data, or
-/// resets or powers down the controller. Announce each command of your own with `sent(_:)`, so that it is not reported.
+/// resets or powers down the controller. It also detects the end of a scan, because controllers refuse some commands while
+/// they scan. Announce each command of your own with `sent(_:)`, so that it is not reported.
 ///
 /// The monitor channel does not name the program that sent a command to the controller. It names the programs with a raw
 /// socket to the adapter, and the sender of each management command.
@@ -15,6 +16,15 @@ public struct ForeignActivity: Sendable {
         case sets(handles: Set<UInt8>)
         /// Instances of the kernel's advertising manager.
         case managed(instances: Set<UInt8>)
+    }
+
+    /// The meaning of a packet for the watched advertisements.
+    public enum Finding: Hashable, Sendable {
+        case disturbance(Cause)
+        /// Another program has changed the random address of the legacy advertiser. The advertisement stays on the air.
+        case addressChanged
+        /// A scan has ended, or the kernel has turned advertising on again: a command that was refused may succeed now.
+        case radioFreed
     }
 
     /// A disturbance, and the programs that may have caused it.
@@ -50,10 +60,12 @@ public struct ForeignActivity: Sendable {
     static let explanationMicroseconds = 2_000_000
     /// The longest pause of managed advertising: the kernel turns it off for a moment at each change of the data. If
     /// another program has a raw socket to the adapter, the limit is shorter, to leave time for a recovery within 2 s.
-    static let pauseMicroseconds = 1_000_000
+    static let pauseMicroseconds = 700_000
     static let suspiciousPauseMicroseconds = 250_000
     /// The largest number of announced commands that have not appeared on the monitor channel.
     private static let expectationLimit = 1024
+    /// Start Discovery, Start Service Discovery, Start Limited Discovery.
+    private static let discoveryCodes: Set<UInt16> = [0x0023, 0x003A, 0x0041]
 
     private var index: UInt16
     private let ownProgram: String
@@ -65,6 +77,14 @@ public struct ForeignActivity: Sendable {
     private var ownValues: [ForeignCommandEffect.Field: [UInt8]] = [:]
     private var lastAsked: (program: String, time: HCIInstant)?
     private var pause: (since: HCIInstant, suspects: [String], hasRawProgram: Bool)?
+    /// `true` if the kernel has turned managed advertising off, and a pause that was too long has been reported.
+    private var isPauseReported = false
+    /// `true` while a program scans with this adapter, as far as the monitor channel has shown it.
+    public private(set) var isScanning = false
+    /// The program that last asked the kernel to scan; `nil` if none did.
+    public private(set) var scanningProgram: String?
+    /// The state of advertising on the controller; `nil` before the first command that turns it on or off.
+    public private(set) var isAdvertising: Bool?
 
     /// - Parameter ownProgram: The name of this process in the kernel. Its sockets are ignored.
     public init(index: UInt16, watching watched: Watched, ownProgram: String) {
@@ -77,6 +97,7 @@ public struct ForeignActivity: Sendable {
     public mutating func watch(_ watched: Watched) {
         self.watched = watched
         pause = nil
+        isPauseReported = false
     }
 
     /// Watches another adapter from now on. Call it before the first command to it. The open sockets are kept, because the
@@ -84,7 +105,7 @@ public struct ForeignActivity: Sendable {
     public mutating func follow(_ index: UInt16) {
         guard index != self.index else { return }
         self.index = index
-        pause = nil
+        resetController()
         expectedPackets = []
         expectedManagement = []
         underWay = []
@@ -106,24 +127,32 @@ public struct ForeignActivity: Sendable {
         expectedManagement.append(packet)
     }
 
-    /// Handles a packet of the monitor channel. Returns the disturbance that it shows; `nil` for none.
-    public mutating func receive(_ packet: MonitorPacket, at now: HCIInstant) -> Cause? {
+    /// Forgets the state of the controller, which is off or was reset.
+    private mutating func resetController() {
+        pause = nil
+        isPauseReported = false
+        isScanning = false
+        isAdvertising = nil
+    }
+
+    /// Handles a packet of the monitor channel. Returns its meaning for the watched advertisements; `nil` for none.
+    public mutating func receive(_ packet: MonitorPacket, at now: HCIInstant) -> Finding? {
         sockets.receive(packet)
         guard packet.index == index else { return nil }
         switch packet.content {
         case .deleteIndex:
-            return Cause(.unplugged, programs: [])
+            return .disturbance(Cause(.unplugged, programs: []))
         case .closeIndex:
             underWay = []
-            pause = nil
-            return Cause(.poweredDown, programs: suspects(now, includingIoctl: true))
+            resetController()
+            return .disturbance(Cause(.poweredDown, programs: suspects(now, includingIoctl: true)))
         case .socketOpened(_, .user, let program) where program != ownProgram:
-            return Cause(.takenOver, programs: [program])
+            return .disturbance(Cause(.takenOver, programs: [program]))
         case .managementCommand(let cookie, let command):
             noteCommand(command, from: sockets[cookie]?.program ?? "", at: now)
             return nil
         case .managementEvent(_, let packet):
-            return removed(ManagementEvent(packet), at: now)
+            return removed(ManagementEvent(packet), at: now).map(Finding.disturbance)
         case .hci(let packet, isFromController: false):
             began(packet)
             return nil
@@ -146,6 +175,7 @@ public struct ForeignActivity: Sendable {
     public mutating func expire(at now: HCIInstant) -> Cause? {
         guard let wakeTime, wakeTime <= now, let programs = pause?.suspects else { return nil }
         pause = nil
+        isPauseReported = true
         return Cause(.advertisingDisabled, programs: programs)
     }
 }
@@ -162,6 +192,7 @@ extension ForeignActivity {
             expectedManagement.remove(at: place)
         } else if !program.isEmpty, program != ownProgram {
             lastAsked = (program, now)
+            if Self.discoveryCodes.contains(command.code) { scanningProgram = program }
         }
     }
 
@@ -182,7 +213,7 @@ extension ForeignActivity {
         underWay.append((command, place != nil))
     }
 
-    private mutating func ended(_ packet: HCIPacket, at now: HCIInstant) -> Cause? {
+    private mutating func ended(_ packet: HCIPacket, at now: HCIInstant) -> Finding? {
         guard let event = try? HCIEvent(octets: packet.octets.span) else { return nil }
         let answered: (opcode: HCIOpcode, isDone: Bool)
         switch event {
@@ -193,8 +224,28 @@ extension ForeignActivity {
         guard let place = underWay.firstIndex(where: { $0.command.opcode == answered.opcode }) else { return nil }
         let (command, isOwn) = underWay.remove(at: place)
         guard answered.isDone else { return nil }
-        if command.effect == .enabled { pause = nil }
-        return isOwn ? nil : cause(command, at: now)
+        switch command.effect {
+        case .scanEnabled:
+            isScanning = true
+        case .scanDisabled:
+            isScanning = false
+            return isOwn ? nil : .radioFreed
+        case .enabled:
+            isAdvertising = true
+            pause = nil
+            guard isPauseReported else { return nil }
+            isPauseReported = false
+            return .radioFreed
+        case .disabled:
+            isAdvertising = false
+        case .address where !isOwn && watched == .legacy:
+            return ownValues[.init(effect: .address, handle: 0)] == command.value ? nil : .addressChanged
+        case .reset:
+            resetController()
+        case .data, .scanResponse, .parameters, .address, .removed:
+            break
+        }
+        return isOwn ? nil : cause(command, at: now).map(Finding.disturbance)
     }
 
     private mutating func cause(_ command: ForeignCommandEffect, at now: HCIInstant) -> Cause? {

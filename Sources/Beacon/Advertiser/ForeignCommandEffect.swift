@@ -6,6 +6,8 @@ struct ForeignCommandEffect: Hashable, Sendable {
     enum Effect: Hashable, Sendable {
         case enabled
         case disabled
+        case scanEnabled
+        case scanDisabled
         case data
         case scanResponse
         case parameters
@@ -16,7 +18,7 @@ struct ForeignCommandEffect: Hashable, Sendable {
         /// The disturbance, if another program sends the command; `nil` if it does no harm.
         var kind: ForeignActivity.Cause.Kind? {
             switch self {
-            case .enabled: nil
+            case .enabled, .scanEnabled, .scanDisabled: nil
             case .disabled: .advertisingDisabled
             case .data: .dataChanged
             case .scanResponse: .scanResponseChanged
@@ -48,6 +50,11 @@ struct ForeignCommandEffect: Hashable, Sendable {
         self.value = value
         if opcode == HCIReset.opcode {
             effect = .reset
+            field = nil
+            return
+        }
+        if opcode == LESetScanEnable.opcode || opcode == LESetExtendedScanEnable.opcode {
+            effect = value.first == 0 ? .scanDisabled : .scanEnabled
             field = nil
             return
         }
@@ -104,7 +111,7 @@ extension ForeignCommandEffect.Effect {
     /// `true` if the effect has no value.
     fileprivate var isOnOff: Bool {
         switch self {
-        case .enabled, .disabled, .removed, .reset: true
+        case .enabled, .disabled, .scanEnabled, .scanDisabled, .removed, .reset: true
         case .data, .scanResponse, .parameters, .address: false
         }
     }

@@ -38,14 +38,13 @@ public struct InstanceLayout: Hashable, Sendable {
     /// The number of hciN.
     public var index: UInt16 { capabilities.index }
 
-    /// - Throws: `impossible` if the kernel cannot send these advertisements on this adapter.
+    /// - Throws: `impossible` if the kernel cannot send these advertisements on this adapter, `ended` if another program
+    ///   keeps all instances off the air.
     public init(
         _ advertisements: [Advertisement], on capabilities: ManagedCapabilities
     ) throws(SessionError) {
-        guard !capabilities.current.contains(.advertising) else {
-            throw .impossible(
-                "\(capabilities.name): a program has turned the adapter's own advertising on, which keeps all others "
-                    + "off the air; `btmgmt --index \(capabilities.index) advertising off` ends it")
+        if let obstacle = capabilities.current.obstacle(index: capabilities.index) {
+            throw .ended(.adapterBusy, obstacle)
         }
         let numbers = try Self.numbers(advertisements.count, capabilities)
         let others = capabilities.instances.count

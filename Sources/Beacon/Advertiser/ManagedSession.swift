@@ -86,7 +86,13 @@ public final class ManagedSession {
 
     /// Sends every instance again, after another program turned advertising off by HCI commands, which the kernel does not
     /// notice. Counters and time continue.
+    ///
+    /// - Throws: `ended` if another program keeps all instances off the air.
     public func rearm() throws(SessionError) {
+        let settings = try advertising {
+            try host.execute(ReadControllerInformation(), index: layout.index).current
+        }
+        if let obstacle = settings.obstacle(index: layout.index) { throw .ended(.foreignDisabled, obstacle) }
         guard live.stoppedAt == nil, added == layout.instances else { return try restart() }
         for position in onAir.indices {
             onAir[position].grant = try prepare(layout.instances[position])
@@ -300,7 +306,7 @@ extension ManagedSession: AdvertisingSession {
                 advertisement: instance.advertisement, place: .instance(instance.number),
                 sharers: layout.takesTurns ? layout.instances.count : 1, isItsTurn: true, setInterval: range,
                 grantedMicroseconds: range.lowerBound.microseconds...range.upperBound.microseconds,
-                meanPeriodMicroseconds: layout.meanPeriodMicroseconds(position), address: nil,
+                meanPeriodMicroseconds: layout.meanPeriodMicroseconds(position), address: nil, isAddressRefused: false,
                 isAddressRandom: instance.advertisement.pdu != .connectable, grant: state.grant,
                 payload: state.payload, events: computedEvents(position))
         }
@@ -333,9 +339,8 @@ extension ManagedSession {
             throw lost(.poweredDown, "the adapter was powered down")
         case .newSettings(let settings) where !settings.contains(.lowEnergy):
             throw lost(.foreignDisabled, "LE was turned off")
-        case .newSettings(let settings) where settings.contains(.advertising):
-            throw lost(
-                .foreignDisabled, "a program turned the adapter's own advertising on, which keeps ours off the air")
+        case .newSettings(let settings):
+            if let obstacle = settings.obstacle(index: layout.index) { throw .ended(.foreignDisabled, obstacle) }
         case .advertisingRemoved(let instance) where added.contains { $0.number == instance }:
             added.removeAll { $0.number == instance }
             throw lost(

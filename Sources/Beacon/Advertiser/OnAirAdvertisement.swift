@@ -25,8 +25,11 @@ public struct OnAirAdvertisement: Hashable, Sendable {
     public let grantedMicroseconds: ClosedRange<Int>
     /// The mean time between two of its events, in microseconds.
     public let meanPeriodMicroseconds: Int
-    /// The address that receivers see; `nil` if the kernel chooses it and does not report it.
+    /// The address that receivers see; `nil` if it is unknown, because the kernel or another program chooses it.
     public let address: DeviceAddress?
+    /// `true` if the controller has refused the advertisement's own address during a scan of another program. It is sent
+    /// from another address until the scan ends.
+    public let isAddressRefused: Bool
     /// `true` if the address is random: by request, or because it changes with an ephemeral id.
     public let isAddressRandom: Bool
     /// The radio power in use; known after the start.

@@ -62,6 +62,12 @@ func advertising<Result>(
 }
 
 extension SessionError {
+    /// The status with which the controller has refused a command; `nil` for other errors.
+    var status: HCIStatus? {
+        guard case .command(let error, _) = self else { return nil }
+        return error.status
+    }
+
     /// `true` if the controller will not answer the next command either.
     var isHopeless: Bool {
         guard case .command(let error, _) = self else { return false }

@@ -99,6 +99,13 @@ extension SetParameters {
         return copy
     }
 
+    /// Returns these parameters with the public address.
+    func withPublicAddress() -> SetParameters {
+        var copy = self
+        copy.randomAddress = nil
+        return copy
+    }
+
     /// Explanations of a refusal. Only the interval depends on the controller; everything else was checked before.
     var parameterHints: [HCIStatus: String] {
         let hint = "this controller does not support an interval of \(interval) with \(pdu.specificationName)"

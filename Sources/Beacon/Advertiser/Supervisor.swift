@@ -150,7 +150,7 @@ public struct Supervisor: Sendable {
             return fail(cause, text, now)
         case .impossible(let text):
             return hasBeenOnAir && persistence == .unlimited ? fail(.refused, text, now) : giveUp(text)
-        case .adapterArrived, .rfkillUnblocked, .resumed:
+        case .adapterArrived, .rfkillUnblocked, .resumed, .radioFreed:
             return retryNow(after: input, now)
         case .reloadRequested, .reloadGood, .reloadBad, .adopted:
             return handleReload(input, now)
@@ -274,28 +274,35 @@ extension Supervisor {
     /// matters.
     private func affectsSession(_ cause: SupervisorCause) -> Bool {
         switch phase {
-        case .onAir, .verifying: true
-        case .opening, .starting: !leavesAdapterOpen(cause)
-        case .held, .rearming: !leavesAdapterOpen(cause) || cause == .suspended
+        // While an action is in progress, only its own failure can arrive.
+        case .onAir, .verifying, .opening, .starting, .rearming: true
+        case .held: !leavesAdapterOpen(cause) || cause == .suspended
         case .closed: [.rfkill, .adapterGone, .adapterMissing].contains(cause) && episode?.cause != cause
         case .off: false
         }
     }
 
     private static let endsWithArrival: Set<SupervisorCause> = [.adapterMissing, .adapterGone, .peerGone, .rfkill]
+    /// The causes that the end of another program's scan or advertisement may remove.
+    private static let endsWithFreeRadio: Set<SupervisorCause> = [
+        .foreignDisabled, .foreignChanged, .silent, .refused, .adapterBusy,
+    ]
 
     /// Ends a wait early, if the input may have removed its cause.
     private mutating func retryNow(after input: Input, _ now: HCIInstant) -> [Action] {
         switch phase {
-        case .onAir where input == .resumed:
-            // No event reported the sleep: verify.
-            hasSlept = true
+        case .onAir where input == .resumed || input == .radioFreed:
+            // No event reported the sleep. After a scan, verification restores an address that was refused.
+            if input == .resumed { hasSlept = true }
             phase = .verifying(now)
             return [.verify]
         case .closed, .held:
             // Powering on has its own limit, and a new adapter does not help one that is present and fails.
             if input != .resumed, episode?.cause == .poweredDown { return [] }
-            if input == .adapterArrived, let cause = episode?.cause, !Self.endsWithArrival.contains(cause) { return [] }
+            if let cause = episode?.cause {
+                if input == .adapterArrived, !Self.endsWithArrival.contains(cause) { return [] }
+                if input == .radioFreed, !Self.endsWithFreeRadio.contains(cause) { return [] }
+            }
             nextAttempt = now
             return wake(at: now)
         default:

@@ -43,6 +43,8 @@ extension Supervisor {
         case rfkillUnblocked
         /// The machine is awake again.
         case resumed
+        /// Another program has ended its scan or its advertisement: a command that was refused may succeed now.
+        case radioFreed
         /// The operator requests a reload of the profile.
         case reloadRequested
         /// The result of ``Action/readProfile``: the profile is good, and names this adapter.

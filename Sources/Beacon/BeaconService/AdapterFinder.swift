@@ -37,6 +37,9 @@ public final class AdapterFinder {
 
     var nameInUse: String { inUse?.description ?? "the adapter" }
 
+    /// The address of the hciN in use, or used last.
+    var addressInUse: DeviceAddress? { known?.address }
+
     /// The number of the hciN in use, or used last.
     var indexInUse: UInt16? { inUse?.kernelIndex }
 

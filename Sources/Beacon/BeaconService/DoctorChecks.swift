@@ -243,6 +243,77 @@ extension DoctorChecks {
     }
 }
 
+// MARK: Other programs on the adapter
+
+extension DoctorChecks {
+    /// Checks what other programs do with the adapter now.
+    var sharing: [DoctorFinding] {
+        guard let adapter, adapter.isUp else { return [] }
+        return [kernelAdvertisement(adapter), foreignInstances(adapter), foreignScan(adapter)].compactMap(\.self)
+    }
+
+    /// Checks for the kernel's own advertisement, which keeps all instances of its advertising manager off the air.
+    private func kernelAdvertisement(_ adapter: BlueZAdapter) -> DoctorFinding? {
+        guard
+            let settings = try? management(adapter)?.execute(ReadControllerInformation(), index: adapter.index).current,
+            settings.contains(.advertising)
+        else { return nil }
+        let message = "a program has turned the own advertising of \(adapter.name) on"
+        let remedy = "`sudo btmgmt --index \(adapter.index) advertising off`"
+        guard isManaged else { return .warn("sharing", message + ", which disturbs a beacon", remedy) }
+        return .fail("sharing", message + ", which keeps a beacon on \(adapter.name):mgmt off the air", remedy)
+    }
+
+    /// Checks for instances of the kernel's advertising manager that belong to no beacon of this machine, such as those
+    /// that a failed `bluetoothctl advertise` leaves.
+    private func foreignInstances(_ adapter: BlueZAdapter) -> DoctorFinding? {
+        guard isManaged, owner(of: adapter) == nil,
+            let features = try? management(adapter)?.execute(ReadAdvertisingFeatures(), index: adapter.index),
+            !features.instances.isEmpty
+        else { return nil }
+        let numbers = features.instances.map { "\($0)" }.joined(separator: ", ")
+        return .warn(
+            "sharing",
+            "the kernel has advertising instances of other programs (\(numbers)); on a controller with one set they take "
+                + "turns with a beacon, which is then received less often. An instance may be empty, left by a failed "
+                + "`bluetoothctl advertise`",
+            "end the program that made them, or `sudo btmgmt --index \(adapter.index) rm-adv NUMBER`")
+    }
+
+    /// The time in which reports of another program's scan are awaited, in microseconds.
+    private static let scanMicroseconds = 500_000
+
+    /// Checks for a scan of another program: its advertising reports arrive at every raw channel.
+    private func foreignScan(_ adapter: BlueZAdapter) -> DoctorFinding? {
+        guard !isUserChannel, let channel = try? BlueZChannel(raw: adapter.index) else { return nil }
+        let host = HCIHost(channel: channel)
+        let deadline = host.now.advanced(byMicroseconds: Self.scanMicroseconds)
+        while let event = try? host.nextEvent(until: deadline) {
+            guard event.isAdvertisingReport else { continue }
+            return .warn(
+                "sharing",
+                "a program scans on \(adapter.name): some kernels turn advertising off when a scan begins, and `run` turns "
+                    + "it on again within half a second; until the scan ends the address may be another one",
+                "use another adapter for scanning, if that matters")
+        }
+        return nil
+    }
+
+    private func management(_ adapter: BlueZAdapter) -> ManagementHost? {
+        (try? ManagementSocket(adapter.name)).map { ManagementHost(channel: $0) }
+    }
+}
+
+extension HCIEvent {
+    /// `true` for an advertising report of a scan.
+    fileprivate var isAdvertisingReport: Bool {
+        switch self {
+        case .advertisingReports, .extendedAdvertisingReports: true
+        default: false
+        }
+    }
+}
+
 // MARK: The machine
 
 extension DoctorChecks {

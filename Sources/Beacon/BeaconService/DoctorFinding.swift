@@ -63,7 +63,7 @@ public struct DoctorReport: Hashable, Sendable {
         self.init(
             adapter: chosen?.description,
             findings: checks.kernel + checks.presence + checks.radioSwitches + checks.bluetoothd + checks.rights
-                + checks.controller + checks.sensors + checks.units + checks.clock)
+                + checks.controller + checks.sharing + checks.sensors + checks.units + checks.clock)
     }
 
     init(adapter: String?, findings: [DoctorFinding]) {

@@ -170,6 +170,8 @@ public final class Service {
     private func handle(_ event: ServiceEvent) {
         switch event {
         case .input(let input): runner.handle(input)
+        case .addressChanged:
+            if let fault = environment.noteForeignAddress() { runner.handle(fault) }
         case .clockSet: environment.compareClocks()
         }
     }

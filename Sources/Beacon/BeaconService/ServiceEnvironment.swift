@@ -40,10 +40,14 @@ final class ServiceEnvironment {
     private var lastStatus: Supervisor.Notice?
     private var warned: Set<String> = []
     private var state: ServiceState?
+    /// The adapter whose user channel this beacon has had, in this run or in the one before.
+    private var ownedAdapter: DeviceAddress?
     private var clockWatch = EIDClockWatch()
 
     /// The time until a message is offered to a busy service manager again, in microseconds.
     private static let noticePause = 50_000
+    /// The time in which the kernel turns advertising on after it has accepted an instance, in microseconds.
+    private static let confirmationMicroseconds = 200_000
 
     /// Returns the wall clock, and whether it is synchronised.
     static func readWallClock() -> (unixMicroseconds: Int, isTrusted: Bool) {
@@ -84,6 +88,9 @@ final class ServiceEnvironment {
                 "\(error): `pharos status` cannot show this beacon; create the directory, or choose another one with "
                     + "--runtime-dir")
             return
+        }
+        if let last = StatusFile.beacon(job.name, in: directories.runtime), last.adapter.hasSuffix(":user") {
+            ownedAdapter = last.address
         }
         do throws(InstanceLockError) {
             nameLock = try InstanceLock(job.name, in: directories.runtime)
@@ -131,10 +138,11 @@ extension ServiceEnvironment: AdapterEnvironment {
             }
             dropOldEvents()
             try refuseWhenBlocked(name)
-            let opened = try AdapterConnection(name, interruption: signals.stop, air: air, foreign: foreign)
+            let opened = try connect(name)
             foreign?.skip()
             connection = opened
             finder.isUserChannelOpen = opened.isUserChannel
+            if opened.isUserChannel { ownedAdapter = finder.addressInUse }
             noteRaised(opened)
             if let foreground, let air { try foreground.receive(from: air) }
         } catch {
@@ -142,6 +150,32 @@ extension ServiceEnvironment: AdapterEnvironment {
             if fault.isPermanent || isForeground { openFailure = BeaconServiceError(error) }
             throw fault
         }
+    }
+
+    private func connect(_ name: AdapterName) throws(TransportError) -> AdapterConnection {
+        do throws(TransportError) {
+            return try AdapterConnection(name, interruption: signals.stop, air: air, foreign: foreign)
+        } catch {
+            try lowerOwnAdapter(name, error)
+            let connection = try AdapterConnection(name, interruption: signals.stop, air: air, foreign: foreign)
+            // They report that the adapter was powered down, and taken by a user channel.
+            dropOldEvents()
+            return connection
+        }
+    }
+
+    /// Powers an adapter down whose user channel this beacon has had: bluetoothd powers it up as soon as the channel is
+    /// closed, so that a beacon that starts again would never get it back.
+    ///
+    /// - Throws: `problem` if the adapter is another one, or is not just up.
+    private func lowerOwnAdapter(_ name: AdapterName, _ problem: TransportError) throws(TransportError) {
+        guard case .user(let index) = name, problem.reason == .busy, !isForeground,
+            let adapter = try? BlueZAdapter(index: index), adapter.isUp, adapter.address == ownedAdapter
+        else { throw problem }
+        write(
+            .notice,
+            "\(name): another program has powered the adapter up since this beacon had it; it is powered down again")
+        try BlueZAdapter.bringDown(index)
     }
 
     /// Events from before the adapter is opened, and those that powering it on causes, do not concern the new session.
@@ -205,6 +239,25 @@ extension ServiceEnvironment: AdapterEnvironment {
         // Also after a failure: only a start shows whether the kernel has powered the adapter on.
         defer { noteRaised(connection) }
         return note(try connection.start(job, after: advertising, inputs))
+    }
+
+    /// The kernel answers with success even if it does not turn advertising on.
+    func confirmOnAir() throws(SessionError) {
+        guard let foreign, advertising?.controller.family == .managed else { return }
+        let deadline = now.advanced(byMicroseconds: Self.confirmationMicroseconds)
+        if let obstacle = foreign.obstacle(until: deadline) { throw .ended(.foreignDisabled, obstacle) }
+    }
+
+    /// Notes that another program has changed the controller's address. Returns the fault if an advertisement needs its
+    /// own address.
+    func noteForeignAddress() -> Supervisor.Input? {
+        guard let session = advertising as? BeaconSession else { return nil }
+        do throws(SessionError) {
+            try session.noteForeignAddress()
+            return nil
+        } catch {
+            return .failed(.foreignChanged, "\(finder.nameInUse): \(error)")
+        }
     }
 
     func changeOver() throws(SessionError) -> any AdapterSession {

@@ -7,6 +7,8 @@ internal import LinuxHost
 enum ServiceEvent {
     /// For the supervisor.
     case input(Supervisor.Input)
+    /// Another program has changed the random address of the controller.
+    case addressChanged
     /// The wall clock was set.
     case clockSet
 }
@@ -56,6 +58,8 @@ final class AdapterEvents: ServiceEventSource {
             return .failed(.adapterGone, "\(name): the adapter was unplugged, or taken by another program")
         case .newSettings(let settings) where !settings.contains(.powered):
             return .failed(.poweredDown, "\(name): the adapter was powered down")
+        // The kernel's own advertisement, which keeps all others off the air, may have ended.
+        case .newSettings(let settings) where !settings.contains(.advertising): return .radioFreed
         case .controllerSuspend: return .failed(.suspended, "the machine goes to sleep")
         case .controllerResume: return .resumed
         default: return nil
@@ -103,6 +107,8 @@ final class ForeignEvents: ServiceEventSource {
     private unowned let finder: AdapterFinder
     private var activity: ForeignActivity
     private var isWatching = false
+    /// What ``obstacle(until:)`` has read, for the next call of ``take()``.
+    private var unread: [ForeignActivity.Finding] = []
     private static let messagesInATurn = 256
 
     init(_ finder: AdapterFinder) throws(TransportError) {
@@ -136,19 +142,58 @@ final class ForeignEvents: ServiceEventSource {
     /// Reports nothing from now on.
     func ignore() { isWatching = false }
 
-    var nextWakeUp: HCIInstant? { isWatching ? activity.wakeTime : nil }
+    var nextWakeUp: HCIInstant? {
+        if !unread.isEmpty { return .distantPast }
+        return isWatching ? activity.wakeTime : nil
+    }
 
-    func take() -> [ServiceEvent] { causes().map { .input(input($0)) } }
+    func take() -> [ServiceEvent] {
+        findings().map { finding in
+            switch finding {
+            case .disturbance(let cause): .input(input(cause))
+            case .addressChanged: .addressChanged
+            case .radioFreed: .input(.radioFreed)
+            }
+        }
+    }
 
-    /// The changes since the last call.
+    /// The disturbances since the last call.
     func causes() -> [ForeignActivity.Cause] {
-        var causes: [ForeignActivity.Cause] = []
+        findings().compactMap { if case .disturbance(let cause) = $0 { cause } else { nil } }
+    }
+
+    private func findings() -> [ForeignActivity.Finding] {
+        var findings = unread
+        unread = []
         for _ in 0..<Self.messagesInATurn {
             guard let packet = try? monitor.receive(until: monitor.now) else { break }
-            if let cause = activity.receive(packet, at: monitor.now), isWatching { causes.append(cause) }
+            if let finding = finding(packet) { findings.append(finding) }
         }
-        if let cause = activity.expire(at: monitor.now), isWatching { causes.append(cause) }
-        return causes
+        if let cause = activity.expire(at: monitor.now), isWatching { findings.append(.disturbance(cause)) }
+        return findings
+    }
+
+    /// Waits until the monitor channel shows that the controller advertises.
+    ///
+    /// - Returns: `nil` if it does, or if nothing has shown the opposite; otherwise the reason in one sentence.
+    func obstacle(until deadline: HCIInstant) -> String? {
+        for _ in 0..<Self.messagesInATurn {
+            // The commands that have been sent already decide, without a wait.
+            let end = activity.isAdvertising == false ? deadline : monitor.now
+            guard let packet = try? monitor.receive(until: end) else { break }
+            if let finding = finding(packet) { unread.append(finding) }
+        }
+        guard activity.isAdvertising == false else { return nil }
+        let who = activity.scanningProgram ?? "another program"
+        return
+            "\(finder.nameInUse): off the air, because the kernel has accepted the advertisement, but keeps advertising "
+            + "off" + (activity.isScanning ? " while \(who) scans" : "")
+    }
+
+    /// The meaning of a packet. The end of a scan matters also while nothing is on the air.
+    private func finding(_ packet: MonitorPacket) -> ForeignActivity.Finding? {
+        guard let finding = activity.receive(packet, at: monitor.now) else { return nil }
+        return isWatching || finding == .radioFreed ? finding : nil
     }
 
     private func input(_ cause: ForeignActivity.Cause) -> Supervisor.Input {

@@ -28,6 +28,11 @@ public enum StatusFile {
         try Files.replace(path(ofListener: status.name, in: directory), with: Array(text.utf8), isDurable: false)
     }
 
+    /// Returns the status in the file of the beacon `name`, even if it does not run any more; `nil` without a file.
+    static func beacon(_ name: String, in directory: String) -> InstanceStatus? {
+        try? InstanceStatus(read(path(of: name, in: directory)))
+    }
+
     /// Returns the status in the file of the listener `name`, even if it does not run any more; `nil` without a file.
     public static func listener(_ name: String, in directory: String) -> ListenerStatus? {
         try? ListenerStatus(read(path(ofListener: name, in: directory)))
