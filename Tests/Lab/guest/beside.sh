@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # `pharos run` on hci0 while another program uses the same adapter through bluetoothd, and what hci1 receives of it.
 
-# Seconds of silence that the start or the end of a foreign scan may cost, and other interruptions.
+# Seconds of silence that the start or the end of another program's scan may cost.
 SCAN_LIMIT=0.5
 
 sharing_opens() { # sharing_opens MODEL
@@ -85,9 +85,13 @@ kernel_and_bluez() { echo "kernel $(uname -r), BlueZ $(bluetoothd -v)"; }
 # sends_beside FORM WHAT SECONDS: no silence is longer than the limit, and the beacon is on the air at the end.
 sends_beside() {
     runs_beside "$@"
-    at_most "$(longest_silence)" $SCAN_LIMIT || {
+    case $2 in
+    scan) limit=$SCAN_LIMIT ;;
+    *) limit=$BACK_LIMIT ;;
+    esac
+    at_most "$(longest_silence)" "$limit" || {
         silences
-        fail "silent for $(longest_silence) s beside $2, wanted $SCAN_LIMIT s"
+        fail "silent for $(longest_silence) s beside $2, wanted $limit s"
     }
     shows metrics.txt 'pharos_on_air{profile="lobby"} 1'
 }
@@ -108,25 +112,28 @@ reports_beside() {
     shows metrics.txt 'pharos_on_air{profile="lobby"} 1'
 }
 
-# reports_advertising_on: btmgmt turns the kernel's own advertisement on, which keeps all others off the air. Pharos says
-# so within a second, and is back within two seconds after it was turned off.
+# reports_advertising_on: another program turns the kernel's own advertisement on, which keeps all others off the air.
+# Pharos says so within a second, and is back within two seconds after it was turned off.
 reports_advertising_on() {
     managed_starts_up
     profile lobby 258
     service_begins lobby hci0:mgmt
+    control_begins
+    control "menu mgmt" "select 0"
     sleep 1
-    timeout 5 btmgmt --index 0 advertising on >btmgmt.txt 2>&1 </dev/null
-    eventually 2 grep -q 'off the air' lobby.log || {
-        cat lobby.log btmgmt.txt
+    control "advertising on"
+    eventually 1 grep -q 'off the air' lobby.log || {
+        cat lobby.log control.txt
         fail "the log does not say that the beacon is off the air"
     }
     expect_exit 1 doctor.txt pharos doctor --adapter hci0:mgmt
     shows doctor.txt 'advertising'
     sleep 3
     back=$(now)
-    timeout 5 btmgmt --index 0 advertising off >>btmgmt.txt 2>&1 </dev/null
+    control "advertising off"
     sleep 4
     tells_on_air || true
+    control_ends
     service_ends lobby
     heard_since "$back" "$IBEACON_OCTETS"
     late=$(seconds_between "$back" "$(head -n 1 times.txt)")

@@ -1,5 +1,5 @@
 # Guest 8: other programs use the adapter on which `pharos run` sends: a scan, an advertisement or both through bluetoothd,
-# and btmgmt. Each test lets the second adapter receive the beacon and judges the longest silence.
+# and the kernel's own advertisement. Each test lets the second adapter receive the beacon and judges the longest silence.
 . "$LAB/lib.sh"
 . "$LAB/adapters.sh"
 . "$LAB/advertising.sh"
