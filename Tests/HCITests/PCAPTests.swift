@@ -87,7 +87,12 @@ import Testing
         file += other.packet(Self.event.h4, ticks: 12, flags: 2)
         file += other.block(3, other.octets(UInt32(Self.event.h4.count)) + Self.event.h4)
         let capture = try Capture(file)
-        #expect(capture.fault == nil)
+        #expect(capture.fault?.reason == .packetsLeftOut(1, link: 1))
+        var reader = CaptureReader()
+        reader.push(file)
+        reader.finish()
+        for _ in 0..<5 { #expect(try reader.next() != nil) }
+        #expect(throws: try #require(capture.fault)) { try reader.next() }
         #expect(
             capture.map(\.content) == [
                 .hci(Self.reset), .unsupported(link: 1), .hci(HCIPacket(.acl, [0, 0, 0, 0])), .hci(Self.event),
@@ -169,6 +174,22 @@ import Testing
         #expect(try report(256, reception + packet)?.rssi == -60)
         #expect(try report(256, reception.dropLast() + [0x04] + packet) == nil)
         #expect(try report(256, [39, 0xC4, 0, 0, 0, 0, 0, 0, 0x01, 0x00] + packet)?.rssi == nil)
+    }
+
+    @Test(arguments: [(1, 6), (2, 6), (3, 2)] as [(UInt8, UInt8)])
+    func anNRFSniffersPacketsAreReports(_ version: UInt8, _ identifier: UInt8) throws {
+        let packet = Self.access + [0x42, 9] + Self.sniffedAddress + [2, 1, 6] + [0, 0, 0]
+        let header: [UInt8] = [7, 0, 0, version, 0, 0, identifier]
+        let expected = AdvertisingReport(
+            type: .legacy(3), addressType: .random, address: address("C6:05:04:03:02:01"), rssi: -64,
+            data: AdvertisingData(octets: [2, 1, 6]))
+        let reception: [UInt8] = [10, 1, 38, 64, 0, 0, 0, 0, 0, 0]
+        #expect(try report(272, header + reception + packet) == expected)
+        // A wrong checksum, a physical layer of 2 Mbit/s, a packet that is no reception, and too short a header.
+        #expect(try report(272, header + [10, 0] + reception.dropFirst(2) + packet) == nil)
+        #expect(try report(272, header + [10, 0x11] + reception.dropFirst(2) + packet)?.primaryPHY == .le2M)
+        #expect(try report(272, header.dropLast() + [8] + reception + packet) == nil)
+        #expect(try report(272, header + reception.dropLast()) == nil)
     }
 
     @Test func sniffedExtendedPDUsAreReports() throws {

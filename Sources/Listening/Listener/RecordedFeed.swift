@@ -27,8 +27,8 @@ final class RecordedFeed: SightingFeed {
             while !consumer.isSatisfied {
                 let piece = try pieces.next()
                 if piece.isEmpty { reader.finish() } else { reader.push(piece) }
-                while try reader.next({ element, octets in take(element, octets, &clock, &scan, source) }) != nil {
-                    hasBegun = true
+                while let isRead = try reader.next({ take($0, $1, &clock, &scan, source) }) {
+                    hasBegun = hasBegun || isRead
                 }
                 if piece.isEmpty { break }
             }
@@ -57,11 +57,11 @@ final class RecordedFeed: SightingFeed {
     }
 
     /// Takes a packet of a controller without copying it. A sniffer's packet is converted into the event that a
-    /// controller would send.
+    /// controller would send. Returns `false` for packets of an unsupported link type.
     private func take(
         _ element: CaptureElement, _ octets: Span<UInt8>, _ clock: inout RecordingClock, _ scan: inout RecordedScan,
         _ source: SightingSource
-    ) {
+    ) -> Bool {
         switch element.kind {
         case .hci(.event) where element.isFromController != false:
             let instant = clock.instant(unixMicroseconds: element.unixMicroseconds)
@@ -69,7 +69,7 @@ final class RecordedFeed: SightingFeed {
             guard
                 case .listened(let gap) = scan.take(
                     event: octets, in: element.octets, of: element.adapter, at: instant)
-            else { return }
+            else { return true }
             if let gap {
                 source.advance(to: gap.since)
                 source.change(gap.state, at: gap.since)
@@ -82,15 +82,17 @@ final class RecordedFeed: SightingFeed {
         case .hci where element.isFromController != false:
             _ = clock.instant(unixMicroseconds: element.unixMicroseconds)
         case .air:
-            guard case .advertisement(let report) = CaptureRecord(element, in: octets).content else { return }
+            guard case .advertisement(let report) = CaptureRecord(element, in: octets).content else { return true }
             let event: HCIEvent =
                 report.type.isLegacyPDU ? .advertisingReports([report]) : .extendedAdvertisingReports([report])
             let packet = event.packet.octets
             let instant = clock.instant(unixMicroseconds: element.unixMicroseconds)
             source.clock.follow(clock)
             source.take(event: packet.span, in: packet.indices, at: instant)
-        case .hci, .unsupported, .other: return
+        case .unsupported: return false
+        case .hci, .other: break
         }
+        return true
     }
 }
 

@@ -78,6 +78,9 @@ struct CaptureFraming: Sendable {
     private(set) var offset = 0
     /// Packets found so far.
     private(set) var count = 0
+    /// Packets of interfaces with an unsupported link type, and the first such type.
+    private var leftOut = 0
+    private var unsupportedLink: UInt32 = 0
     private var format = Format.unknown
     /// Stored separately from ``format``, so that the interfaces are never copied.
     private var pcapng = PCAPNGFormat()
@@ -114,15 +117,23 @@ struct CaptureFraming: Sendable {
                 offset += length
                 return .passed(length)
             case .frame(let frame, let length):
-                defer {
-                    offset += length
-                    count += 1
+                let element = element(frame, link ?? frame.link, octets)
+                offset += length
+                count += 1
+                if case .unsupported(let number) = element.kind {
+                    if leftOut == 0 { unsupportedLink = number }
+                    leftOut += 1
                 }
-                return .packet(element(frame, link ?? frame.link, octets), length: length)
+                return .packet(element, length: length)
             }
         } catch {
             throw fault(error)
         }
+    }
+
+    /// Checks, at the end of the capture, that no packet was left out.
+    func finish() throws(CaptureError) {
+        if leftOut > 0 { throw fault(.packetsLeftOut(leftOut, link: unsupportedLink)) }
     }
 
     /// The error of a capture that ends with only `left` of the `needed` bytes.
@@ -176,7 +187,8 @@ struct CaptureFraming: Sendable {
 /// Reads the packets of a capture in memory without allocating: btsnoop, pcap or pcapng.
 public struct CaptureCursor: Sendable {
     private var framing = CaptureFraming()
-    private var isBroken = false
+    /// `true` after an error and after the last packet.
+    private var hasEnded = false
 
     /// The offset of the next record, or of the place at which reading stopped.
     public var offset: Int { framing.offset }
@@ -192,9 +204,10 @@ public struct CaptureCursor: Sendable {
 
     /// The next packet of the file that was given at the start, or `nil` after the last one.
     ///
-    /// - Throws: ``CaptureError`` once, if the file cannot be read further. Later calls return `nil`.
+    /// - Throws: ``CaptureError`` once, if the file cannot be read further, or at its end if packets were left out. Later
+    ///   calls return `nil`.
     public mutating func next(in file: Span<UInt8>) throws(CaptureError) -> CaptureElement? {
-        while !isBroken, offset < file.count {
+        while !hasEnded, offset < file.count {
             let start = offset
             do throws(CaptureError) {
                 switch try framing.step(file, at: start) {
@@ -206,10 +219,13 @@ public struct CaptureCursor: Sendable {
                 case .packet(let element, _): return element
                 }
             } catch {
-                isBroken = true
+                hasEnded = true
                 throw error
             }
         }
+        guard !hasEnded else { return nil }
+        hasEnded = true
+        try framing.finish()
         return nil
     }
 }

@@ -43,6 +43,9 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
         case unknownVersion(UInt32, CaptureFormat)
         /// The packets are of an unsupported kind, with the number of the datalink or link type.
         case unknownLink(UInt32, CaptureFormat)
+        /// The capture was read to its end, but packets of interfaces with unsupported link types were left out: their
+        /// number, and the link type of the first of them.
+        case packetsLeftOut(Int, link: UInt32)
         /// The file ends inside the record or header, for example because the capturing program was killed.
         case truncated(needed: Int, left: Int)
         /// The file contains more bytes than the original packet had, or than fit into the block.
@@ -71,6 +74,8 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
         self.record = record
     }
 
+    private static let supportedLinks = "187, 201 and 254 (HCI), 251, 256 and 272 (LE link layer) are"
+
     public var description: String {
         let place = "\(record.map { "record \($0 + 1)" } ?? "the header") at offset \(offset)"
         return switch reason {
@@ -82,7 +87,10 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
         case .unknownLink(let number, .btsnoop):
             "datalink \(number) is not supported; 1001, 1002 and 2001 are"
         case .unknownLink(let number, _):
-            "link type \(number) is not supported; 187, 201 and 254 (HCI), 251 and 256 (LE link layer) are"
+            "link type \(CaptureLink.title(of: number)) is not supported; \(Self.supportedLinks)"
+        case .packetsLeftOut(let count, let number):
+            "\(count == 1 ? "1 packet was" : "\(count) packets were") left out: link type "
+                + "\(CaptureLink.title(of: number)) is not supported; \(Self.supportedLinks)"
         case .truncated(let needed, let left):
             "\(place) is cut short: it needs \(needed) bytes, \(left) are left"
         case .lengthsDisagree(let original, let included):

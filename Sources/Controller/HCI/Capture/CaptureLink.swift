@@ -20,6 +20,8 @@ enum CaptureLink: Hashable, Sendable {
     /// LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR (256): packets of the LE link layer, each after ten bytes about the
     /// reception.
     case lowEnergyWithReception
+    /// LINKTYPE_NORDIC_BLE (272): packets of the LE link layer, each after the 17 bytes of an nRF Sniffer.
+    case nordicSniffer
 
     init?(pcapNumber: UInt32) {
         switch pcapNumber {
@@ -28,6 +30,7 @@ enum CaptureLink: Hashable, Sendable {
         case 251: self = .lowEnergy
         case 254: self = .linuxMonitor
         case 256: self = .lowEnergyWithReception
+        case 272: self = .nordicSniffer
         default: return nil
         }
     }
@@ -60,8 +63,25 @@ enum CaptureLink: Hashable, Sendable {
                 return Contents(.other, frame.octets)
             }
             return Contents(.air(reception), frame.octets.dropFirst(LowEnergyReception.length))
+        case .nordicSniffer:
+            guard let reception = LowEnergyReception(nordicSniffer: octets, frame.octets) else {
+                return Contents(.other, frame.octets)
+            }
+            return Contents(.air(reception), frame.octets.dropFirst(LowEnergyReception.nordicSnifferLength))
         }
     }
+
+    /// The number of a link type that is not supported and, if it is a common one, its name.
+    static func title(of number: UInt32) -> String {
+        names[number].map { "\(number) (\($0))" } ?? String(number)
+    }
+
+    private static let names: [UInt32: String] = [
+        1: "Ethernet", 101: "raw IP", 105: "Wi-Fi", 113: "Linux cooked capture", 127: "Wi-Fi with radiotap",
+        189: "USB of Linux", 192: "PPI", 195: "IEEE 802.15.4",
+        220: "USB of Linux", 230: "IEEE 802.15.4", 249: "USBPcap", 255: "Bluetooth BR/EDR baseband",
+        276: "Linux cooked capture", 283: "IEEE 802.15.4",
+    ]
 
     /// The contents of a frame, with their offsets.
     struct Contents {
@@ -97,7 +117,8 @@ enum CaptureLink: Hashable, Sendable {
     }
 }
 
-/// The reception of a packet by a sniffer: the pseudo header of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR.
+/// The reception of a packet by a sniffer: the pseudo header of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR or
+/// LINKTYPE_NORDIC_BLE.
 public struct LowEnergyReception: Hashable, Sendable {
     /// dBm; `nil` if unknown.
     public var rssi: Int8?
@@ -107,6 +128,9 @@ public struct LowEnergyReception: Hashable, Sendable {
     public var isCorrupt = false
 
     static let length = 10
+
+    /// The board's number 1, then 6 bytes about the packet and 10 about its reception.
+    static let nordicSnifferLength = 17
 
     /// A reception without known values.
     public init() {}
@@ -120,6 +144,24 @@ public struct LowEnergyReception: Hashable, Sendable {
         if flags & 0x0002 != 0 { rssi = Int8(bitPattern: octets[range.lowerBound + 1]) }
         isCorrupt = flags & 0x0C00 == 0x0400
         phy = AdvertisingPHY(rawValue: UInt8(flags >> 14) + 1)
+    }
+
+    /// Board 1, payload length 2 (in version 1: header length 1, payload length 1), version 1, packet counter 2, packet
+    /// id 1; then header length 1 (always 10), flags 1, channel 1, level 1 (dBm without its minus sign), event counter
+    /// 2, time 4. Flags: bit 0 the checksum is right, bits 4 to 6 the physical layer. Returns `nil` for packets that are
+    /// not receptions, and for unknown versions.
+    ///
+    /// Nordic Semiconductor, nRF Sniffer for Bluetooth LE, SnifferAPI/Packet.py.
+    init?(nordicSniffer octets: Span<UInt8>, _ range: Range<Int>) {
+        let start = range.lowerBound
+        guard range.count >= Self.nordicSnifferLength, (1...3).contains(octets[start + 3]),
+            octets[start + 6] == 2 || octets[start + 6] == 6, octets[start + 7] == 10
+        else { return nil }
+        let flags = octets[start + 8]
+        isCorrupt = flags & 1 == 0
+        phy = AdvertisingPHY(rawValue: (flags >> 4 & 7) + 1)
+        let level = octets[start + 10]
+        if level <= 127 { rssi = -Int8(level) }
     }
 }
 

@@ -26,6 +26,19 @@ public struct CaptureRecord: Hashable, Sendable {
     /// The N of hciN, in captures of the kernel's monitor only.
     public let adapter: UInt16?
 
+    /// A packet that was read from other sources than a capture, without a time.
+    ///
+    /// - Parameter index: Its position among the packets of the source, from 0.
+    public init(_ content: Content, index: Int) {
+        self.index = index
+        self.content = content
+        offset = 0
+        isFromController = nil
+        isShortened = false
+        unixMicroseconds = nil
+        adapter = nil
+    }
+
     /// Copies a packet out of the span in which it was found.
     public init(_ element: CaptureElement, in octets: Span<UInt8>) {
         index = element.index
@@ -124,7 +137,10 @@ public struct CaptureReader: Sendable {
         guard passing == 0 else { throw framing.cutShort(needed: passedLength, missing: passing) }
         let left = buffer.count - start
         // An empty stream is not a capture.
-        guard left > 0 || framing.offset == 0 else { return nil }
+        guard left > 0 || framing.offset == 0 else {
+            try framing.finish()
+            return nil
+        }
         throw framing.truncated(needed: max(needed, CaptureFormat.magicLength), left: left)
     }
 }
