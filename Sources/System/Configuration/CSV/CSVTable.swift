@@ -44,8 +44,10 @@ package final class CSVTable: Sendable {
                     at: position(of: offset, in: octets), kind: .malformed))
         }
         let mark = octets.starts(with: TextEncoding.byteOrderMark) ? TextEncoding.byteOrderMark.count : 0
-        let separator = separator(octets, from: mark)
-        var scanner = CSVScanner(octets, separator: separator, offset: mark)
+        let stated = statedSeparator(octets, from: mark)
+        let first = stated?.end ?? mark
+        let separator = stated?.separator ?? separator(octets, from: first)
+        var scanner = CSVScanner(octets, separator: separator, offset: first, line: stated == nil ? 1 : 2)
         var row = CSVRow()
         guard scanner.next(&row) else {
             problems.append(
@@ -104,6 +106,19 @@ package final class CSVTable: Sendable {
             index += 1
         }
         return position
+    }
+
+    /// Returns the separator that a first line `sep=;` states, as spreadsheets write and read it, and the offset of the
+    /// next line; `nil` if the first line is another one.
+    private static func statedSeparator(_ octets: [UInt8], from start: Int) -> (separator: UInt8, end: Int)? {
+        let line = octets[start...].prefix { $0 != 0x0A && $0 != 0x0D }
+        let text = String(decoding: line, as: UTF8.self).lowercased()
+        guard text.utf8.count == 5, text.hasPrefix("sep="), let separator = line.last else { return nil }
+        var end = line.endIndex
+        if end < octets.count {
+            end += octets[end] == 0x0D && end + 1 < octets.count && octets[end + 1] == 0x0A ? 2 : 1
+        }
+        return (separator, end)
     }
 
     /// Returns the separator: a comma, or a semicolon or a tab if the first line has no commas outside of quotes.
