@@ -212,7 +212,9 @@ extension ValueType<PlaceStatistics.Bin> {
         ValueType(
             schema: ["type": "array", "items": ["type": "integer"], "minItems": 2, "maxItems": 2]
         ) { _, node in
-            guard let level = node[0]?.integer, let seconds = node[1]?.integer, seconds > 0, abs(level) < 1000 else {
+            guard let level = node[0]?.integer, let seconds = node[1]?.integer, seconds > 0,
+                (-999...999).contains(level)
+            else {
                 return nil
             }
             return .init(level: level, seconds: seconds)
