@@ -2,6 +2,7 @@ internal import Advertiser
 internal import ArgumentParser
 internal import BeaconService
 internal import BluetoothTypes
+internal import Configuration
 internal import EddystoneSecurity
 internal import FleetStore
 internal import Glibc
@@ -56,7 +57,13 @@ package enum ExitStatus: Int32 {
     }
 
     private func print(_ messages: [String]) -> Int32 {
-        for message in messages { Terminal.writeError("pharos: \(message)\n") }
+        for message in messages {
+            // Names and paths in a message come from files. Only the message itself may have several lines.
+            let lines = message.split(separator: "\n", omittingEmptySubsequences: false).map {
+                TerminalText.line(String($0))
+            }
+            Terminal.writeError("pharos: " + lines.joined(separator: "\n") + "\n")
+        }
         return rawValue
     }
 

@@ -1,12 +1,12 @@
 /// Writes strings of JSON (RFC 8259, section 7).
 public enum JSONText {
-    /// Returns the text in double quotes, with quotes, backslashes, controls below U+0020 and DEL escaped. JSON does not
-    /// require it for DEL, but terminals obey it.
+    /// Returns the text in double quotes, with quotes, backslashes and all invisible characters escaped. JSON requires it
+    /// for controls below U+0020 only, but terminals obey the others too, and some reverse the text around them.
     public static func quoted(_ text: String) -> String {
         guard text.utf8.contains(where: mayNeedEscaping) else { return "\"\(text)\"" }
         var result = "\""
         result.reserveCapacity(text.utf8.count + 2)
-        appendEscaped(text, to: &result) { $0.value < 0x20 || $0.value == 0x7F }
+        appendEscaped(text, to: &result, forbidden: ScalarKind.isInvisible)
         return result + "\""
     }
 
@@ -36,8 +36,9 @@ public enum JSONText {
         return result + "\""
     }
 
+    /// Whether the byte is a character that is escaped, or part of one that is not ASCII.
     private static func mayNeedEscaping(_ octet: UInt8) -> Bool {
-        octet < 0x20 || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\") || octet == 0x7F
+        octet < 0x20 || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\") || octet >= 0x7F
     }
 
     /// Appends the text with a backslash before quotes and backslashes, short forms for line feeds, carriage returns and tabs,

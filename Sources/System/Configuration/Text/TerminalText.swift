@@ -22,7 +22,7 @@ public enum TerminalText {
     ///
     /// - Parameter limit: The largest number of columns before escaping, without the quotes.
     public static func quoted(_ text: String, to limit: Int = 40) -> String {
-        line(JSONText.quoted(shortened(text, to: limit)))
+        JSONText.quoted(shortened(text, to: limit))
     }
 
     /// Returns the text without escapes, shortened to a width including an ellipsis.
