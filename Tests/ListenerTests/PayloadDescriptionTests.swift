@@ -34,10 +34,43 @@ struct PayloadDescriptionTests {
     func describesOthers() throws {
         #expect(PayloadDescription(AdvertisingData(octets: [])).lines() == ["no AD structure"])
         let name = PayloadDescription(try Self.data("0309416f"))
-        #expect(name.lines().first?.hasSuffix(": 41 6f") == true)
+        #expect(name.lines() == ["Complete Local Name: \"Ao\""])
         let cut = PayloadDescription(try Self.data("05ff"))
         #expect(!cut.isClean && cut.lines().last == "1 rule is broken (see --lint)")
         #expect(cut.lines(lint: true).count == 1 && cut.lines(lint: true) != ["no rule is broken"])
+    }
+
+    @Test("a local name is text next to a frame, in JSON too, and bytes if it is no text")
+    func showsNames() throws {
+        let named = PayloadDescription(try Self.data("0303aafe0716aafe10f803610409c3a441"))
+        #expect(named.lines() == ["Eddystone-URL https://a, -8 dBm at 0 m", "Complete Local Name: \"äA\""])
+        #expect(
+            JSONValue.record(named.members).line.contains(
+                "\"name\":\"complete-local-name\",\"data\":\"c3a441\",\"text\":\"äA\"}"))
+        let commanding = PayloadDescription(try Self.data("0c0941c2855be280ae420a1b43"))
+        #expect(commanding.lines().contains("Complete Local Name: \"A\\u0085[\\u202eB\\n\\u001bC\""))
+        #expect(JSONValue.record(commanding.members).line.contains("\"text\":\"A\\u0085[\\u202eB\\n\\u001bC\""))
+        let broken = PayloadDescription(try Self.data("0308c3c3"))
+        #expect(broken.lines().first == "Shortened Local Name: c3 c3")
+    }
+
+    @Test("a frame of Find Hub is no unknown Eddystone", arguments: ["40", "41"])
+    func namesFindHub(_ type: String) throws {
+        let id = "00112233445566778899aabbccddeeff00112233"
+        let description = PayloadDescription(try Self.data("0201061916aafe" + type + id + "55"))
+        #expect(description.isClean)
+        #expect(description.lines().last?.hasPrefix("Find Hub tag, ephemeral id " + id) == true)
+        let table = PayloadDescription.table(of: description.data)
+        #expect(table.contains("Find Hub") && !table.contains("Eddystone"))
+    }
+
+    @Test("an Android scan record of 62 bytes may have a name in both of its packets")
+    func judgesScanRecords() throws {
+        let digits = "020106" + "0309416f" + "0309416f" + String(repeating: "00", count: 51)
+        let data = try Self.data(digits)
+        #expect(AdvertisingContainer(count: data.octets.count) == .androidScanRecord)
+        #expect(PayloadDescription(data, in: .androidScanRecord).isClean)
+        #expect(PayloadDescription(data).lines(lint: true).count == 2)
     }
 
     @Test("encrypted telemetry is opened with its key, and says so where the key is another")

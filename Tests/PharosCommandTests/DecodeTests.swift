@@ -178,8 +178,8 @@ import Testing
             try Program.run("decode", foreign)
                 == Program.Result(
                     output: "",
-                    errors: "pharos: \(foreign): link type 1 is not supported; 187, 201 and 254 (HCI), 251 and 256 "
-                        + "(LE link layer) are\n", code: 65))
+                    errors: "pharos: \(foreign): link type 1 (Ethernet) is not supported; 187, 201 and 254 (HCI), 251, "
+                        + "256 and 272 (LE link layer) are\n", code: 65))
     }
 
     @Test func receivedNamesDoNotCommandTheTerminal() throws {

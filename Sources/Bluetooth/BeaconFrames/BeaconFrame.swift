@@ -84,7 +84,7 @@ extension BeaconFrame {
     /// The first frame in the advertising data that `range` of `span` holds; `nil` if there is none.
     ///
     /// Lenient: powers and reserved bytes are taken as they are, Eddystone is recognised without its list of service
-    /// UUIDs, and old Eddystone-UID frames without their reserved bytes. `AdvertisingData.lint(limit:)` reports what is
+    /// UUIDs, and old Eddystone-UID frames without their reserved bytes. `AdvertisingData.lint(in:)` reports what is
     /// wrong. A length, frame type or version that the specification does not define gives `nil`, as does a range
     /// outside the span.
     public init?(decoding span: Span<UInt8>, range: Range<Int>) {
@@ -177,8 +177,8 @@ public struct DecodedAdvertisingData: Hashable, Sendable {
 
     /// Decodes any bytes. ``problems`` lists what is wrong with them.
     ///
-    /// - Parameter limit: The maximum size in bytes: 31 for the legacy PDUs.
-    public init(_ data: AdvertisingData, limit: Int = AdvertisingData.legacyLimit) {
+    /// - Parameter container: The kind of packet with the data.
+    public init(_ data: AdvertisingData, in container: AdvertisingContainer = .legacyPDU) {
         var structures: [ADStructure] = []
         var frames: [BeaconFrame] = []
         var cursor = ADStructureCursor(data.octets.indices)
@@ -189,7 +189,7 @@ public struct DecodedAdvertisingData: Hashable, Sendable {
         self.structures = structures
         self.frames = frames
         remainder = Array(data.octets[cursor.offset...])
-        problems = data.lint(limit: limit)
+        problems = data.lint(in: container)
     }
 
     /// The bytes again, exactly as they were.

@@ -200,9 +200,28 @@ extension ByteExplainer {
 
     private mutating func explainServiceData16() {
         let isEddystone = peek() == 0xAA && peek(1) == 0xFE
+        let isFindHub = isEddystone && peek(2).flatMap(FindHub.FrameType.init(rawValue:)) != nil
         let isBTHome = peek() == 0xD2 && peek(1) == 0xFC
-        number16("service UUID", bigEndian: false, AssignedNames.service)
-        if isEddystone { explainEddystone() } else if isBTHome { explainBTHome() } else { restAsData("service data") }
+        number16("service UUID", bigEndian: false) {
+            isFindHub ? Hexadecimal.number($0, width: 4) + " Find Hub" : AssignedNames.service($0)
+        }
+        if isFindHub {
+            explainFindHub()
+        } else if isEddystone {
+            explainEddystone()
+        } else if isBTHome {
+            explainBTHome()
+        } else {
+            restAsData("service data")
+        }
+    }
+
+    private mutating func explainFindHub() {
+        let isProtected = peek() == FindHub.FrameType.unwantedTrackingProtection.rawValue
+        note("frame type", "Find Hub" + (isProtected ? ", protection against unwanted tracking on" : ""))
+        let length = FindHub.idLengths.last { $0 <= left } ?? FindHub.idLengths[0]
+        row("ephemeral id", count: length, value: peek(count: length).map { Hexadecimal.text($0) } ?? "")
+        note("hashed flags", "battery level and tracking protection, hashed with the tag's key")
     }
 }
 

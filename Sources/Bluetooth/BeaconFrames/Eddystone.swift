@@ -24,6 +24,36 @@ public enum Eddystone {
     }
 }
 
+/// Frames of Google's Find Hub network (formerly Find My Device), which shares the service UUID 0xFEAA with Eddystone:
+/// `40 or 41 | ephemeral id[20 or 32] | flags`.
+///
+/// Google, Find Hub Network Accessory Specification.
+public enum FindHub {
+    /// The first byte of a frame.
+    public enum FrameType: UInt8, Sendable {
+        /// The protection against unwanted tracking is off.
+        case normal = 0x40
+        /// The protection is on, as in a tag that is away from its owner.
+        case unwantedTrackingProtection = 0x41
+    }
+
+    /// The sizes of an ephemeral id in bytes, for the two curves.
+    static let idLengths = [20, 32]
+}
+
+extension ADStructure {
+    /// A sentence about a Find Hub frame in this structure; `nil` for other structures.
+    public var findHubSentence: String? {
+        guard type == .serviceData16, data.starts(with: [0xAA, 0xFE]), data.count > 2,
+            let type = FindHub.FrameType(rawValue: data[2])
+        else { return nil }
+        let frame = data.dropFirst(3)
+        let length = FindHub.idLengths.last { $0 <= frame.count } ?? frame.count
+        return "Find Hub tag, ephemeral id \(Hexadecimal.text(frame.prefix(length)))"
+            + (type == .unwantedTrackingProtection ? ", protection against unwanted tracking on" : "")
+    }
+}
+
 /// Eddystone-UID: `00 | power at 0 m | namespace[10] | instance[6] | RFU 00 00`.
 public struct EddystoneUID: EncodableFrame {
     /// The namespace of all beacons of one organisation.

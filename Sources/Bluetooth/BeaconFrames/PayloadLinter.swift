@@ -3,10 +3,10 @@ public import BluetoothTypes
 extension AdvertisingData {
     /// The rules that the bytes break, in the order of their offsets.
     ///
-    /// - Parameter limit: How many bytes the advertisement may hold: 31 for the legacy PDUs.
-    public func lint(limit: Int = AdvertisingData.legacyLimit) -> [LintProblem] {
-        var linter = PayloadLinter(octets)
-        linter.checkStructures(limit: limit)
+    /// - Parameter container: The kind of packet with the data.
+    public func lint(in container: AdvertisingContainer = .legacyPDU) -> [LintProblem] {
+        var linter = PayloadLinter(octets, container)
+        linter.checkStructures()
         return linter.sortedProblems
     }
 }
@@ -14,13 +14,15 @@ extension AdvertisingData {
 /// Checks the AD structures one after the other and collects the problems.
 struct PayloadLinter {
     let octets: [UInt8]
+    private let container: AdvertisingContainer
     private var problems: [LintProblem] = []
     /// The types that may appear only once and have appeared.
     private var seenOnce: Set<ADType> = []
     var eddystone = EddystoneSummary()
 
-    init(_ octets: [UInt8]) {
+    init(_ octets: [UInt8], _ container: AdvertisingContainer = .legacyPDU) {
         self.octets = octets
+        self.container = container
     }
 
     var sortedProblems: [LintProblem] { problems.sorted { $0.offset < $1.offset } }
@@ -29,9 +31,12 @@ struct PayloadLinter {
         problems.append(LintProblem(rule, at: offset, message))
     }
 
-    mutating func checkStructures(limit: Int) {
+    mutating func checkStructures() {
+        let limit = container.limit
         if octets.count > limit {
-            report(.dataTooLong, at: max(limit, 0), "\(octets.count) bytes, \(octets.count - limit) over \(limit)")
+            report(
+                .dataTooLong, at: limit,
+                "\(octets.count) bytes, \(octets.count - limit) over the \(limit) of \(container.name)")
         }
         var cursor = ADStructureCursor(octets.indices)
         while let element = cursor.next(in: octets.span) { check(element) }
@@ -91,6 +96,8 @@ struct PayloadLinter {
     private mutating func checkDuplicates(_ element: ADElement) {
         let type = element.type == .shortenedLocalName ? .completeLocalName : element.type
         guard type == .flags || type == .completeLocalName || type == .appearance else { return }
+        // A scan record holds two packets: a name or an appearance may be in each of them, but Flags only in the first.
+        guard type == .flags || container != .androidScanRecord else { return }
         guard !seenOnce.insert(type).inserted else { return }
         report(
             type == .flags ? .flagsDuplicated : .dataTypeDuplicated, at: element.offset,
@@ -201,11 +208,14 @@ public struct LintProblem: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "byte \(offset): \(message) (\(source))" }
 }
 
-/// The rules that `AdvertisingData.lint(limit:)` checks. The raw value is the name in JSON.
+/// The rules that `AdvertisingData.lint(in:)` checks, and ``hciCommandLength``, which concerns the command with the
+/// data. The raw value is the name in JSON.
 public enum LintRule: String, Hashable, Sendable, CaseIterable {
     case dataTooLong = "data-too-long"
     case truncatedStructure = "truncated-structure"
     case nonzeroAfterTermination = "nonzero-after-termination"
+
+    case hciCommandLength = "hci-command-length"
 
     case dataTypeDuplicated = "data-type-duplicated"
     case flagsLength = "flags-length"
@@ -250,6 +260,7 @@ public enum LintRule: String, Hashable, Sendable, CaseIterable {
     public var source: String {
         switch self {
         case .dataTooLong: "Core Specification 5.4, Vol 6 Part B 2.3.1"
+        case .hciCommandLength: "Core Specification 5.4, Vol 4 Part E 7.8"
         case .truncatedStructure, .nonzeroAfterTermination: "Core Specification 5.4, Vol 3 Part C 11"
         case .flagsDuplicated, .dataTypeDuplicated: "Core Specification Supplement, Part A 1, Table 1.1"
         case .flagsLength, .flagsReservedBits: "Core Specification Supplement, Part A 1.3"
@@ -301,6 +312,7 @@ extension PayloadLinter {
     /// `element` holds a 16-bit UUID at least.
     mutating func checkEddystone(_ element: ADElement) {
         guard octets.span.uint16LittleEndian(at: element.data.lowerBound) == Eddystone.serviceUUID else { return }
+        if let type = element.data.dropFirst(2).first, FindHub.FrameType(rawValue: octets[type]) != nil { return }
         if eddystone.firstFrame == nil { eddystone.firstFrame = element.offset }
         let frame = element.data.lowerBound + 2..<element.data.upperBound
         guard let octet = frame.first.map({ octets[$0] }) else {

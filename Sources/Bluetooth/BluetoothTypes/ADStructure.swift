@@ -15,6 +15,13 @@ public struct ADStructure: Hashable, Sendable {
     /// Bytes on the air: length, type and data.
     public var encodedLength: Int { 2 + data.count }
 
+    /// The text of a Shortened or Complete Local Name; `nil` for other types, and for a name that is not UTF-8. It may
+    /// contain control characters.
+    public var localName: String? {
+        guard type == .shortenedLocalName || type == .completeLocalName else { return nil }
+        return String(validating: data, as: UTF8.self)
+    }
+
     /// Flags: one byte (Core Specification Supplement, Part A 1.3).
     public static func flags(_ flags: ADFlags) -> Self { Self(.flags, [flags.rawValue]) }
 

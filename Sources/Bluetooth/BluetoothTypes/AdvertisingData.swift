@@ -7,6 +7,8 @@ public struct AdvertisingData: Hashable, Sendable {
 
     /// The number of bytes that a legacy PDU holds.
     public static let legacyLimit = 31
+    /// The number of bytes that one extended PDU holds (Core Specification 5.4, Vol 6 Part B 2.3.4).
+    public static let extendedPDULimit = 254
     /// The number of bytes that the largest advertising set holds (Core Specification 5.4, Vol 4 Part E 7.8.57).
     public static let extendedLimit = 1650
 

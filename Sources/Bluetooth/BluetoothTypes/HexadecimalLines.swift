@@ -1,25 +1,24 @@
-/// Cuts a stream of text into lines, and reads each line as hexadecimal bytes.
+/// Cuts a stream of text into lines, which usually are hexadecimal bytes.
 ///
-/// The result does not depend on how the stream is split into pieces. Empty lines are counted and skipped.
+/// The result does not depend on how the stream is split into pieces. Empty lines are counted and skipped, and so is the
+/// byte order mark at the start of a text.
 public struct HexadecimalLines: Sendable {
     /// A line that is not empty.
     public struct Line: Sendable {
         /// The number of the line, from 1.
         public let number: Int
-        /// The bytes, or the reason why the line is not valid.
-        public let octets: Result<[UInt8], Fault>
+        /// The text without its line end; `nil` for a line that is longer than ``HexadecimalLines/limit``.
+        public let text: [UInt8]?
     }
 
     /// The reason why a line is not valid.
     public enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case spelling(HexadecimalError)
-        case tooLong(limit: Int)
         case noOctets
 
         public var description: String {
             switch self {
             case .spelling(let error): error.description
-            case .tooLong(let limit): "the line is longer than \(limit) characters"
             case .noOctets: "nothing to decode: there are no bytes"
             }
         }
@@ -59,13 +58,11 @@ public struct HexadecimalLines: Sendable {
                 skipsLine = false
                 continue
             }
-            guard text.count <= Self.limit else { return tooLong() }
-            guard !text.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) else { continue }
-            do throws(Fault) {
-                return Line(number: number, octets: .success(try Self.octets(text)))
-            } catch {
-                return Line(number: number, octets: .failure(error))
-            }
+            guard text.count <= Self.limit else { return Line(number: number, text: nil) }
+            let hasMark = number == 1 && text.starts(with: Self.byteOrderMark)
+            let line = hasMark ? text.dropFirst(Self.byteOrderMark.count) : text
+            guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) else { continue }
+            return Line(number: number, text: Array(line))
         }
         guard buffer.count - start > Self.limit else { return nil }
         // The rest of it is thrown away as it comes.
@@ -75,10 +72,11 @@ public struct HexadecimalLines: Sendable {
         skipsLine = true
         number += 1
         defer { number -= 1 }
-        return tooLong()
+        return Line(number: number, text: nil)
     }
 
-    private func tooLong() -> Line { Line(number: number, octets: .failure(.tooLong(limit: Self.limit))) }
+    /// U+FEFF in UTF-8, which some editors write at the start of a text.
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// The next line without its end.
     private mutating func nextText() -> ArraySlice<UInt8>? {
@@ -103,10 +101,12 @@ public struct HexadecimalLines: Sendable {
         !octets.contains(0)
     }
 
-    /// The bytes of a hexadecimal text. Each group of digits may have `0x` before it.
+    /// The bytes of a hexadecimal text. Each group of digits may have `0x` before it and a comma after it, and brackets or
+    /// braces may be around all of them.
     public static func octets(_ text: some Collection<UInt8>) throws(Fault) -> [UInt8] {
         var spelled = Array(text)
         var isStart = true
+        for index in spelled.indices where "[]{},".utf8.contains(spelled[index]) { spelled[index] = 0x20 }
         for index in spelled.indices {
             let next = index + 1 < spelled.count ? spelled[index + 1] : 0
             if isStart, spelled[index] == UInt8(ascii: "0"), next | 0x20 == UInt8(ascii: "x") {

@@ -1,8 +1,10 @@
+public import BeaconFrames
 public import BluetoothTypes
 public import Configuration
 public import HCI
+internal import Sightings
 
-/// Advertising data in a record of a capture.
+/// Advertising data in a record of a capture, or in the last of the records with its pieces.
 public struct CapturedPayload: Sendable {
     /// The origin of advertising data in a capture.
     public enum Source: Hashable, Sendable {
@@ -10,55 +12,30 @@ public struct CapturedPayload: Sendable {
         case report(AdvertisingReport)
         /// A sniffer received it.
         case received(AdvertisingReport)
-        /// A host set it with the command of this name.
+        /// A host sent the command of this name. Its data is empty if it is a malformed command without data.
         case command(String)
     }
 
     public let source: Source
     public let data: AdvertisingData
+    /// The kind of packet with the data.
+    public let container: AdvertisingContainer
+    /// Whether the receiver lost the end of the data.
+    public let isCut: Bool
+    /// The fault of the command with the data; `nil` if its length is right.
+    public let commandFault: String?
     private let record: CaptureRecord
 
-    private init(_ source: Source, _ data: AdvertisingData, _ record: CaptureRecord) {
+    fileprivate init(
+        _ source: Source, _ data: AdvertisingData, in container: AdvertisingContainer, _ record: CaptureRecord,
+        isCut: Bool = false, commandFault: String? = nil
+    ) {
         self.source = source
         self.data = data
+        self.container = container
+        self.isCut = isCut
+        self.commandFault = commandFault
         self.record = record
-    }
-
-    /// Returns all advertising data in a record, in order. Most records contain none.
-    public static func all(in record: CaptureRecord) -> [CapturedPayload] {
-        switch record.content {
-        case .hci(let packet): all(in: packet, record)
-        case .advertisement(let report): [CapturedPayload(.received(report), report.data, record)]
-        case .unsupported, .other: []
-        }
-    }
-
-    private static func all(in packet: HCIPacket, _ record: CaptureRecord) -> [CapturedPayload] {
-        switch packet.kind {
-        case .event:
-            switch try? HCIEvent(octets: packet.octets.span) {
-            case .advertisingReports(let reports), .extendedAdvertisingReports(let reports):
-                return reports.map { CapturedPayload(.report($0), $0.data, record) }
-            default: return []
-            }
-        case .command:
-            guard let (name, octets) = setData(packet) else { return [] }
-            return [CapturedPayload(.command(name), AdvertisingData(octets: octets), record)]
-        case .acl, .sco, .iso: return []
-        }
-    }
-
-    /// Returns the name of the command and the data that it sets; `nil` for other packets.
-    private static func setData(_ packet: HCIPacket) -> (name: String, data: [UInt8])? {
-        if let command = LESetAdvertisingData(packet) { return (LESetAdvertisingData.name, command.data) }
-        if let command = LESetScanResponseData(packet) { return (LESetScanResponseData.name, command.data) }
-        if let command = LESetExtendedAdvertisingData(packet) {
-            return (LESetExtendedAdvertisingData.name, command.data)
-        }
-        if let command = LESetExtendedScanResponseData(packet) {
-            return (LESetExtendedScanResponseData.name, command.data)
-        }
-        return nil
     }
 
     /// The address of the sender; `nil` for data that a host set.
@@ -71,19 +48,20 @@ public struct CapturedPayload: Sendable {
 
     /// A line for the user: time, sender and level, or the command.
     public var headline: String {
-        let time = time ?? "time unknown"
+        let time = time.map { "\($0)  " } ?? ""
         switch source {
         case .report(let report), .received(let report):
             let strength = report.rssi.map { "\($0) dBm" } ?? "strength unknown"
-            return "\(time)  \(report.address) (\(report.addressType))  \(strength)  \(report.type)"
-        case .command(let name): return "\(time)  \(name)"
+            return "\(time)\(report.address) (\(report.addressType))  \(strength)  \(report.type)"
+                + (isCut ? ", the end of its data was lost" : "")
+        case .command(let name): return "\(time)\(name)"
         }
     }
 
     /// The origin as members of a JSON object, which precede those of the payload.
     public var members: [(String, JSONValue)] {
         let place: [(String, JSONValue)] = [
-            ("record", .integer(record.index)), ("time", .optional(time) { .string($0) }),
+            ("record", .integer(record.index + 1)), ("time", .optional(time) { .string($0) }),
             ("adapter", .optional(record.adapter) { .string("hci\($0)") }),
         ]
         switch source {
@@ -113,48 +91,168 @@ public struct CapturedPayload: Sendable {
     }
 }
 
-extension HCICommand {
-    /// Decodes the command in `packet`; `nil` if it is another command or malformed.
-    fileprivate init?(_ packet: HCIPacket) {
-        guard let header = packet.commandHeader, header.opcode == Self.opcode else { return nil }
-        self.init(parameters: Array(packet.octets[header.parameters]).span)
-    }
-}
-
-/// Counts the contents of a capture.
-public struct CaptureTally: Hashable, Sendable {
+/// Collects the advertising data of a capture, puts together what arrived in pieces, and counts what could not be decoded.
+public struct CaptureTally: Sendable {
     /// The number of advertising data found.
     public private(set) var payloads = 0
     private var shortened = 0
-    /// The number of packets of interfaces whose link type cannot be read, and the first such type.
-    private var unsupported = 0
-    private var link: UInt32 = 0
+    private var malformedEvents = 0
+    private var clock = RecordingClock()
+    private var assembler = FragmentAssembler()
+    /// The sets whose PDUs are legacy ones, and the data of commands whose last piece has not arrived.
+    private var legacySets: Set<SetKey> = []
+    private var pieces: [PieceKey: [UInt8]] = [:]
+
+    /// An advertising set of an adapter.
+    private struct SetKey: Hashable {
+        let adapter: UInt16?
+        let handle: UInt8
+    }
+
+    private struct PieceKey: Hashable {
+        let set: SetKey
+        let opcode: HCIOpcode
+    }
 
     /// A tally of an empty capture.
     public init() {}
 
-    /// Counts a record and returns the advertising data in it.
+    /// Counts a record and returns the advertising data in it, or the data whose last piece it is.
     public mutating func take(_ record: CaptureRecord) -> [CapturedPayload] {
         if record.isShortened { shortened += 1 }
-        if case .unsupported(let link) = record.content {
-            if unsupported == 0 { self.link = link }
-            unsupported += 1
-        }
-        let found = CapturedPayload.all(in: record)
+        let found = collect(record)
         payloads += found.count
         return found
     }
 
-    /// The contents that could not be decoded, one sentence each: truncated packets and unsupported link types.
+    private mutating func collect(_ record: CaptureRecord) -> [CapturedPayload] {
+        switch record.content {
+        case .advertisement(let report): collect([report], record) { .received($0) }
+        case .hci(let packet) where packet.kind == .event: collect(event: packet, record)
+        case .hci(let packet) where packet.kind == .command: command(packet, record).map { [$0] } ?? []
+        case .hci, .unsupported, .other: []
+        }
+    }
+
+    private mutating func collect(event packet: HCIPacket, _ record: CaptureRecord) -> [CapturedPayload] {
+        do throws(HCIEventError) {
+            switch try HCIEvent(octets: packet.octets.span) {
+            case .advertisingReports(let reports), .extendedAdvertisingReports(let reports):
+                return collect(reports, record) { .report($0) }
+            default: return []
+            }
+        } catch {
+            if packet.isAdvertisingReport, !record.isShortened { malformedEvents += 1 }
+            return []
+        }
+    }
+
+    private mutating func collect(
+        _ reports: [AdvertisingReport], _ record: CaptureRecord, _ source: (AdvertisingReport) -> CapturedPayload.Source
+    ) -> [CapturedPayload] {
+        let now = clock.instant(unixMicroseconds: record.unixMicroseconds)
+        var found: [CapturedPayload] = []
+        for report in reports {
+            let sender =
+                report.addressType == .anonymous
+                ? nil : Sender(report.address, isRandom: report.addressType != .publicDevice)
+            let octets = report.data.octets
+            let outcome = assembler.take(
+                .init(
+                    sender: sender, isScanResponse: report.type.isScanResponse, setIdentifier: report.setIdentifier),
+                .init(report.type.dataStatus), octets.span, octets.indices, at: now)
+            guard outcome != .pending else { continue }
+            let isWhole = outcome == .whole
+            var container = AdvertisingContainer.extendedChain
+            if report.type.isLegacyPDU {
+                container = .legacyPDU
+            } else if isWhole, case .received = source(report) {
+                container = .extendedPDU
+            }
+            found.append(
+                CapturedPayload(
+                    source(report), isWhole ? report.data : AdvertisingData(octets: assembler.assembled), in: container,
+                    record, isCut: report.type.dataStatus != .complete))
+        }
+        return found
+    }
+
+    /// Returns the data that a command sets; `nil` for commands without data, unless their length is wrong, and for
+    /// data whose last piece has not arrived.
+    private mutating func command(_ packet: HCIPacket, _ record: CaptureRecord) -> CapturedPayload? {
+        guard packet.octets.count >= 3, !record.isShortened else { return nil }
+        let opcode = HCIOpcode(rawValue: packet.octets.span.uint16LittleEndian(at: 0))
+        let parameters = Array(packet.octets.dropFirst(3))
+        let description = HCICommandDescription.describe(opcode, parameters: parameters.span)
+        var fault: String?
+        if packet.octets[2] != UInt8(clamping: parameters.count) {
+            fault =
+                "the header of \(description.name) announces \(packet.octets[2]) bytes of parameters, "
+                + "and \(parameters.count) follow"
+        }
+        func payload(_ data: [UInt8], _ container: AdvertisingContainer) -> CapturedPayload {
+            CapturedPayload(
+                .command(description.name), AdvertisingData(octets: data), in: container, record, commandFault: fault)
+        }
+        switch opcode {
+        case LESetAdvertisingData.opcode, LESetScanResponseData.opcode:
+            let length = Int(parameters.first ?? 0)
+            if parameters.count != 32 {
+                fault =
+                    "\(description.name) has 32 bytes of parameters (the length and 31 bytes), not \(parameters.count)"
+            } else if length > AdvertisingData.legacyLimit {
+                fault = "the length byte of \(description.name) is \(length); it is at most 31"
+            }
+            return payload(Array(parameters.dropFirst().prefix(length)), .legacyPDU)
+        case LESetExtendedAdvertisingData.opcode, LESetExtendedScanResponseData.opcode:
+            let announced = parameters.count > 3 ? Int(parameters[3]) : 0
+            if parameters.count != 4 + announced {
+                fault =
+                    "\(description.name) announces \(announced) bytes of data, so it has \(4 + announced) bytes "
+                    + "of parameters, not \(parameters.count)"
+            }
+            guard parameters.count > 4 || fault != nil else { return nil }
+            let set = SetKey(adapter: record.adapter, handle: parameters.first ?? 0)
+            let key = PieceKey(set: set, opcode: opcode)
+            let operation = AdvertisingDataOperation(rawValue: parameters.count > 1 ? parameters[1] : 0)
+            let earlier = operation == .firstFragment || operation == .complete ? [] : pieces[key] ?? []
+            let data = earlier + parameters.dropFirst(4).prefix(announced)
+            pieces[key] = nil
+            if operation == .firstFragment || operation == .intermediateFragment, fault == nil {
+                // A host that never sends the last piece does not fill the memory.
+                if data.count <= AdvertisingData.extendedLimit { pieces[key] = data }
+                return nil
+            }
+            return payload(data, legacySets.contains(set) ? .legacyPDU : .extendedChain)
+        case LESetExtendedAdvertisingParameters.opcode:
+            if let command = LESetExtendedAdvertisingParameters(parameters: parameters.span) {
+                let set = SetKey(adapter: record.adapter, handle: command.handle)
+                if command.properties.contains(.legacyPDU) { legacySets.insert(set) } else { legacySets.remove(set) }
+            }
+        default: break
+        }
+        if fault == nil, !description.isWellFormed {
+            fault = "\(parameters.count) bytes of parameters do not fit \(description.name)"
+        }
+        return fault == nil ? nil : payload([], .legacyPDU)
+    }
+
+    /// The contents that could not be decoded, one sentence each: truncated packets, malformed events, and
+    /// advertisements of which pieces are missing.
     public var warnings: [String] {
         var warnings: [String] = []
         if shortened > 0 {
             let what = shortened == 1 ? "1 record was" : "\(shortened) records were"
             warnings.append("\(what) shortened by the capturing program")
         }
-        if unsupported > 0 {
-            let what = unsupported == 1 ? "1 packet is" : "\(unsupported) packets are"
-            warnings.append("\(what) of a link type that is not read, such as \(link)")
+        if malformedEvents > 0 {
+            let what = malformedEvents == 1 ? "1 event has" : "\(malformedEvents) events have"
+            warnings.append("\(what) a wrong length and could not be read")
+        }
+        let missing = assembler.openCount + pieces.count
+        if missing > 0 {
+            let what = missing == 1 ? "1 extended advertisement" : "\(missing) extended advertisements"
+            warnings.append("the last piece of \(what) is missing")
         }
         return warnings
     }

@@ -1,4 +1,4 @@
-internal import BeaconFrames
+public import BeaconFrames
 public import BluetoothTypes
 public import Configuration
 public import HCI
@@ -9,19 +9,50 @@ public struct PayloadDescription: Sendable {
     public let data: AdvertisingData
     private let decoded: DecodedAdvertisingData
     private let opener: TelemetryOpener?
+    private let container: AdvertisingContainer
+    /// The fault of the command with the data.
+    private let commandFault: String?
+    private let problems: [LintProblem]
 
+    /// Describes data from a packet of a known kind.
+    ///
     /// - Parameter opener: Decrypts encrypted frames; `nil` without a key.
-    public init(_ data: AdvertisingData, opener: TelemetryOpener? = nil) {
+    public init(
+        _ data: AdvertisingData, in container: AdvertisingContainer = .legacyPDU, opener: TelemetryOpener? = nil
+    ) {
+        self.init(data, container, opener, isCut: false, commandFault: nil)
+    }
+
+    /// Describes data in a capture.
+    ///
+    /// - Parameter opener: Decrypts encrypted frames; `nil` without a key.
+    public init(_ payload: CapturedPayload, opener: TelemetryOpener? = nil) {
+        self.init(
+            payload.data, payload.container, opener, isCut: payload.isCut, commandFault: payload.commandFault)
+    }
+
+    private init(
+        _ data: AdvertisingData, _ container: AdvertisingContainer, _ opener: TelemetryOpener?, isCut: Bool,
+        commandFault: String?
+    ) {
         self.data = data
+        self.container = container
         self.opener = opener
-        decoded = DecodedAdvertisingData(data)
+        self.commandFault = commandFault
+        decoded = DecodedAdvertisingData(data, in: container)
+        // The sender is not to blame for data that the receiver lost.
+        problems =
+            decoded.problems.filter { !isCut || $0.rule != .truncatedStructure }
+            + (commandFault.map { [LintProblem(.hciCommandLength, at: data.octets.count, $0)] } ?? [])
     }
 
     /// Whether the data breaks no rule.
-    public var isClean: Bool { decoded.problems.isEmpty }
+    public var isClean: Bool { problems.isEmpty }
 
     /// The members of a JSON object: octets, structures, frames and problems.
-    public var members: [(String, JSONValue)] { PayloadJSON.members(decoded, of: data, opener: opener) }
+    public var members: [(String, JSONValue)] {
+        PayloadJSON.members(decoded, of: data, problems: problems, opener: opener)
+    }
 
     /// Returns the description as lines of text.
     ///
@@ -32,9 +63,12 @@ public struct PayloadDescription: Sendable {
         var lines = lint ? [] : summary
         if explain { lines += Self.table(of: data).split(separator: "\n").map(String.init) }
         if lint {
-            lines += isClean ? ["no rule is broken"] : decoded.problems.map { "\($0)" }
+            let limit =
+                container == .legacyPDU ? "" : " (judged as \(container.name), at most \(container.limit) bytes)"
+            lines += isClean ? ["no rule is broken" + limit] : problems.map { "\($0)" }
         } else if !isClean {
-            let count = decoded.problems.count
+            if let commandFault { lines.append(commandFault) }
+            let count = problems.count
             lines.append(count == 1 ? "1 rule is broken (see --lint)" : "\(count) rules are broken (see --lint)")
         }
         return lines
@@ -51,10 +85,20 @@ public struct PayloadDescription: Sendable {
                 "decrypted: " + (opener.open(frame)?.sentence ?? "the check does not hold: another key, \(why)"))
         }
         if decoded.frames.isEmpty {
-            lines += decoded.structures.map { "\($0.type.name): \(Hexadecimal.text($0.data, separator: " "))" }
-            if lines.isEmpty { lines.append("no AD structure") }
+            lines += decoded.structures.map(Self.line)
+            // A command without data has no structures either.
+            if lines.isEmpty, commandFault == nil { lines.append("no AD structure") }
+        } else {
+            lines += decoded.structures.filter { $0.localName != nil }.map(Self.line)
         }
         return lines
+    }
+
+    /// Returns a structure in words: a name as text, and other data as bytes.
+    private static func line(_ structure: ADStructure) -> String {
+        if let name = structure.localName { return "\(structure.type.name): \(TerminalText.quoted(name, to: 254))" }
+        return structure.findHubSentence
+            ?? "\(structure.type.name): \(Hexadecimal.text(structure.data, separator: " "))"
     }
 
     /// Returns a table with a row for each byte: offset, byte, field and meaning.

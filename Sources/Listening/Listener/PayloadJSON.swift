@@ -16,17 +16,18 @@ public enum PayloadJSON {
     ///
     /// - Parameter opener: Decrypts encrypted frames; `nil` without a key.
     public static func members(_ data: AdvertisingData, opener: TelemetryOpener? = nil) -> [(String, JSONValue)] {
-        members(DecodedAdvertisingData(data), of: data, opener: opener)
+        let decoded = DecodedAdvertisingData(data)
+        return members(decoded, of: data, problems: decoded.problems, opener: opener)
     }
 
     static func members(
-        _ decoded: DecodedAdvertisingData, of data: AdvertisingData, opener: TelemetryOpener?
+        _ decoded: DecodedAdvertisingData, of data: AdvertisingData, problems: [LintProblem], opener: TelemetryOpener?
     ) -> [(String, JSONValue)] {
         [
             ("octets", .hex(data.octets)),
             ("structures", .array(decoded.structures.map(structure))),
             ("frames", .array(decoded.frames.map { frame($0, opener) })),
-            ("problems", .array(decoded.problems.map(problem))),
+            ("problems", .array(problems.map(problem))),
         ]
     }
 
@@ -43,11 +44,12 @@ public enum PayloadJSON {
     }
 
     private static func structure(_ structure: ADStructure) -> JSONValue {
-        .record([
-            ("type", .integer(Int(structure.type.rawValue))),
-            ("name", .optional(structure.type.key, JSONValue.string)),
-            ("data", .hex(structure.data)),
-        ])
+        .record(
+            [
+                ("type", .integer(Int(structure.type.rawValue))),
+                ("name", .optional(structure.type.key, JSONValue.string)),
+                ("data", .hex(structure.data)),
+            ] + (structure.localName.map { [("text", .string($0))] } ?? []))
     }
 
     private static func problem(_ problem: LintProblem) -> JSONValue {

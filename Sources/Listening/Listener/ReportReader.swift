@@ -111,7 +111,7 @@ public struct HeardReport: Hashable, Sendable {
 }
 
 extension FragmentAssembler.Status {
-    fileprivate init(_ status: AdvertisingReportType.DataStatus) {
+    init(_ status: AdvertisingReportType.DataStatus) {
         switch status {
         case .complete: self = .complete
         case .incomplete: self = .incomplete

@@ -11,14 +11,19 @@ struct Decode: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decode", abstract: "Show what is in a payload or a capture, frame by frame.",
         discussion: """
-            A capture is a btsnoop, pcap or pcapng file of HCI packets, or of advertisements that a sniffer received.
+            A capture is a btsnoop, pcap or pcapng file of HCI packets, or of
+            advertisements that a sniffer received (also the nRF Sniffer).
+            A text has one payload or HCI packet per line in hexadecimal digits, or
+            it is the output of `hcidump --raw`, or commands of `hcitool cmd`. Put
+            them in quotes on the command line.
             pharos decode 0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5
             pharos decode capture.btsnoop --json
-            echo 02 01 06 | pharos decode -
+            hcidump --raw | pharos decode -
+            pharos decode "hcitool cmd 0x08 0x0008 03 02 01 06"
             """)
 
     @Argument(
-        help: "Hexadecimal bytes, a capture, a file with one payload per line, or - for standard input.",
+        help: "Hexadecimal bytes, a capture, a text with payloads or packets, or - for standard input.",
         completion: .file())
     var input: [String]
 
@@ -30,6 +35,15 @@ struct Decode: ParsableCommand {
 
     @Flag(help: "Explain each byte.")
     var explain = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The kind of packet that payloads without their packet are from.",
+            discussion:
+                "It decides how many bytes they may have. By default, 62 bytes are from an Android scan record, "
+                + "more are from an extended advertisement, and fewer are from a legacy advertisement.",
+            valueName: "kind"))
+    var packet: PayloadOrigin?
 
     @OptionGroup var rotation: RotationOptions
     @OptionGroup var encryption: EncryptionOptions
@@ -48,13 +62,20 @@ struct Decode: ParsableCommand {
     }
 
     func run() throws {
-        let printer = PayloadPrinter(json: json, lint: lint, explain: explain, opener: try opener())
+        let printer = PayloadPrinter(
+            json: json, lint: lint, explain: explain, opener: try opener(),
+            container: packet?.container)
         let isClean =
             switch try DecodeInput(input) {
-            case .payload(let payload): printer.print(payload, sender: try encryption.sender())
+            case .text(let text): try print(text, printer)
             case .pieces(let pieces): try decode(pieces, printer)
             }
         if lint && !isClean { throw Failure(.failure) }
+    }
+
+    private func print(_ text: String, _ printer: PayloadPrinter) throws -> Bool {
+        var lines = LinePrinter(printer, name: nil, sender: try encryption.sender())
+        return try lines.print(text)
     }
 
     /// Prints a capture or a text, and returns whether no rule is broken.
@@ -77,7 +98,8 @@ struct Decode: ParsableCommand {
                 .dataFormat,
                 "\(pieces.name): this is neither a capture (btsnoop, pcap, pcapng) nor hexadecimal text")
         }
-        return try LinePrinter(printer, name: pieces.name).print(start, pieces)
+        var lines = LinePrinter(printer, name: pieces.name, sender: nil)
+        return try lines.print(start, pieces)
     }
 
     private func opener() throws -> TelemetryOpener? {
@@ -89,9 +111,24 @@ struct Decode: ParsableCommand {
     }
 }
 
+/// The packet that a payload is from, as a user names it.
+enum PayloadOrigin: String, CaseIterable, ExpressibleByArgument {
+    case legacy
+    case scanRecord = "scan-record"
+    case extended
+
+    var container: AdvertisingContainer {
+        switch self {
+        case .legacy: .legacyPDU
+        case .scanRecord: .androidScanRecord
+        case .extended: .extendedChain
+        }
+    }
+}
+
 /// The input of `decode`.
 enum DecodeInput {
-    case payload(AdvertisingData)
+    case text(String)
     case pieces(InputPieces)
 
     init(_ arguments: [String]) throws {
@@ -99,25 +136,28 @@ enum DecodeInput {
             if let file = arguments.first(where: Self.namesFile) {
                 throw Failure(.usage, "\(file): decode takes one file and no other arguments")
             }
-            self = .payload(try Self.payload(arguments.joined(separator: " ")))
+            self = .text(arguments.joined(separator: " "))
             return
         }
         self =
             only == "-" || Self.namesFile(only)
-            ? .pieces(try InputPieces(only)) : .payload(try Self.payload(only))
+            ? .pieces(try InputPieces(only)) : .text(Self.joined(only))
     }
 
     /// Hexadecimal digits are bytes, not a file: a file with the name c0ffee must be written ./c0ffee.
     private static func namesFile(_ argument: String) -> Bool {
         if (try? HexadecimalLines.octets(Array(argument.utf8))) != nil { return false }
-        return argument.contains("/") || argument.contains(".") || Files.exists(argument)
+        if Files.exists(argument) { return true }
+        // A time before a packet contains points.
+        let isText = argument.contains { $0.isWhitespace } && argument.contains { "<>\n".contains($0) }
+        return !isText && !argument.contains("hcitool") && (argument.contains("/") || argument.contains("."))
     }
 
-    private static func payload(_ text: String) throws -> AdvertisingData {
-        do throws(HexadecimalLines.Fault) {
-            return AdvertisingData(octets: try HexadecimalLines.octets(Array(text.utf8)))
-        } catch {
-            throw Failure(.dataFormat, error.description)
-        }
+    /// Several lines of digits are one payload if they fit into one.
+    private static func joined(_ text: String) -> String {
+        guard text.contains(where: \.isNewline), let octets = try? HexadecimalLines.octets(Array(text.utf8)),
+            octets.count <= AdvertisingData.legacyLimit
+        else { return text }
+        return Hexadecimal.text(octets)
     }
 }

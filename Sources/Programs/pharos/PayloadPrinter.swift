@@ -1,4 +1,5 @@
 public import ArgumentParser
+internal import BeaconFrames
 internal import BluetoothTypes
 internal import CommandSupport
 internal import Configuration
@@ -18,16 +19,32 @@ struct PayloadPrinter {
     let lint: Bool
     let explain: Bool
     let opener: TelemetryOpener?
+    /// The kind of packet of payloads without their packet; `nil` to judge by their length.
+    let container: AdvertisingContainer?
 
-    /// Prints a payload, and returns whether it breaks no rule.
+    /// Prints a payload without its packet, and returns whether it breaks no rule.
     ///
-    /// - Parameters:
-    ///   - facts: Members about the packet with the payload, for JSON.
-    ///   - sender: The sender of the packet, if known.
-    func print(
-        _ data: AdvertisingData, facts: [(String, JSONValue)] = [], sender: DeviceAddress? = nil, indent: String = ""
+    /// - Parameter sender: The sender of the payload, if known.
+    func print(_ data: AdvertisingData, sender: DeviceAddress?) -> Bool {
+        print(
+            PayloadDescription(
+                data, in: container ?? AdvertisingContainer(count: data.octets.count), opener: opener(for: sender)))
+    }
+
+    /// Prints a payload of a packet with its origin, and returns whether it breaks no rule.
+    func print(_ payload: CapturedPayload) -> Bool {
+        if !json { Terminal.write(payload.headline + "\n") }
+        return print(
+            PayloadDescription(payload, opener: opener(for: payload.sender)), facts: payload.members, indent: "    ")
+    }
+
+    private func opener(for sender: DeviceAddress?) -> TelemetryOpener? {
+        sender.flatMap { opener?.from($0) } ?? opener
+    }
+
+    private func print(
+        _ description: PayloadDescription, facts: [(String, JSONValue)] = [], indent: String = ""
     ) -> Bool {
-        let description = PayloadDescription(data, opener: sender.flatMap { opener?.from($0) } ?? opener)
         Terminal.write(
             json
                 ? JSONValue.record(facts + description.members).line + "\n"
@@ -61,7 +78,7 @@ struct CapturePrinter {
             while !Terminal.outputIsGone {
                 if piece.isEmpty { reader.finish() } else { reader.push(piece) }
                 while let record = try reader.next(), !Terminal.outputIsGone {
-                    for payload in tally.take(record) { isClean = show(payload) && isClean }
+                    for payload in tally.take(record) { isClean = printer.print(payload) && isClean }
                 }
                 if piece.isEmpty { break }
                 piece = try pieces.next()
@@ -78,65 +95,97 @@ struct CapturePrinter {
     private func warn(_ tally: CaptureTally) {
         for warning in tally.warnings { Terminal.writeError("pharos: \(name): \(warning)\n") }
     }
-
-    private func show(_ payload: CapturedPayload) -> Bool {
-        if !printer.json { Terminal.write(payload.headline + "\n") }
-        return printer.print(
-            payload.data, facts: printer.json ? payload.members : [], sender: payload.sender, indent: "    ")
-    }
 }
 
-/// Prints the payloads in the lines of a text, each as soon as it is read.
+/// Prints the payloads and packets of a text, each as soon as it is read.
 struct LinePrinter {
     private let printer: PayloadPrinter
-    private let name: String
+    private let name: String?
+    private let sender: DeviceAddress?
+    private var text = PastedText()
+    private var tally = CaptureTally()
+    private var isClean = true
+    private var payloads = 0
+    private var packets = 0
+    private var faults = 0
     /// The number of invalid lines that are reported one by one. A file of another kind has only invalid lines.
     private static let reportedFaultLimit = 20
 
-    /// - Parameter name: The name of the file, for errors.
-    init(_ printer: PayloadPrinter, name: String) {
+    /// - Parameters:
+    ///   - name: The name of the file, for errors; `nil` for a text of the command line.
+    ///   - sender: The sender of payloads without their packet, if known.
+    init(_ printer: PayloadPrinter, name: String?, sender: DeviceAddress?) {
         self.printer = printer
         self.name = name
+        self.sender = sender
     }
 
-    /// Prints the payloads, and returns whether no payload breaks a rule.
+    /// Prints the contents of the input, and returns whether no payload breaks a rule.
     ///
     /// - Parameter start: The part of `pieces` that is already read.
     /// - Throws: at the end, if a line is invalid. All valid lines are printed.
-    func print(_ start: [UInt8], _ pieces: InputPieces) throws -> Bool {
-        var lines = HexadecimalLines()
-        var isClean = true
-        var payloads = 0
-        var faults = 0
+    mutating func print(_ start: [UInt8], _ pieces: InputPieces) throws -> Bool {
         var piece = start
         // The reader of the output may have closed it.
         while !Terminal.outputIsGone {
-            if piece.isEmpty { lines.finish() } else { lines.push(piece) }
-            while let line = lines.next(), !Terminal.outputIsGone {
-                switch line.octets {
-                case .success(let octets):
-                    if payloads > 0 && !printer.json { Terminal.write("\n") }
-                    isClean = printer.print(AdvertisingData(octets: octets)) && isClean
-                    payloads += 1
-                case .failure(let fault):
-                    faults += 1
-                    guard faults <= Self.reportedFaultLimit else { continue }
-                    Terminal.writeError("pharos: \(name):\(line.number): \(fault)\n")
-                }
-            }
+            take(piece)
             if piece.isEmpty { break }
             piece = try pieces.next()
         }
+        return try finish()
+    }
+
+    /// Prints the contents of `text`, and returns whether no payload breaks a rule.
+    ///
+    /// - Throws: if a line is invalid. All valid lines are printed.
+    mutating func print(_ text: String) throws -> Bool {
+        take(Array(text.utf8))
+        take([])
+        return try finish()
+    }
+
+    /// Takes a piece of the text; an empty one is the end.
+    private mutating func take(_ piece: [UInt8]) {
+        if piece.isEmpty { text.finish() } else { text.push(piece) }
+        while let entry = text.next(), !Terminal.outputIsGone {
+            switch entry.content {
+            case .success(.payload(let data)):
+                separate()
+                isClean = printer.print(data, sender: sender) && isClean
+            case .success(.packet(let record)):
+                packets += 1
+                for payload in tally.take(record) {
+                    separate()
+                    isClean = printer.print(payload) && isClean
+                }
+            case .failure(let fault):
+                faults += 1
+                guard faults <= Self.reportedFaultLimit else { continue }
+                let place = name.map { "\(TerminalText.line($0)):\(entry.line): " } ?? ""
+                Terminal.writeError("pharos: \(place)\(fault)\n")
+            }
+        }
+    }
+
+    /// Prints an empty line between payloads.
+    private mutating func separate() {
+        if payloads > 0 && !printer.json { Terminal.write("\n") }
+        payloads += 1
+    }
+
+    private func finish() throws -> Bool {
+        let place = name.map { TerminalText.line($0) + ": " } ?? ""
+        for warning in tally.warnings { Terminal.writeError("pharos: \(place)\(warning)\n") }
         if faults > Self.reportedFaultLimit {
             let more = faults - Self.reportedFaultLimit
-            Terminal.writeError(
-                "pharos: \(name): \(more) more \(more == 1 ? "line" : "lines") could not be decoded\n")
+            Terminal.writeError("pharos: \(place)\(more) more \(more == 1 ? "line" : "lines") could not be decoded\n")
         }
         // Each fault has been reported.
         if faults > 0 { throw Failure(.dataFormat) }
-        guard payloads > 0 || Terminal.outputIsGone else {
-            throw Failure(.dataFormat, "\(name): nothing to decode: it is empty")
+        guard payloads > 0 || packets > 0 || Terminal.outputIsGone else {
+            throw Failure(.dataFormat, "\(place)nothing to decode: it is empty")
         }
+        if payloads == 0 && !printer.json { Terminal.write("no advertising data in these packets\n") }
         return isClean
     }
 }

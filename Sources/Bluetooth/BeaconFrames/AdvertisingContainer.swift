@@ -1,0 +1,46 @@
+internal import BluetoothTypes
+
+/// The kind of packet that holds advertising data. It decides how many bytes the data may have.
+public enum AdvertisingContainer: Hashable, Sendable {
+    /// A legacy advertising PDU (Core Specification 5.4, Vol 6 Part B 2.3.1): at most 31 bytes.
+    case legacyPDU
+    /// Android's `ScanRecord.getBytes()`: the data of a legacy advertisement, that of its scan response, and zeros up to
+    /// 62 bytes.
+    case androidScanRecord
+    /// One extended advertising PDU (Vol 6 Part B 2.3.4): at most 254 bytes.
+    case extendedPDU
+    /// A chain of extended advertising PDUs, whose data was put together: at most 1650 bytes.
+    case extendedChain
+
+    /// The probable container of `count` bytes that were given without their packet: more than 62 bytes fit into an
+    /// extended advertisement only, and an Android scan record always has 62.
+    public init(count: Int) {
+        self =
+            switch count {
+            case 62: .androidScanRecord
+            case 63...254: .extendedPDU
+            case 255...: .extendedChain
+            default: .legacyPDU
+            }
+    }
+
+    /// The largest number of bytes.
+    public var limit: Int {
+        switch self {
+        case .legacyPDU: AdvertisingData.legacyLimit
+        case .androidScanRecord: 2 * AdvertisingData.legacyLimit
+        case .extendedPDU: AdvertisingData.extendedPDULimit
+        case .extendedChain: AdvertisingData.extendedLimit
+        }
+    }
+
+    /// The name with its article, such as `a legacy advertisement`.
+    public var name: String {
+        switch self {
+        case .legacyPDU: "a legacy advertisement"
+        case .androidScanRecord: "an Android scan record"
+        case .extendedPDU: "an extended advertisement in one packet"
+        case .extendedChain: "an extended advertisement"
+        }
+    }
+}

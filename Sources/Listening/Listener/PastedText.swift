@@ -1,0 +1,446 @@
+public import BluetoothTypes
+public import HCI
+
+/// Reads the text that people paste, line by line: payloads in hexadecimal digits, HCI packets in hexadecimal digits with
+/// or without their H4 type byte, `hcidump --raw`, and commands of `hcitool cmd` from any point on.
+///
+/// A packet may continue on the next lines, as in `hcidump --raw`.
+public struct PastedText: Sendable {
+    /// The meaning of a line.
+    public enum Content: Sendable {
+        /// Advertising data without its packet.
+        case payload(AdvertisingData)
+        case packet(CaptureRecord)
+    }
+
+    /// A payload, a packet, or a line that cannot be read.
+    public struct Entry: Sendable {
+        /// The number of the line on which it starts, from 1.
+        public let line: Int
+        public let content: Result<Content, Fault>
+    }
+
+    /// The reason why a line cannot be read.
+    public enum Fault: Error, Sendable, CustomStringConvertible {
+        case hexadecimal(HexadecimalLines.Fault)
+        case tooLong
+        /// A packet that states another length than it has.
+        case wrongLength(packet: String, stated: Int, found: Int)
+        case malformedEvent(HCIEventError)
+        case malformedAirPacket
+        /// Words about packets, without their bytes.
+        case describedPackets(program: String)
+        /// A dump with offsets or a call of hcitool that contains no bytes.
+        case unsuitable(String)
+
+        public var description: String {
+            switch self {
+            case .hexadecimal(let fault): fault.description
+            case .tooLong: "the line is longer than \(HexadecimalLines.limit) characters"
+            case .wrongLength(let packet, let stated, let found):
+                "\(packet) states \(stated) bytes in all, and \(found) are there"
+            case .malformedEvent(let error): error.description
+            case .malformedAirPacket: "a packet of the link layer without advertising data, or cut short"
+            case .describedPackets("hcidump"):
+                "this is hcidump's description of packets, which leaves bytes out: run `hcidump --raw`"
+            case .describedPackets(let program):
+                "this is \(program)'s description of packets, which leaves bytes out: record with `btmon -w FILE`, "
+                    + "and decode FILE"
+            case .unsuitable(let sentence): sentence
+            }
+        }
+    }
+
+    /// A packet whose last bytes may be on the next lines.
+    private struct Open {
+        let line: Int
+        var octets: [UInt8]
+        /// The length that the packet states, in bytes.
+        let length: Int
+        let name: String
+    }
+
+    private var lines = HexadecimalLines()
+    private var open: Open?
+    private var ready: [Entry] = []
+    private var packets = 0
+    private var isHcidump = false
+    private var isFinished = false
+    /// Whether the text describes packets, so that no line can be read.
+    private var isDescription = false
+    /// The start of a command that continues after a backslash.
+    private var command: (line: Int, text: String)?
+
+    /// A reader without text.
+    public init() {}
+
+    /// Returns everything in a text.
+    public static func entries(in text: String) -> [Entry] {
+        var reader = PastedText()
+        reader.push(Array(text.utf8))
+        reader.finish()
+        var entries: [Entry] = []
+        while let entry = reader.next() { entries.append(entry) }
+        return entries
+    }
+
+    /// Appends a piece of the text, of any length.
+    public mutating func push(_ piece: [UInt8]) { lines.push(piece) }
+
+    /// Marks the end of the text.
+    public mutating func finish() {
+        lines.finish()
+        isFinished = true
+    }
+
+    /// The next payload, packet or fault; `nil` if more text is needed, or at the end.
+    public mutating func next() -> Entry? {
+        while ready.isEmpty, let line = lines.next() {
+            if !isDescription { take(line) }
+        }
+        if ready.isEmpty, isFinished { close() }
+        return ready.isEmpty ? nil : ready.removeFirst()
+    }
+
+    private mutating func take(_ line: HexadecimalLines.Line) {
+        guard let octets = line.text else {
+            close()
+            return fail(.tooLong, line.number)
+        }
+        var text = String(decoding: octets, as: UTF8.self).trimmed
+        var number = line.number
+        if let (start, earlier) = command {
+            (number, text) = (start, earlier + " " + text)
+            command = nil
+        }
+        if text.hasSuffix("\\") {
+            command = (number, String(text.dropLast()))
+            return
+        }
+        take(text, number, isIndented: octets.first == 0x20 || octets.first == 0x09)
+    }
+
+    private mutating func take(_ text: String, _ number: Int, isIndented: Bool) {
+        if open != nil, continues(text, isIndented: isIndented) { return }
+        close()
+        if let program = describes(text) {
+            isDescription = true
+            return fail(.describedPackets(program: program), number)
+        }
+        guard !isHeader(text) else { return }
+        if text.contains("hcitool") {
+            // Several commands may be on one line.
+            for part in text.split(whereSeparator: { $0 == ";" || $0 == "&" }) where part.contains("hcitool") {
+                take(command: part.split(whereSeparator: \.isWhitespace).map(String.init), number)
+            }
+            return
+        }
+        let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+        if let start = words.firstIndex(of: "cmd"), words[..<start].allSatisfy({ $0 == "-i" || $0.hasPrefix("hci") }) {
+            return take(command: words, number)
+        }
+        if let length = Self.echoedLength(words) {
+            open = Open(line: number, octets: length.octets, length: length.length, name: length.name)
+            return finishOpenPacket()
+        }
+        if let bare = Self.bareCommand(words) { return add(.hci(bare), number) }
+        if Self.startsWithOffset(text) {
+            return fail(
+                .unsuitable(
+                    "this is a dump with offsets: paste the bytes alone, as `xxd -p FILE` prints them"), number)
+        }
+        var digits = text[...]
+        if let mark = text.firstIndex(where: { $0 == ">" || $0 == "<" }), Self.isTime(text[..<mark]) {
+            digits = text[text.index(after: mark)...]
+            do throws(HexadecimalLines.Fault) {
+                return take(h4: try HexadecimalLines.octets(Array(digits.utf8)), number)
+            } catch {
+                return fail(.hexadecimal(error), number)
+            }
+        }
+        do throws(HexadecimalLines.Fault) {
+            take(try HexadecimalLines.octets(Array(text.utf8)), number)
+        } catch {
+            fail(.hexadecimal(error), number)
+        }
+    }
+
+    // MARK: Packets that continue on the next lines
+
+    /// Appends a line to the open packet. Returns `false` if the line is not its continuation.
+    private mutating func continues(_ text: String, isIndented: Bool) -> Bool {
+        guard var packet = open, let octets = try? HexadecimalLines.octets(Array(text.utf8)) else { return false }
+        let fits = packet.octets.count + octets.count <= packet.length
+        guard isIndented || fits && !octets.starts(with: [0x04, 0x3E]) else { return false }
+        packet.octets += octets
+        open = packet
+        finishOpenPacket()
+        return true
+    }
+
+    /// Adds the open packet if it has all its bytes.
+    private mutating func finishOpenPacket() {
+        guard let packet = open, packet.octets.count == packet.length else { return }
+        open = nil
+        guard let kind = HCIPacket.Kind(rawValue: packet.octets[0]) else { return }
+        let hci = HCIPacket(kind, Array(packet.octets.dropFirst()))
+        if kind == .event {
+            do throws(HCIEventError) {
+                _ = try HCIEvent(octets: hci.octets.span)
+            } catch {
+                return fail(.malformedEvent(error), packet.line)
+            }
+        }
+        add(.hci(hci), packet.line)
+    }
+
+    /// Reports the open packet, whose end is missing.
+    private mutating func close() {
+        if let (number, text) = command {
+            command = nil
+            take(text.trimmed, number, isIndented: false)
+        }
+        guard let packet = open else { return }
+        open = nil
+        fail(.wrongLength(packet: packet.name, stated: packet.length, found: packet.octets.count), packet.line)
+    }
+
+    /// Takes packets with their H4 type bytes. The last one may continue on the next line.
+    private mutating func take(h4 octets: [UInt8], _ number: Int) {
+        var rest = octets[...]
+        while !rest.isEmpty {
+            guard let (length, name) = Self.statedLength(Array(rest.prefix(5))) else {
+                return fail(
+                    .unsuitable(
+                        "\(Hexadecimal.number(rest[rest.startIndex], width: 2)) does not start an HCI packet"), number)
+            }
+            open = Open(line: number, octets: Array(rest.prefix(length)), length: length, name: name)
+            rest = rest.dropFirst(length)
+            finishOpenPacket()
+        }
+    }
+
+    /// The length and the name of an H4 packet with this header; `nil` if it starts no packet.
+    private static func statedLength(_ header: [UInt8]) -> (Int, String)? {
+        guard let kind = header.first.flatMap(HCIPacket.Kind.init(rawValue:)) else { return nil }
+        func octet(_ index: Int) -> Int { index < header.count ? Int(header[index]) : 0 }
+        return switch kind {
+        case .event: (3 + octet(2), "the HCI event")
+        case .command: (4 + octet(3), "the HCI command")
+        case .sco: (4 + octet(3), "the HCI packet")
+        case .acl: (5 + (octet(3) | octet(4) << 8), "the HCI packet")
+        case .iso: (5 + (octet(3) | (octet(4) & 0x3F) << 8), "the HCI packet")
+        }
+    }
+
+    // MARK: Bytes
+
+    /// Takes bytes without any sign of their meaning but themselves.
+    private mutating func take(_ octets: [UInt8], _ number: Int) {
+        let isPayload = Self.isWholePayload(octets)
+        let stated = Self.statedLength(octets)?.0
+        if octets.starts(with: [0x04, 0x3E]), octets.count < 4 || Self.isReport(octets[3]) {
+            return take(h4: octets, number)
+        }
+        let isCommand = octets.count >= 4 && octets[0] == 1 && Self.setsData(octets[1], octets[2])
+        if stated == octets.count, isCommand || !isPayload { return take(h4: octets, number) }
+        if octets.count >= 3, octets[0] == 0x3E, Self.isReport(octets[2]) {
+            return take(h4: [0x04] + octets, number)
+        }
+        if octets.count >= 3, Self.setsData(octets[0], octets[1]), octets.count == 3 + Int(octets[2]),
+            !isPayload || octets.count > AdvertisingData.legacyLimit
+        {
+            return take(h4: [0x01] + octets, number)
+        }
+        if octets.starts(with: [0xD6, 0xBE, 0x89, 0x8E]) {
+            guard
+                let report = AdvertisingReport(
+                    lowEnergyPacket: octets.span, in: octets.indices, LowEnergyReception())
+            else { return fail(.malformedAirPacket, number) }
+            return add(.advertisement(report), number)
+        }
+        if !isPayload, octets.count < 254, Self.isReport(octets.first ?? 0) {
+            let event = [0x3E, UInt8(octets.count)] + octets
+            if case .advertisingReports(let reports)? = try? HCIEvent(octets: event.span), !reports.isEmpty {
+                return add(.hci(HCIPacket(.event, event)), number)
+            }
+        }
+        if octets.count == 34, octets[0] == 0x08, octets[1] == 0x08 || octets[1] == 0x09,
+            let packet = Self.command(Array(octets.dropFirst(2)), ocf: UInt16(octets[1]))
+        {
+            return add(.hci(packet), number)
+        }
+        if let packet = Self.command(octets, ocf: LESetAdvertisingData.opcode.command) {
+            return add(.hci(packet), number)
+        }
+        ready.append(Entry(line: number, content: .success(.payload(AdvertisingData(octets: octets)))))
+    }
+
+    /// Whether the bytes are AD structures from the first to the last one, or to the zeros of an early termination.
+    private static func isWholePayload(_ octets: [UInt8]) -> Bool {
+        let data = AdvertisingData(octets: octets)
+        return !data.structures.isEmpty && data.remainder.allSatisfy { $0 == 0 }
+    }
+
+    private static func isReport(_ subevent: UInt8) -> Bool {
+        subevent == LESubevent.advertisingReport || subevent == LESubevent.extendedAdvertisingReport
+    }
+
+    /// Whether the opcode, least significant byte first, is that of a command that sets advertising data.
+    private static func setsData(_ low: UInt8, _ high: UInt8) -> Bool {
+        high == 0x20 && [0x08, 0x09, 0x37, 0x38].contains(low)
+    }
+
+    /// The command whose parameters start with a length and as many bytes of AD structures; `nil` if the bytes rather are
+    /// AD structures themselves.
+    private static func command(_ parameters: [UInt8], ocf: UInt16) -> HCIPacket? {
+        guard let length = parameters.first.map(Int.init), length <= AdvertisingData.legacyLimit,
+            parameters.count > length, parameters.dropFirst(1 + length).allSatisfy({ $0 == 0 })
+        else { return nil }
+        let data = Array(parameters[1..<1 + length])
+        guard isWholePayload(data) else { return nil }
+        let structures = AdvertisingData(octets: data).structures
+        let hasFlags = structures.count > 1 && structures[0].type == .flags && structures[0].data.count == 1
+        guard hasFlags || parameters.count == 32 else { return nil }
+        // The zeros that people leave out when they copy are added, as hcitool needs them.
+        let padding = [UInt8](repeating: 0, count: max(0, 32 - parameters.count))
+        return .command(HCIOpcode(rawValue: 0x2000 | ocf), parameters + padding)
+    }
+
+    // MARK: Commands of hcitool
+
+    private mutating func take(command words: [String], _ number: Int) {
+        guard let start = words.firstIndex(of: "cmd") else {
+            return fail(.unsuitable("of hcitool's commands, only `hcitool cmd` contains bytes"), number)
+        }
+        var parameters = words[(start + 1)...].prefix { !$0.hasPrefix("#") && !$0.hasPrefix(">") && $0 != "|" }
+        guard let group = parameters.popFirst().flatMap(Self.number),
+            let command = parameters.popFirst().flatMap(Self.number),
+            group <= 0x3F, command <= 0x3FF
+        else {
+            return fail(.unsuitable("`hcitool cmd` needs a group and a command, such as 0x08 0x0008"), number)
+        }
+        let opcode = HCIOpcode(rawValue: group << 10 | command)
+        guard !parameters.isEmpty else { return add(.hci(.command(opcode, [])), number) }
+        do throws(HexadecimalLines.Fault) {
+            // hcitool accepts a byte of one digit.
+            let digits = parameters.map { $0.count == 1 ? "0" + $0 : $0 }.joined(separator: " ")
+            let octets = try HexadecimalLines.octets(Array(digits.utf8))
+            guard octets.count <= 255 else {
+                return fail(.unsuitable("a command has at most 255 bytes of parameters, not \(octets.count)"), number)
+            }
+            add(.hci(.command(opcode, octets)), number)
+        } catch {
+            fail(.hexadecimal(error), number)
+        }
+    }
+
+    /// The command that starts with group and command (`0x08 0x0008 1e …`) or with the command alone (`0x0008 1e …`),
+    /// which has four digits, unlike a byte.
+    private static func bareCommand(_ words: [String]) -> HCIPacket? {
+        func isOcf(_ word: String) -> Bool { word.drop0x.count == 4 && number(word) ?? .max <= 0x3FF }
+        func octets(_ words: some Sequence<String>) -> [UInt8]? {
+            try? HexadecimalLines.octets(Array(words.joined(separator: " ").utf8))
+        }
+        if words.count >= 3, number(words[0]) == 0x08, words[0].drop0x.count <= 2, isOcf(words[1]),
+            let command = number(words[1]), words[2].drop0x.count <= 2, let parameters = octets(words.dropFirst(2)),
+            parameters.count <= 255
+        {
+            return .command(HCIOpcode(rawValue: 0x2000 | command), parameters)
+        }
+        if words.count >= 3, isOcf(words[0]), words.dropFirst().allSatisfy({ $0.drop0x.count == 2 }),
+            let command = number(words[0]), command == 0x0008 || command == 0x0009,
+            let parameters = octets(words.dropFirst())
+        {
+            return Self.command(parameters, ocf: command)
+        }
+        return nil
+    }
+
+    /// The header of a packet that hcitool printed, such as `< HCI Command: ogf 0x08, ocf 0x0008, plen 32` or
+    /// `> HCI Event: 0x0e plen 4`. The parameters follow on the next lines.
+    private static func echoedLength(_ words: [String]) -> (octets: [UInt8], length: Int, name: String)? {
+        guard words.count >= 6, words[1] == "HCI", let length = words.last.flatMap({ UInt8($0) }),
+            words[words.count - 2] == "plen"
+        else { return nil }
+        let plain = words.map { $0.hasSuffix(",") ? String($0.dropLast()) : $0 }
+        if plain.count == 9, plain[2] == "Command:", plain[3] == "ogf", plain[5] == "ocf", let group = number(plain[4]),
+            let command = number(plain[6]), group <= 0x3F, command <= 0x3FF
+        {
+            let opcode = group << 10 | command
+            return (
+                [0x01, UInt8(truncatingIfNeeded: opcode), UInt8(opcode >> 8), length], 4 + Int(length),
+                "the HCI command"
+            )
+        }
+        if plain.count == 6, plain[2] == "Event:", let code = number(plain[3]), code <= 0xFF {
+            return ([0x04, UInt8(code), length], 3 + Int(length), "the HCI event")
+        }
+        return nil
+    }
+
+    /// A hexadecimal number of at most 16 bits, with or without `0x`.
+    private static func number(_ word: String) -> UInt16? {
+        let digits = word.drop0x
+        return digits.hasPrefix("+") || digits.hasPrefix("-") ? nil : UInt16(digits, radix: 16)
+    }
+
+    // MARK: Other lines
+
+    /// The program whose description of packets this line is; `nil` for other lines.
+    private func describes(_ text: String) -> String? {
+        if text.hasPrefix("Bluetooth monitor ver") { return "btmon" }
+        let starts = ["HCI Event: ", "HCI Command: ", "ACL Data ", "ACL data:", "SCO Data ", "ISO Data ", "MGMT "]
+        guard text.count > 2, "<>=@".contains(text[text.startIndex]), text.dropFirst().first == " " else { return nil }
+        let rest = text.dropFirst(2)
+        if Self.echoedLength(text.split(whereSeparator: \.isWhitespace).map(String.init)) != nil { return nil }
+        let isNote = text.hasPrefix("= ") || text.hasPrefix("@ ")
+        guard isNote || starts.contains(where: rest.hasPrefix) else { return nil }
+        return isHcidump ? "hcidump" : "btmon"
+    }
+
+    /// Whether the line is one of the two that hcidump prints first.
+    private mutating func isHeader(_ text: String) -> Bool {
+        if text.hasPrefix("HCI sniffer") {
+            isHcidump = true
+            return true
+        }
+        return isHcidump && text.hasPrefix("device:")
+    }
+
+    /// Whether the line starts with an offset as `xxd`, `hexdump -C` and Wireshark write it: a multiple of 16, with at
+    /// least four digits, before a colon and a space or before two spaces.
+    private static func startsWithOffset(_ text: String) -> Bool {
+        let digits = text.prefix { $0.isHexDigit }
+        let rest = text.dropFirst(digits.count)
+        guard (4...8).contains(digits.count), let offset = Int(digits, radix: 16), offset.isMultiple(of: 16) else {
+            return false
+        }
+        return digits.hasPrefix("0") && (rest.hasPrefix(": ") || rest.hasPrefix("  ") || rest.hasPrefix("\t"))
+    }
+
+    /// Whether the text can be the time before a packet in `hcidump --raw --ts`, or nothing.
+    private static func isTime(_ text: Substring) -> Bool {
+        text.allSatisfy { $0.isASCII && ($0.isNumber || "-:. ".contains($0)) }
+    }
+
+    private mutating func add(_ content: CaptureRecord.Content, _ line: Int) {
+        ready.append(Entry(line: line, content: .success(.packet(CaptureRecord(content, index: packets)))))
+        packets += 1
+    }
+
+    private mutating func fail(_ fault: Fault, _ line: Int) {
+        ready.append(Entry(line: line, content: .failure(fault)))
+    }
+}
+
+extension String {
+    /// The text without blanks around it.
+    fileprivate var trimmed: String {
+        let start = drop { $0.isWhitespace }
+        return String(start[..<(start.lastIndex { !$0.isWhitespace }.map(start.index(after:)) ?? start.startIndex)])
+    }
+
+    /// The digits after `0x`.
+    fileprivate var drop0x: Substring { hasPrefix("0x") || hasPrefix("0X") ? dropFirst(2) : self[...] }
+}

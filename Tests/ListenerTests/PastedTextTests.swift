@@ -1,0 +1,153 @@
+import BluetoothTypes
+import HCI
+import Listener
+import Testing
+
+@Suite("Text that people paste")
+struct PastedTextTests {
+    private static let iBeacon = "0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5"
+    private static let event = "043e2a02010301010000c0ffee1e" + iBeacon + "c4"
+    private static let parameters = "1e" + iBeacon + "00"
+
+    /// Returns the advertising data of a text, and the sentences about lines that cannot be read.
+    private static func read(_ text: String) -> (data: [String], faults: [String]) {
+        var tally = CaptureTally()
+        var (data, faults): ([String], [String]) = ([], [])
+        for entry in PastedText.entries(in: text) {
+            switch entry.content {
+            case .success(.payload(let payload)): data.append("\(payload)")
+            case .success(.packet(let record)): data += tally.take(record).map { "\($0.data)" }
+            case .failure(let fault): faults.append("\(entry.line): \(fault)")
+            }
+        }
+        return (data, faults)
+    }
+
+    /// Returns pairs of digits with blanks between them.
+    private static func spaced(_ digits: String) throws -> String {
+        Hexadecimal.text(try Hexadecimal.octets(digits), separator: " ")
+    }
+
+    @Test(
+        "one payload, however it is written",
+        arguments: [
+            iBeacon, "\u{FEFF}" + iBeacon, iBeacon + "\r\n", "0x" + iBeacon.uppercased(), event, "\u{FEFF}" + event,
+            String(event.dropFirst(2)), "01082020" + parameters, "082020" + parameters,
+            parameters, String(parameters.dropLast(2)), "08 08 " + parameters,
+            "02010301010000c0ffee1e" + iBeacon + "c4",
+            "d6 be 89 8e 42 24 01 00 00 00 00 c0 " + iBeacon + "010203",
+        ])
+    func readsOnePayload(_ text: String) {
+        let (data, faults) = Self.read(text)
+        #expect(data == [Self.iBeacon])
+        #expect(faults == [])
+    }
+
+    @Test("a command of hcitool from any point on, and a list as in a program")
+    func readsCommandsFromAnyPoint() throws {
+        let words = "sudo hcitool -i hci0 cmd 0x08 0x0008 " + (try Self.spaced(Self.parameters))
+        let parts = words.split(separator: " ")
+        for start in 0...7 where start != 2 {
+            let text = parts[start...].joined(separator: " ")
+            #expect(Self.read(text).data == [Self.iBeacon], "\(text)")
+        }
+        let list = try Hexadecimal.octets(Self.iBeacon).map { "0x" + Hexadecimal.text([$0]) }.joined(separator: ", ")
+        for text in [list, "{\(list),}", "[ \(list) ]"] { #expect(Self.read(text).data == [Self.iBeacon], "\(text)") }
+        let continued = parts[..<20].joined(separator: " ") + " \\\n   " + parts[20...].joined(separator: " ")
+        #expect(Self.read(continued).data == [Self.iBeacon])
+        #expect(Self.read("hcitool cmd 0x08 0x0008 3 2 1 6 && hcitool cmd 0x08 0x000a 01").data == ["020106"])
+    }
+
+    @Test("what hcitool prints about a command and its answer")
+    func readsEchoes() throws {
+        let rows = try Self.spaced(Self.parameters).uppercased().split(separator: " ")
+        let text = """
+            < HCI Command: ogf 0x08, ocf 0x0008, plen 32
+              \(rows[..<20].joined(separator: " "))
+              \(rows[20...].joined(separator: " "))
+            > HCI Event: 0x0e plen 4
+              01 08 20 00
+            """
+        #expect(Self.read(text).data == [Self.iBeacon])
+        #expect(Self.read(text).faults == [])
+    }
+
+    @Test("packets of hcidump over several lines, with or without times")
+    func readsHcidump() throws {
+        let rows = try Self.spaced(Self.event).uppercased().split(separator: " ")
+        for time in ["", "2026-03-01 12:00:00.123456 ", "1772366400.123456 "] {
+            let packet = """
+                \(time)> \(rows[..<20].joined(separator: " "))
+                  \(rows[20..<40].joined(separator: " "))
+                  \(rows[40...].joined(separator: " "))
+
+                """
+            let text = "HCI sniffer - Bluetooth packet analyzer ver 5.66\ndevice: hci0 snap_len: 1500 filter: 0xff\n"
+            let result = Self.read(text + packet + "< 01 03 0C 00\n" + packet)
+            #expect(result.data == [Self.iBeacon, Self.iBeacon])
+            #expect(result.faults == [])
+        }
+    }
+
+    @Test(
+        "what cannot be read is named, and never read as something else",
+        arguments: [
+            (
+                "> HCI Event: LE Meta Event (0x3e) plen 42  #1 [hci0] 2.3\n      LE Advertising Report (0x02)\n",
+                "1: this is btmon's description of packets, which leaves bytes out: record with `btmon -w FILE`, and "
+                    + "decode FILE"
+            ),
+            (
+                "Bluetooth monitor ver 5.66\n= Note: Linux version 6.1\n",
+                "1: this is btmon's description of packets, which leaves bytes out: record with `btmon -w FILE`, and "
+                    + "decode FILE"
+            ),
+            (
+                "HCI sniffer - Bluetooth packet analyzer ver 5.66\n> HCI Event: LE Meta Event (0x3e) plen 42\n",
+                "2: this is hcidump's description of packets, which leaves bytes out: run `hcidump --raw`"
+            ),
+            (
+                "00000000: 0201 061a ff4c\n",
+                "1: this is a dump with offsets: paste the bytes alone, as `xxd -p FILE` prints them"
+            ),
+            ("0010  02 01 06\n", "1: this is a dump with offsets: paste the bytes alone, as `xxd -p FILE` prints them"),
+            ("04 3e 2a 02 01 03\n020106\n", "1: the HCI event states 45 bytes in all, and 6 are there"),
+            ("> 04 3e 2a 02 01 03\n", "1: the HCI event states 45 bytes in all, and 6 are there"),
+            ("3e 2a 02 01 03\n", "1: the HCI event states 45 bytes in all, and 6 are there"),
+            (
+                "043e0c02010301010000c0ffee09",
+                "1: the advertising report at offset 4 needs 10 bytes, but only 9 are left"
+            ),
+            ("hcitool lescan\n", "1: of hcitool's commands, only `hcitool cmd` contains bytes"),
+            ("2, 1, 6", "1: half a byte before character 2: every byte has two digits"),
+        ])
+    func namesWhatIsNotRead(_ text: String, _ fault: String) {
+        let (data, faults) = Self.read(text)
+        #expect(faults == [fault])
+        #expect(data.isEmpty || data == ["020106"])
+    }
+
+    @Test(
+        "payloads that resemble packets stay payloads", arguments: ["020106", "03030f18", "0303aafe0416aafe20", "0101"])
+    func keepsPayloads(_ digits: String) {
+        #expect(Self.read(digits).data == [digits])
+    }
+
+    @Test("the result does not depend on the pieces of the text")
+    func readsPieces() throws {
+        let text = Array(("\u{FEFF}" + Self.event + "\r\n> " + (try Self.spaced(Self.event)) + "\n020106").utf8)
+        for size in 1...7 {
+            var reader = PastedText()
+            var count = 0
+            var rest = text[...]
+            while !rest.isEmpty {
+                reader.push(Array(rest.prefix(size)))
+                rest = rest.dropFirst(size)
+                while reader.next() != nil { count += 1 }
+            }
+            reader.finish()
+            while reader.next() != nil { count += 1 }
+            #expect(count == 3)
+        }
+    }
+}
