@@ -96,7 +96,7 @@ struct CapturedPayloadTests {
         let data = [200, 0xFF, 0xFF, 0xFF] + [UInt8](repeating: 7, count: 197)
         let (first, rest) = (Array(data.prefix(100)), Array(data.dropFirst(100)))
         let other = Self.extended(0, [2, 1, 6], from: 9)
-        let payloads = try Self.payloads([Self.extended(0x20, first), other, Self.extended(0, rest)])
+        let payloads = try Self.payloads([other, Self.extended(0x20, first), Self.extended(0, rest)])
         #expect(payloads.map(\.data.octets) == [[2, 1, 6], data])
         #expect(payloads.allSatisfy { PayloadDescription($0).isClean })
         var tally = CaptureTally()

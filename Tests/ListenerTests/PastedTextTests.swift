@@ -115,7 +115,7 @@ struct PastedTextTests {
             ("> 04 3e 2a 02 01 03\n", "1: the HCI event states 45 bytes in all, and 6 are there"),
             ("3e 2a 02 01 03\n", "1: the HCI event states 45 bytes in all, and 6 are there"),
             (
-                "043e0c02010301010000c0ffee09",
+                "043e0b02010301010000c0ffee09",
                 "1: the advertising report at offset 4 needs 10 bytes, but only 9 are left"
             ),
             ("hcitool lescan\n", "1: of hcitool's commands, only `hcitool cmd` contains bytes"),

@@ -249,7 +249,7 @@ public struct CaptureTally: Sendable {
             let what = malformedEvents == 1 ? "1 event has" : "\(malformedEvents) events have"
             warnings.append("\(what) a wrong length and could not be read")
         }
-        let missing = assembler.openCount + pieces.count
+        let missing = assembler.incomplete + assembler.openCount + pieces.count
         if missing > 0 {
             let what = missing == 1 ? "1 extended advertisement" : "\(missing) extended advertisements"
             warnings.append("the last piece of \(what) is missing")

@@ -171,7 +171,8 @@ public struct PastedText: Sendable {
     private mutating func continues(_ text: String, isIndented: Bool) -> Bool {
         guard var packet = open, let octets = try? HexadecimalLines.octets(Array(text.utf8)) else { return false }
         let fits = packet.octets.count + octets.count <= packet.length
-        guard isIndented || fits && !octets.starts(with: [0x04, 0x3E]) else { return false }
+        let isSeparate = octets.starts(with: [0x04, 0x3E]) || Self.isWholePayload(octets)
+        guard isIndented || fits && !isSeparate else { return false }
         packet.octets += octets
         open = packet
         finishOpenPacket()
