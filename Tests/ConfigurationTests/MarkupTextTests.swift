@@ -20,7 +20,8 @@ import Testing
 @Suite struct JSONTextTests {
     @Test(arguments: [
         ("plain Ünïcode", #""plain Ünïcode""#), ("", #""""#), ("a\"b\\c", #""a\"b\\c""#),
-        ("\n\r\t\u{0}\u{1B}\u{7F}", #""\n\r\t\u0000\u001b\u007f""#), ("\u{2028}", "\"\u{2028}\""),
+        ("\n\r\t\u{0}\u{1B}\u{7F}", #""\n\r\t\u0000\u001b\u007f""#), ("\u{2028}", #""\u2028""#),
+        ("\u{85}a\u{202E}b\u{9B}", #""\u0085a\u202eb\u009b""#), ("日本 é", #""日本 é""#),
     ])
     func stringsAreThoseOfRFC8259(raw: String, quoted: String) {
         #expect(JSONText.quoted(raw) == quoted)
