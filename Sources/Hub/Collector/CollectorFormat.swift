@@ -73,11 +73,12 @@ enum RoomKeys {
         "outline",
         .list("corners", 3...CollectorKeys.partLimit, of: CollectorKeys.position, isWhole: true)
             .map { decoder, node, corners in
-                if (try? FloorOutline(corners: corners)) != nil { return corners }
+                if let outline = try? FloorOutline(corners: corners) { return outline.corners }
                 decoder.error("these corners enclose no area: give at least three, in order around the room", at: node)
                 return nil
             },
-        "Corners of the room in order, such as [[0, 0], [4, 0], [4, 3], [0, 3]].", isRequired: true)
+        "Corners of the room in order, such as [[0, 0], [4, 0], [4, 3], [0, 3]]. The first may be repeated at the end.",
+        isRequired: true)
     static let section = Section("A room.", [name, outline])
 }
 

@@ -2,6 +2,7 @@ public import Airtime
 
 /// The outline of a floor: a polygon whose last corner is joined to the first.
 public struct FloorOutline: Hashable, Sendable {
+    /// Each corner once.
     public let corners: [FloorPosition]
 
     /// The reasons for which a list of corners is not an outline.
@@ -12,8 +13,12 @@ public struct FloorOutline: Hashable, Sendable {
         case crossing(Int, Int)
     }
 
+    /// Creates an outline. The first corner may be repeated at the end, as in GeoJSON.
+    ///
     /// Throws for corners that enclose no area, and for sides that cross.
     public init(corners: [FloorPosition]) throws(Fault) {
+        let isClosed = corners.count > 1 && corners.first == corners.last
+        let corners = isClosed ? Array(corners.dropLast()) : corners
         self.corners = corners
         guard corners.count >= 3 else { throw .noArea }
         for first in corners.indices {

@@ -57,9 +57,7 @@ extension ConfigurationDecoder {
 
     /// The outline with these corners. The first corner may be repeated at the end.
     mutating func outline(_ corners: [FloorPosition], _ node: JSONNode) -> FloorOutline? {
-        var corners = corners
         do throws(FloorOutline.Fault) {
-            if corners.count > 1, corners.first == corners.last { corners.removeLast() }
             return try FloorOutline(corners: corners)
         } catch {
             switch error {

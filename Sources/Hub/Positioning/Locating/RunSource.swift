@@ -121,6 +121,7 @@ public struct RunFile {
         let faults = problems.map { $0.inFile(pieces.name) }
         // Any text can be read as rows. If it has errors and no level, it is not a run.
         guard let survey, Self.hasLevels(survey) || !faults.contains(where: \.isError) else {
+            if survey == nil { throw .service(.refused(.malformed, SurveyFiles.sentences(faults))) }
             throw Self.noRun(faults, pieces.name)
         }
         var feed = StayFeed()

@@ -49,7 +49,7 @@ public struct RunTruth: Sendable {
                 let spot = Spot(
                     position: FloorPosition(x: x, y: y), floor: columns.text("floor", row),
                     place: columns.text("place", row))
-                marks[columns.text("session", row), default: []].append((try columns.real("time", row), spot))
+                marks[columns.text("session", row), default: []].append((try columns.time(row), spot))
             } catch {
                 throw .refused(.malformed, "\(error.inFile(name))")
             }

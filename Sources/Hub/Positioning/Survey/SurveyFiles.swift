@@ -34,7 +34,7 @@ public struct SurveyFiles: Sendable {
     /// Reads surveys. Lines that cannot be used are reported in ``problems``.
     ///
     /// - Parameter paths: Files, or `-` for standard input.
-    /// - Throws: If a file is missing or not a survey.
+    /// - Throws: If a file is missing or not a survey, or if a row of a table cannot be read.
     public init(_ paths: [String], reading: Reading = .init()) throws(ListenerServiceError) {
         for path in paths { try add(path, reading) }
     }
@@ -69,7 +69,9 @@ public struct SurveyFiles: Sendable {
             }
             let (table, faults) = SurveyTableReader.read(
                 whole, file: pieces.name, absent: reading.absent, acceptsZero: reading.acceptsZero)
-            found = (table ?? Survey(), faults.map { $0.inFile(pieces.name) })
+            let named = faults.map { $0.inFile(pieces.name) }
+            guard let table else { throw .service(.refused(.malformed, Self.sentences(named))) }
+            found = (table, named)
         }
         let source = SignalMap.Source(name: pieces.name, sha256: digest.text)
         problems += found.problems

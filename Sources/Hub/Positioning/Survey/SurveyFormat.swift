@@ -98,10 +98,11 @@ extension ValueType<Int> {
 extension ValueType<FloorPosition> {
     /// A position on a floor: `[4, 6]`, metres east and north.
     static var floorPosition: ValueType {
-        ValueType(schema: ["type": "array", "items": ["type": "number"], "minItems": 2, "maxItems": 2]) {
+        ValueType(schema: ["type": "array", "items": ["type": "number"], "minItems": 2, "maxItems": 3]) {
             decoder, node in
             let range = -Survey.extent...Survey.extent
-            guard let parts = node.elements, parts.count == 2 else {
+            // A height, as GeoJSON has it, is read and not used.
+            guard let parts = node.elements, parts.count == 2 || parts.count == 3 && parts[2].real != nil else {
                 decoder.error("a position is two numbers, metres east and north, such as [4, 6]", at: node)
                 return nil
             }

@@ -218,8 +218,12 @@ public struct SurveyReader: Sendable {
             report("readings outside of a stay: a line {\"stay\":…} must come first", at: nil)
             return false
         }
-        guard seconds.isFinite, abs(seconds) < 1e12 else {
-            report("t must be a number of seconds", at: nil)
+        guard seconds.isFinite, abs(seconds) < 1e10 else {
+            report("t must be a number of seconds, below 10000000000", at: nil)
+            return false
+        }
+        if lastSeconds.isFinite, seconds - lastSeconds > SurveyTime.longest {
+            report("t is more than 366 days after the second before it: t is in seconds", at: nil)
             return false
         }
         if seconds < lastSeconds {

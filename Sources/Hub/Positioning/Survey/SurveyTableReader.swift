@@ -1,10 +1,14 @@
 internal import Airtime
+internal import BluetoothTypes
 public import Configuration
+internal import Sightings
 
 /// Reads a survey from a table: the long form with one row per reading, or the wide form with one column per beacon.
 ///
 /// Rows with the same session, place, position, floor and heading form one stay, even if other rows are between them.
 /// Rows of a stay with the same time form one vector.
+///
+/// A table is read whole or not at all: a row that cannot be read refuses the file.
 public struct SurveyTableReader {
     private let table: CSVTable
     private let columns: TableColumns
@@ -13,7 +17,10 @@ public struct SurveyTableReader {
     private let acceptsRuns: Bool
     private var problems: [FileProblem]
     private var refused: [Int: Int] = [:]
-    private var unlisted = 0
+    /// The faults in rows. One fault is often in all of them.
+    private var faults: [String: RowFault] = [:]
+    private var rowCount = 0
+    private var faultyRows: Set<Int> = []
     private var stays: [TableStay] = []
     private var byKey: [StayKey: Int] = [:]
     private var numberOfName: [String: Int] = [:]
@@ -27,7 +34,7 @@ public struct SurveyTableReader {
     ///   - acceptsZero: True if 0 dBm is a level.
     ///   - acceptsRuns: True if the table holds runs that are to be located. The rows of one session then form one run
     ///     in the order of time, and they need no place.
-    /// - Returns: The survey, or `nil` if the table has no usable header, and every problem with its row.
+    /// - Returns: The survey, or `nil` if the header or a row cannot be used; and each kind of problem with its rows.
     public static func read(
         _ octets: [UInt8], file: String, absent: Double? = nil, acceptsZero: Bool = false,
         acceptsRuns: Bool = false
@@ -106,7 +113,9 @@ public struct SurveyTableReader {
     private mutating func read() -> Survey? {
         let known = Set(SurveyTable.columns)
         let isLong = columns.has("beacon") && columns.has("rssi")
-        let beaconColumns = table.header.enumerated().filter { !known.contains($0.element) && !$0.element.isEmpty }
+        let beaconColumns = table.header.enumerated().filter {
+            !known.contains(columns.name(of: $0.offset)) && !$0.element.isEmpty
+        }
         let start = JSONPosition(line: 1, column: 1)
         guard isLong || !beaconColumns.isEmpty else {
             report("the table needs the columns beacon and rssi, or one column per beacon", at: start)
@@ -119,30 +128,39 @@ public struct SurveyTableReader {
         var survey = Survey()
         survey.begin(Survey.Recording())
         for (offset, name) in isLong ? [] : beaconColumns {
-            if let beacon = BeaconKey(name).flatMap({ survey.number(of: $0) }) { wide.append((offset, beacon)) }
+            if let beacon = columns.key(name).flatMap({ survey.number(of: $0) }) { wide.append((offset, beacon)) }
         }
         var rows = table.rows
         var row = CSVRow()
         while rows.next(&row) {
-            let position = JSONPosition(line: row.line, column: 1)
+            rowCount += 1
             if let fault = row.fault {
-                report(fault.message, at: position)
+                report(fault.message, in: row.line)
                 continue
             }
             do throws(FileProblem) {
                 try read(row, isLong: isLong, into: &survey)
             } catch {
-                report(error.message, at: position)
+                report(error.message, in: row.line)
             }
         }
         if acceptsRuns { stays = Self.runs(stays) }
+        for stay in stays {
+            guard let first = stay.times.min(), let last = stay.times.max(), last - first > SurveyTime.longest else {
+                continue
+            }
+            let days = Int(min((last - first) / 86_400, 1e15))
+            report(
+                "the times span \(days) days, and the longest span is \(Int(SurveyTime.longest / 86_400))",
+                in: stay.line)
+        }
+        guard faults.isEmpty else {
+            refuse()
+            return nil
+        }
         for (index, stay) in stays.enumerated() { add(stay, number: index + 1, to: &survey) }
         for (value, count) in refused.sorted(by: { $0.key < $1.key }) {
             warn(ReceivedLevel.leftOut(count, of: value, advice: "--absent \(value) if it means \"not received\""))
-        }
-        if unlisted > 0 {
-            problems.append(
-                FileProblem("\(unlisted) more problems are not listed", at: start, severity: .warning, in: table.file))
         }
         return survey
     }
@@ -150,7 +168,7 @@ public struct SurveyTableReader {
     /// Reads one row.
     private mutating func read(_ row: CSVRow, isLong: Bool, into survey: inout Survey) throws(FileProblem) {
         let key = try stayKey(row)
-        let time = try columns.real("time", row)
+        let time = try columns.time(row)
         let stay = byKey[key] ?? stays.count
         if stay == stays.count {
             byKey[key] = stay
@@ -166,19 +184,20 @@ public struct SurveyTableReader {
         guard isLong else {
             for (offset, beacon) in wide where offset < row.cells.count {
                 do throws(FileProblem) {
-                    guard let level = try level(row.cells[offset].string(in: table.octets)) else { continue }
+                    let text = row.cells[offset].string(in: table.octets)
+                    guard let level = try level(text, of: table.header[offset]) else { continue }
                     stays[stay].vectors[vector][beacon, default: []].append(level)
                 } catch {
-                    report(error.message, at: JSONPosition(line: row.line, column: 1))
+                    report(error.message, in: row.line)
                 }
             }
             return
         }
-        guard let level = try level(columns.text("rssi", row) ?? ""), let name = columns.text("beacon", row) else {
-            return
-        }
-        guard let beacon = numberOfName[name] ?? BeaconKey(name).flatMap({ survey.number(of: $0) }) else {
-            throw columns.problem("\(ProblemText.quoted(name)) is not the key of a beacon", row)
+        guard let level = try level(columns.text("rssi", row) ?? "", of: "rssi"),
+            let name = columns.text("beacon", row)
+        else { return }
+        guard let beacon = numberOfName[name] ?? columns.key(name).flatMap({ survey.number(of: $0) }) else {
+            throw columns.problem("the key of a beacon cannot be this: \(ProblemText.quoted(name))", row)
         }
         numberOfName[name] = beacon
         stays[stay].vectors[vector][beacon, default: []].append(level)
@@ -234,50 +253,137 @@ public struct SurveyTableReader {
     }
 
     /// `nil` for "not received", and for a number that is not a level, which is counted.
-    private mutating func level(_ text: String) throws(FileProblem) -> Double? {
+    private mutating func level(_ text: String, of column: String) throws(FileProblem) -> Double? {
         guard !text.isEmpty else { return nil }
-        guard let value = Double(text) else { throw notALevel(text) }
+        guard let value = columns.number(text) else { throw notALevel(text, column) }
         if let absent, value == absent || value.isNaN && absent.isNaN { return nil }
         if let level = ReceivedLevel.level(value, acceptsZero: acceptsZero) { return level }
-        guard value.isFinite, abs(value) < 1e6 else { throw notALevel(text) }
+        guard value.isFinite, abs(value) < 1e6 else { throw notALevel(text, column) }
         refused[Int(value.rounded()), default: 0] += 1
         return nil
     }
 
-    private func notALevel(_ text: String) -> FileProblem {
-        FileProblem("\(ProblemText.quoted(text)) is not a level in dBm", at: JSONPosition(line: 1, column: 1))
+    private func notALevel(_ text: String, _ column: String) -> FileProblem {
+        FileProblem(
+            "\(ProblemText.quoted(column)) is not a level in dBm: \(ProblemText.quoted(text))"
+                + (Double(text)?.isNaN == true ? "; use --absent \(text) if it means \"not received\"" : ""),
+            at: JSONPosition(line: 1, column: 1))
     }
 
     // MARK: Problems
 
+    /// A fault in one row or in many rows.
+    private struct RowFault {
+        /// The message about the first of the rows.
+        let message: String
+        let first: Int
+        var last: Int
+        var rows = 1
+    }
+
     private mutating func report(_ message: String, at position: JSONPosition) {
-        add(FileProblem(message, at: position, kind: .malformed, in: table.file))
+        problems.append(FileProblem(message, at: position, kind: .malformed, in: table.file))
     }
 
     private mutating func warn(_ message: String) {
-        add(FileProblem(message, at: JSONPosition(line: 1, column: 1), severity: .warning, in: table.file))
+        problems.append(
+            FileProblem(message, at: JSONPosition(line: 1, column: 1), severity: .warning, in: table.file))
     }
 
-    private mutating func add(_ problem: FileProblem) {
-        guard problems.count < JSONDocument.problemLimit else {
-            unlisted += 1
+    /// Counts a fault in the row on `line`. Messages that differ only in the text of the cell are one fault.
+    private mutating func report(_ message: String, in line: Int) {
+        faultyRows.insert(line)
+        let kind = message.firstRange(of: ": \"").map { String(message[..<$0.lowerBound]) } ?? message
+        guard var fault = faults[kind] else {
+            faults[kind] = RowFault(message: message, first: line, last: line)
             return
         }
-        problems.append(problem)
+        // Several cells of one row may have the fault.
+        if fault.last != line { fault.rows += 1 }
+        fault.last = line
+        faults[kind] = fault
+    }
+
+    /// Adds the faults in rows to the problems, and the sentence that refuses the table.
+    private mutating func refuse() {
+        for fault in faults.values.sorted(by: { ($0.first, $0.message) < ($1.first, $1.message) }) {
+            let more = fault.rows - 1
+            let rest =
+                more == 0 ? "" : "; \(more) more \(more == 1 ? "row has" : "rows have") this, to row \(fault.last)"
+            report(fault.message + rest, at: JSONPosition(line: fault.first, column: 1))
+        }
+        let count = faultyRows.count
+        report(
+            "the table was not read, because \(count) of \(rowCount) rows \(count == 1 ? "has" : "have") problems. Numbers "
+                + "have a decimal point, or a decimal comma if semicolons or tabs separate the cells. Times are seconds, "
+                + "milliseconds since 1970, or dates such as 2026-05-01T09:00:00Z. Levels are in dBm",
+            at: JSONPosition(line: 1, column: 1))
+    }
+}
+
+/// The forms of a time in a table.
+enum SurveyTime {
+    /// The longest span of a stay or a run, in seconds: 366 days.
+    static let longest = 31_622_400.0
+
+    /// Returns a number in seconds. Numbers from 1973 on, read as milliseconds or microseconds since 1970, are such.
+    /// `nil` if it is none of them.
+    static func seconds(_ value: Double) -> Double? {
+        switch abs(value) {
+        case ..<1e10: value
+        case 1e11..<1e14: value / 1000
+        case 1e14..<1e17: value / 1_000_000
+        default: nil
+        }
+    }
+
+    /// Returns the time of a date, in seconds since 1970: RFC 3339, also with a blank instead of the T, and without a zone,
+    /// which is then UTC.
+    static func seconds(_ text: String) -> Double? {
+        var octets = Array(text.utf8)
+        guard octets.count >= 19 else { return nil }
+        if octets[10] == 0x20 { octets[10] = UInt8(ascii: "T") }
+        let rest = String(decoding: octets[19...], as: UTF8.self)
+        let digits =
+            rest.hasPrefix(".") || rest.hasPrefix(",") ? rest.dropFirst().prefix { $0.isASCII && $0.isNumber } : ""
+        let zone = rest.dropFirst(digits.isEmpty ? 0 : digits.count + 1)
+        let whole = String(decoding: octets[..<19], as: UTF8.self) + (zone.isEmpty ? "Z" : String(zone))
+        guard let time = RFC3339Time(whole) else { return nil }
+        return Double(time.secondsSince1970) + (digits.isEmpty ? 0 : Double("0." + String(digits)) ?? 0)
     }
 }
 
 /// The cells of a table with a header, by the names of their columns.
+///
+/// The names may have any case, and some have other spellings, which other programs write.
 struct TableColumns {
+    private static let aliases = [
+        "timestamp": "time", "datetime": "time", "mac": "beacon", "bssid": "beacon", "address": "beacon",
+        "rss": "rssi", "signal": "rssi", "location": "place",
+    ]
+
     private let table: CSVTable
+    /// The names of the columns in their order.
+    private let names: [String]
     private let columns: [String: Int]
+    /// Whether the beacons are addresses, which may then have no separators.
+    private let hasAddresses: Bool
 
     init(_ table: CSVTable) {
         self.table = table
-        columns = Dictionary(table.header.enumerated().map { ($0.element, $0.offset) }) { first, _ in first }
+        let exact = table.header.map { SurveyTable.columns.contains($0.lowercased()) ? $0.lowercased() : $0 }
+        names = exact.map { name in
+            guard let known = Self.aliases[name.lowercased()], !exact.contains(known) else { return name }
+            return known
+        }
+        columns = Dictionary(names.enumerated().map { ($0.element, $0.offset) }) { first, _ in first }
+        hasAddresses = columns["beacon"].map { table.header[$0].lowercased() != "beacon" } ?? false
     }
 
     func has(_ column: String) -> Bool { columns[column] != nil }
+
+    /// The name of a column by its position.
+    func name(of offset: Int) -> String { names[offset] }
 
     /// The text of a cell. `nil` if it is empty or missing.
     func text(_ column: String, _ row: CSVRow) -> String? {
@@ -286,15 +392,42 @@ struct TableColumns {
         return text.isEmpty ? nil : text
     }
 
+    /// A number, which may have a decimal comma if commas do not separate the cells.
+    func number(_ text: String) -> Double? {
+        if let value = Double(text) { return value }
+        guard table.separator != UInt8(ascii: ","), text.count(where: { $0 == "," }) == 1, !text.contains(".") else {
+            return nil
+        }
+        return Double(text.replacing(",", with: "."))
+    }
+
     /// The number in a cell. `nil` if it is empty or missing.
     ///
     /// - Throws: If it is not a number.
     func real(_ column: String, _ row: CSVRow) throws(FileProblem) -> Double? {
         guard let text = text(column, row) else { return nil }
-        guard let value = Double(text), value.isFinite else {
+        guard let value = number(text), value.isFinite else {
             throw problem("\(column) is not a number: \(ProblemText.quoted(text))", row)
         }
         return value
+    }
+
+    /// The time in a cell, in seconds. `nil` if it is empty or missing.
+    ///
+    /// - Throws: If it is neither a number nor a date.
+    func time(_ row: CSVRow) throws(FileProblem) -> Double? {
+        guard let text = text("time", row) else { return nil }
+        guard let value = number(text).flatMap(SurveyTime.seconds) ?? SurveyTime.seconds(text), value.isFinite else {
+            throw problem("time is not a time: \(ProblemText.quoted(text))", row)
+        }
+        return value
+    }
+
+    /// The key of a beacon. All spellings of an address give one key.
+    func key(_ text: String) -> BeaconKey? {
+        let isAddress = hasAddresses || text.contains(":") || text.contains("-")
+        if isAddress, text.utf8.count <= 17, let address = DeviceAddress(text) { return BeaconKey(.address(address)) }
+        return BeaconKey(text)
     }
 
     /// An error in a row.

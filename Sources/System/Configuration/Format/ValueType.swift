@@ -246,16 +246,19 @@ extension ValueType {
     package static func position<Element>(_ element: ValueType<Element>) -> ValueType where Value == [Element] {
         ValueType(
             schema: [
-                "type": "array", "minItems": 2, "maxItems": 2,
+                "type": "array", "minItems": 2, "maxItems": 3,
                 "items": element.schema("Metres. Range: \(element.range ?? "")."),
             ]
         ) { decoder, node in
-            guard let parts = node.elements, parts.count == 2 else {
+            guard let parts = node.elements, (2...3).contains(parts.count) else {
                 decoder.wrongKind(node, expected: "a position such as [3.5, 12], metres east and north,")
                 return nil
             }
             let numbers = parts.compactMap { element.read(&decoder, $0) }
-            return numbers.count == 2 ? numbers : nil
-        }.defined(as: "position", "Position on the floor plan: [metres east, metres north].")
+            // A height, as GeoJSON has it, is checked and not used.
+            return numbers.count == parts.count ? Array(numbers.prefix(2)) : nil
+        }.defined(
+            as: "position",
+            "Position on the floor plan: [metres east, metres north]. A third number, the height, is ignored.")
     }
 }
