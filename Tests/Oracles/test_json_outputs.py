@@ -44,6 +44,7 @@ PAYLOADS = [
     "0201060303aafe0d16aafe30ee823ea23e8675bc96",
     "0303aafe",
     "02fe01",
+    "06094e64654d31",
     "0201060303aafe1016aafe10ee036578616d706c65016e20",
 ]
 
@@ -63,6 +64,22 @@ def decoded(folder):
     command = bytes([1, 8, 0x20, 32, len(data)]) + data.ljust(31, b"\0")
     packets = [(0, command), (1, report(address(1), data, -60)), (2, report(address(1), data, 127))]
     return texts + [output("decode", "--json", recording(folder / "two.btsnoop", packets))]
+
+
+def paired(folder):
+    """The keys of paired devices, as bluetoothd stores them, and a key that is checked with an address."""
+    for number, name in (("01", "Name=Anna\n"), ("02", "")):
+        device = folder / "store" / "00:11:22:33:44:55" / f"AA:BB:CC:DD:EE:{number}"
+        device.mkdir(parents=True)
+        (device / "info").write_text(f"[General]\n{name}[IdentityResolvingKey]\nKey=9B7D390AA610103405ADC857A33402EC\n")
+    key = folder / "anna.irk"
+    key.write_text("7AI0o1fIrQU0EBCmCjl9mw==\n")
+    key.chmod(0o600)
+    texts = [output("irk", "--json", "--store", folder / "store")]
+    assert json.loads(texts[0])["devices"][0]["key"] == "ec0234a357c8ad05341010a60a397d9b"
+    for address in ("70:81:94:0D:FB:AA", "70:81:94:0D:FB:AB"):
+        texts.append(output("irk", "--json", "--key-file", key, "--device-address", address))
+    return texts
 
 
 def encoded(_):
@@ -539,6 +556,7 @@ OUTPUTS = [
     Output("encode", "", "encode ibeacon, encode altbeacon, encode uid, encode url, encode tlm, encode eid, "
            "encode bthome, encode raw",
            encoded),
+    Output("irk", "", "irk", paired),
     Output("adapters", "", "adapters", lambda _: [output("adapters", "--json", "--adapter", "virtual")]),
     Output("advertise", "", "advertise profile, advertise ibeacon, advertise altbeacon, advertise uid, advertise url, "
            "advertise tlm, advertise eid, advertise bthome, advertise raw, ibeacon", advertised),

@@ -134,6 +134,20 @@ public enum KeyFile {
         }
     }
 
+    /// Reads an identity resolving key, which may be in hexadecimal digits or Base64, and in either byte order.
+    ///
+    /// - Throws: As ``read(_:_:)`` does.
+    public static func readIdentityResolvingKey(_ path: String) throws(BeaconServiceError) -> IdentityResolvingKey {
+        var octets = try octets(path, "identity resolving key")
+        do {
+            return IdentityResolvingKey(try IdentityKey(wipingExported: &octets))
+        } catch {
+            throw .refused(
+                .invalid,
+                "\(path): an identity resolving key has 16 bytes: 32 hexadecimal digits, or 24 characters of Base64")
+        }
+    }
+
     private static func octets(_ path: String, _ what: String) throws(BeaconServiceError) -> [UInt8] {
         let secret: Files.Secret
         do throws(SystemError) {

@@ -53,6 +53,59 @@ public struct IdentityKey: Sendable {
         self.init(key)
     }
 
+    /// Reads a key of 16 bytes in one of the forms in which programs export keys, and overwrites the text: 32 hexadecimal
+    /// digits, or 24 characters of Base64, with or without `irk:` before them.
+    ///
+    /// - Parameter text: Overwritten and emptied. Copies of it are not overwritten.
+    /// - Throws: ``IdentityKeyTextError``, which does not contain the text.
+    public init(wipingExported text: inout [UInt8]) throws(IdentityKeyTextError) {
+        defer { SecretOctets.wipe(&text) }
+        var key = FixedOctets<16>()
+        var (digits, count, padding, isBase64) = (UInt32(0), 0, 0, true)
+        // Base64 of 16 bytes: 22 characters of 6 bits, of which the last 4 bits are 0, and two padding characters.
+        for octet in Self.withoutPrefix(text) where !Self.blanks.contains(octet) {
+            if octet == UInt8(ascii: "=") {
+                padding += 1
+                continue
+            }
+            guard padding == 0, count < 22, let digit = Self.base64Digit(octet) else {
+                isBase64 = false
+                break
+            }
+            digits = digits << 6 | UInt32(digit)
+            count += 1
+            guard count.isMultiple(of: 4) else { continue }
+            for index in 0..<3 {
+                key[count / 4 * 3 - 3 + index] = UInt8(truncatingIfNeeded: digits >> (16 - 8 * UInt32(index)))
+            }
+        }
+        if isBase64, count == 22, padding == 0 || padding == 2, digits & 0xF == 0 {
+            key[15] = UInt8(truncatingIfNeeded: digits >> 4)
+            self.init(key)
+            return
+        }
+        var hexadecimal = Array(Self.withoutPrefix(text))
+        try self.init(wiping: &hexadecimal)
+    }
+
+    private static let blanks = Array(" \t\r\n".utf8)
+
+    private static func withoutPrefix(_ text: [UInt8]) -> ArraySlice<UInt8> {
+        let start = text.drop { blanks.contains($0) }
+        return start.starts(with: Array("irk:".utf8)) ? start.dropFirst(4) : start
+    }
+
+    private static func base64Digit(_ octet: UInt8) -> UInt8? {
+        switch octet {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): octet - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): octet - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): octet - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
+        case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
+
     private static let separators = Array(" \t\r\n:-".utf8)
 
     private static func digit(_ octet: UInt8) -> UInt8? {
@@ -349,20 +402,40 @@ extension IdentityKey {
 /// The key from which a phone or watch derives its resolvable private addresses (IRK). With it, a receiver recognises
 /// the device after each change of its address.
 ///
+/// Some programs export a key with its most significant byte first, as the specification writes it, and others with its
+/// least significant byte first, as it is sent. A key is therefore tried in both orders.
+///
 /// Like an ``IdentityKey``, it is never printed, and it is overwritten when its last copy is released.
 public struct IdentityResolvingKey: Sendable {
-    /// The cipher, which is set up once for all addresses.
-    private let block: AESBlock
-
-    /// A key whose 16 bytes, most significant first, were read as an ``IdentityKey``.
-    public init(_ key: IdentityKey) {
-        block = AESBlock(key: key.symmetricKey)
+    /// The order of the bytes of an exported key.
+    public enum ByteOrder: String, Hashable, Sendable {
+        case mostSignificantFirst = "most-significant-first"
+        case leastSignificantFirst = "least-significant-first"
     }
 
-    /// Whether `address` was made with this key: its lower half is `ah` of its upper half (Core Specification 5.4, Vol
-    /// 6 Part B 1.3.2.3 and Vol 3 Part H 2.2.2). One of 16,777,216 other addresses also matches by chance.
-    public func resolves(_ address: DeviceAddress) -> Bool {
-        guard address.randomKind == .resolvablePrivate else { return false }
+    /// The ciphers for the two orders, which are set up once for all addresses.
+    private let block: AESBlock
+    private let reversedBlock: AESBlock
+
+    /// A key whose 16 bytes, in either order, were read as an ``IdentityKey``.
+    public init(_ key: IdentityKey) {
+        block = AESBlock(key: key.symmetricKey)
+        reversedBlock = AESBlock(key: IdentityKey(key.octets.reversed).symmetricKey)
+    }
+
+    /// Whether `address` was made with this key in one of the two orders.
+    public func resolves(_ address: DeviceAddress) -> Bool { byteOrder(provenBy: address) != nil }
+
+    /// The order of the key's bytes, if `address` was made with this key: its lower half is `ah` of its upper half (Core
+    /// Specification 5.4, Vol 6 Part B 1.3.2.3 and Vol 3 Part H 2.2.2). Two of 16,777,216 other addresses also match by
+    /// chance.
+    public func byteOrder(provenBy address: DeviceAddress) -> ByteOrder? {
+        guard address.randomKind == .resolvablePrivate else { return nil }
+        if Self.resolves(address, block) { return .mostSignificantFirst }
+        return Self.resolves(address, reversedBlock) ? .leastSignificantFirst : nil
+    }
+
+    private static func resolves(_ address: DeviceAddress, _ block: AESBlock) -> Bool {
         var part = FixedOctets<16>()
         for index in 0..<3 { part[13 + index] = address.octets[index] }
         guard let hash = try? block.encrypt(part) else { return false }

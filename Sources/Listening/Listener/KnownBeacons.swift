@@ -156,7 +156,7 @@ public struct KnownBeacons {
             addressKeys.append(
                 AddressKey(
                     beacon: beacons.count,
-                    key: IdentityResolvingKey(try KeyFile.read(file, "identity resolving key"))))
+                    key: try KeyFile.readIdentityResolvingKey(file)))
             beacons.append(KnownBeacon(name: key.name, identity: nil))
         }
     }

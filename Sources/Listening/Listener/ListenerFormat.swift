@@ -242,8 +242,8 @@ enum AddressKeyKeys {
     static let file = Key(
         "file", .keyFile,
         """
-        File of mode 0600 with the identity resolving key as 32 hexadecimal digits, most significant first. Not the key \
-        itself.
+        File of mode 0600 with the identity resolving key as 32 hexadecimal digits or in Base64, in either byte order; \
+        `pharos irk` shows the keys of paired phones. Not the key itself.
         """, isRequired: true)
     static let section = Section("A device that changes its address.", [name, file])
 }

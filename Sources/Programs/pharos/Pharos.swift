@@ -15,7 +15,8 @@ struct Pharos: ParsableCommand {
         version: CommandProgram.version,
         subcommands: [
             Encode.self, Decode.self, Adapters.self, Advertise.self, AdvertiseIBeacon.self, Run.self, Scan.self,
-            Audit.self, Qualify.self, Calibrate.self, Find.self, Status.self, Doctor.self, ControllerCommand.self,
+            Audit.self, Qualify.self, Calibrate.self, Find.self, IdentityResolvingKeys.self, Status.self, Doctor.self,
+            ControllerCommand.self,
             ProfileCommand.self, FleetCommand.self, PlanCommand.self, SampleCommand.self,
         ] + HubProgram.commands)
 

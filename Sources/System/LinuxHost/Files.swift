@@ -136,6 +136,16 @@ public enum Files {
         return unsafe names(stream)
     }
 
+    /// Returns the names in a directory, sorted.
+    ///
+    /// - Throws: if it cannot be read.
+    public static func listing(_ directory: String) throws(SystemError) -> [String] {
+        guard let stream = unsafe opendir(directory) else {
+            throw SystemError("opendir", directory, errno: Errno(rawValue: errno))
+        }
+        return unsafe names(stream)
+    }
+
     /// Returns the names in an open directory, sorted, and closes it.
     static func names(_ stream: OpaquePointer) -> [String] {
         defer { unsafe closedir(stream) }
