@@ -29,6 +29,14 @@ import Testing
         #expect(file.listsStrangers && file.cellMeters == 0.25 && file.fastest == 1.2)
     }
 
+    @Test func outlinesMayBeClosedAndPositionsMayHaveAHeight() throws {
+        let closed = Self.whole.replacing("[0, 4]]}", with: "[0, 4, 3], [0, 0]]}").replacing(
+            "[1.5, 2]", with: "[1.5, 2, 3]")
+        let (decoded, problems) = CollectorFile.decode(Array(closed.utf8))
+        #expect(problems.isEmpty)
+        #expect(decoded == CollectorFile.decode(Array(Self.whole.utf8)).0)
+    }
+
     static let good = RepositoryFile.all(in: "Tests/Corpus/collectors/good")
     static let bad = RepositoryFile.all(in: "Tests/Corpus/collectors/bad")
     static let semantic = RepositoryFile.all(in: "Tests/Corpus/collectors/semantic")

@@ -14,6 +14,13 @@ import Testing
         #expect(outline.area == 100)
     }
 
+    @Test func theFirstCornerMayBeRepeatedAtTheEnd() throws {
+        #expect(try FloorOutline(corners: Self.square + [Self.square[0]]) == FloorOutline(corners: Self.square))
+        #expect(throws: FloorOutline.Fault.noArea) {
+            try FloorOutline(corners: [Self.square[0], Self.square[1], Self.square[0]])
+        }
+    }
+
     @Test func outlineThatCrossesItselfIsRefused() {
         let bow = [Self.square[0], Self.square[2], Self.square[1], Self.square[3]]
         #expect(throws: FloorOutline.Fault.crossing(0, 2)) { try FloorOutline(corners: bow) }
