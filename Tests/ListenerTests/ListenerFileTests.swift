@@ -148,7 +148,8 @@ import Testing
         try Files.replaceSecret(folder.place("irk"), with: Array("ec02\n".utf8))
         let short = #expect(throws: ListenerServiceError.self) { try KnownBeacons([path]) }
         #expect(
-            short?.description.hasSuffix("an identity resolving key has 16 bytes: 32 hexadecimal digits") == true)
+            short?.description.hasSuffix(
+                "an identity resolving key has 16 bytes: 32 hexadecimal digits, or 24 characters of Base64") == true)
     }
 
     /// The calibration at the requested power takes precedence over the byte in the packet.
