@@ -33,17 +33,41 @@ func aURLIsGivenItsShortestForm(text: String, octets: String) throws {
     ("ftp://example.org", .unknownScheme("ftp://example.org")),
     ("example.org", .unknownScheme("example.org")),
     ("https:/example.org", .unknownScheme("https:/example.org")),
-    ("https://a b", .illegalCharacter(" ", offset: 9)),
-    (" https://a", .illegalCharacter(" ", offset: 0)),
-    ("https://a\n", .illegalCharacter("\n", offset: 9)),
-    ("https://a\u{7F}", .illegalCharacter("\u{7F}", offset: 9)),
-    ("https://a\u{0}b", .illegalCharacter("\u{0}", offset: 9)),
-    ("https://\u{E4}.org", .illegalCharacter("\u{E4}", offset: 8)),
-    ("https://\u{1F600}", .illegalCharacter("\u{1F600}", offset: 8)),
+    ("https://a b", .illegalCharacter(" ", offset: 9, in: "https://a b")),
+    (" https://a", .illegalCharacter(" ", offset: 0, in: " https://a")),
+    ("https://a\n", .illegalCharacter("\n", offset: 9, in: "https://a\n")),
+    ("https://a\u{7F}", .illegalCharacter("\u{7F}", offset: 9, in: "https://a\u{7F}")),
+    ("https://a\u{0}b", .illegalCharacter("\u{0}", offset: 9, in: "https://a\u{0}b")),
+    ("https://\u{E4}.org", .illegalCharacter("\u{E4}", offset: 8, in: "https://\u{E4}.org")),
+    ("https://\u{1F600}", .illegalCharacter("\u{1F600}", offset: 8, in: "https://\u{1F600}")),
 ])
 func aURLThatCannotBeSentIsRefused(text: String, error: URLEncodingError) {
     #expect(throws: error) { try CompressedURL(text) }
     #expect(!error.description.isEmpty)
+}
+
+@Test(arguments: [
+    ("example.org", "https://example.org"),
+    ("example.org/a b", "https://example.org/a%20b"),
+    ("https:/example.org", "https://example.org"),
+    ("HTTP:example.org", "http://example.org"),
+    ("https://example.org/my menu", "https://example.org/my%20menu"),
+    (" https://example.org\n", "https://example.org"),
+    ("https://example.org/\u{E4}", "https://example.org/%C3%A4"),
+    ("ftp://example.org", nil),
+    ("a word", nil),
+    ("mailto:somebody@example.org", nil),
+    ("https://\u{E4}.org", nil),
+    ("https://example.org/much too long a path", nil),
+])
+func aMisspelledURLIsRefusedWithTheURLThatWasMeant(text: String, meant: String?) throws {
+    let error = try #require(throws: URLEncodingError.self) { try CompressedURL(text) }
+    if let meant {
+        #expect(error.description.hasSuffix("; did you mean \(meant)?"), "\(error)")
+        #expect(throws: Never.self) { try CompressedURL(meant) }
+    } else {
+        #expect(!error.description.contains("did you mean"), "\(error)")
+    }
 }
 
 @Test func aURLOfSeventeenOctetsFitsAndOneOfEighteenTellsByHowMuch() throws {

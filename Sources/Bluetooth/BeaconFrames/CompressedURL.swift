@@ -111,7 +111,7 @@ extension CompressedURL {
         var octets: [UInt8] = []
         for (offset, scalar) in text.unicodeScalars.enumerated() {
             guard let octet = UInt8(exactly: scalar.value), literals.contains(octet) else {
-                throw .illegalCharacter(scalar, offset: offset)
+                throw .illegalCharacter(scalar, offset: offset, in: text)
             }
             octets.append(octet)
         }
@@ -130,6 +130,26 @@ extension CompressedURL {
 
     private static func lowercased(_ octet: UInt8) -> UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet) ? octet | 0x20 : octet
+    }
+
+    /// A URL that can be sent and that `text` probably means: with a scheme, without blanks at its ends, and with
+    /// percent-encoded characters after the host; `nil` if there is none. It is for messages only: nothing is sent that
+    /// the user has not typed.
+    static func suggestion(for text: String) -> String? {
+        var rest = text.drop(while: \.isWhitespace)
+        while rest.last?.isWhitespace == true { rest.removeLast() }
+        var scheme = "https://"
+        for known in ["http", "https"] where rest.lowercased().hasPrefix(known + ":") {
+            scheme = known + "://"
+            rest = rest.dropFirst(known.count + 1).drop { $0 == "/" }
+        }
+        let host = rest.prefix { !"/?#".contains($0) }
+        guard host.contains("."), !host.contains("@"), host.utf8.allSatisfy(literals.contains) else { return nil }
+        let path = rest.dropFirst(host.count).utf8.map { octet in
+            literals.contains(octet) ? String(UnicodeScalar(octet)) : percentEncoded(octet)
+        }
+        let url = scheme + host + path.joined()
+        return (try? Self(url)) == nil ? nil : url
     }
 
     /// The fewest bytes that expand to `text`, found from its end: at each place either the character itself or one
@@ -164,8 +184,8 @@ extension CompressedURL {
 public enum URLEncodingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Something other than `http://` and `https://` at the start of the text.
     case unknownScheme(String)
-    /// A character outside graphic ASCII, with the number of characters before it.
-    case illegalCharacter(Unicode.Scalar, offset: Int)
+    /// A character of the text that is not graphic ASCII, with the number of characters before it.
+    case illegalCharacter(Unicode.Scalar, offset: Int, in: String)
     /// Nothing after the scheme.
     case empty
     /// The shortest encoding, scheme byte apart, which has over 17 bytes.
@@ -179,9 +199,10 @@ public enum URLEncodingError: Error, Hashable, Sendable, CustomStringConvertible
         switch self {
         case .unknownScheme(let text):
             "the URL \"\(text)\" starts with neither http:// nor https://, the only schemes of Eddystone-URL"
-        case .illegalCharacter(let scalar, let offset):
-            "\(Self.name(scalar)) at character \(offset + 1) of the URL cannot be sent: "
-                + "only graphic ASCII (0x21...0x7E) can; percent-encode it"
+                + Self.question(text)
+        case .illegalCharacter(let scalar, let offset, let text):
+            "\(Self.name(scalar)) at character \(offset + 1) of the URL cannot be sent: only graphic ASCII "
+                + "(0x21...0x7E) can; percent-encode it" + Self.question(text)
         case .empty:
             "the URL is empty: Eddystone-URL needs something after the scheme"
         case .tooLong(let scheme, let encoded):
@@ -192,6 +213,10 @@ public enum URLEncodingError: Error, Hashable, Sendable, CustomStringConvertible
         case .reservedCode(let code, let offset):
             "byte \(offset + 1) after the URL's scheme, \(Hexadecimal.number(code, width: 2)), is reserved"
         }
+    }
+
+    private static func question(_ text: String) -> String {
+        CompressedURL.suggestion(for: text).map { "; did you mean \($0)?" } ?? ""
     }
 
     private static func name(_ scalar: Unicode.Scalar) -> String {

@@ -141,7 +141,8 @@ struct ProfileInit: ParsableCommand {
         while true {
             Terminal.writeError(question + (preset.map { " [\($0)]" } ?? "") + ": ")
             guard let line = readLine() else { throw Failure(.usage, "the input ended early; no file was written") }
-            let answer = line.filter { !$0.isWhitespace }
+            // Blanks inside an answer are part of it: a URL without them would be another URL.
+            let answer = String(line.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
             do {
                 if answer.isEmpty, preset == nil { continue }
                 return try read(answer.isEmpty ? preset ?? "" : answer)
