@@ -77,7 +77,7 @@ let libraries: [Target] = [
         "HCITransports", in: "System",
         ["BluetoothTypes", "CBlueZ", "HCI", "LinuxHost", "VirtualController", systemPackage]),
     // Beacon
-    library("Profiles", in: "Beacon", ["BeaconFrames", "BluetoothTypes", "Configuration"]),
+    library("Profiles", in: "Beacon", ["BeaconFrames", "BluetoothTypes", "Configuration", "LinuxHost"]),
     library("Advertiser", in: "Beacon", ["BeaconFrames", "BluetoothTypes", "EddystoneSecurity", "HCI"]),
     library(
         "BeaconService", in: "Beacon",

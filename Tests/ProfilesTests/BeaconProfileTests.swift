@@ -106,7 +106,7 @@ struct BeaconProfileTests {
                 { "type": "eddystone-uid", "namespace": "8b0ca750095477cb3e77", "instance": "000000000002",
                   "intervalMs": 350 },
                 { "type": "eddystone-tlm", "intervalMs": 5000, "radioPowerDbm": 0, "channels": [38],
-                  "pdu": "nonconnectable", "address": "random-static", "battery": null, "temperature": "hwmon0" },
+                  "pdu": "nonconnectable", "address": "random-static", "battery": null, "temperature": "hwmon:hwmon0" },
                 { "type": "ibeacon", "uuid": "fb0b57a2822844cd913a94a122ba1206", "major": 1, "minor": 2,
                   "intervalMs": 100, "measuredPowerDbm": "typical", "address": "c1:00:00:00:00:01" }
               ],
@@ -130,7 +130,7 @@ struct BeaconProfileTests {
         #expect(wanted[1].measuredPower == .none)
         #expect(
             wanted[1].content
-                == .eddystoneTLM(.init(battery: .unknown, temperature: .sensor("hwmon0")), encryption: nil))
+                == .eddystoneTLM(.init(battery: .unknown, temperature: .sensor("hwmon:hwmon0")), encryption: nil))
         #expect(wanted[2].address == DeviceAddress("C1:00:00:00:00:01").map { .staticRandom($0) })
         #expect(wanted[2].measuredPower == .atOneMeter(BeaconProfile.typicalMeasuredPower))
     }

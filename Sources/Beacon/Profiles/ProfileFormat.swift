@@ -1,6 +1,7 @@
 internal import BeaconFrames
 internal import BluetoothTypes
 package import Configuration
+internal import LinuxHost
 
 /// The JSON Schema (draft 2020-12) of a beacon profile.
 ///
@@ -316,11 +317,11 @@ enum EddystoneKeys {
 /// The keys of Eddystone-TLM.
 enum TelemetryKeys {
     static let temperature = Key<String?>(
-        "temperature", .sensor,
+        "temperature", .sensor(.temperature),
         "Sensor of the temperature, auto for the sensor of the machine, or null for an unknown value.",
         default: "auto")
     static let battery = Key<String?>(
-        "battery", .sensor,
+        "battery", .sensor(.voltage),
         "Sensor of the battery voltage, auto for the sensor of the machine, or null for an unknown value.",
         default: "auto")
     static let encrypted = Key(
@@ -355,14 +356,14 @@ enum TelemetryKeys {
 /// The keys of BTHome.
 enum BTHomeKeys {
     static let temperature = Key<String?>(
-        "temperature", .sensor, "Sensor of the temperature, auto for the sensor of the machine, or null for no value.",
+        "temperature", .sensor(.temperature), "Sensor of the temperature, auto for the sensor of the machine, or null for no value.",
         default: "auto")
     static let battery = Key<String?>(
-        "battery", .sensor,
+        "battery", .sensor(.charge),
         "Sensor of the battery's charge, auto for the sensor of the machine, or null for no value.",
         default: "auto")
     static let voltage = Key<String?>(
-        "voltage", .sensor,
+        "voltage", .sensor(.voltage),
         "Sensor of the battery voltage, auto for the sensor of the machine, or null for no value.",
         default: "auto")
     static let advertisements = Key(

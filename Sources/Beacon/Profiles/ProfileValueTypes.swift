@@ -1,6 +1,7 @@
 internal import BeaconFrames
 package import BluetoothTypes
 package import Configuration
+internal import LinuxHost
 
 // The types of the values in a beacon profile.
 
@@ -281,22 +282,27 @@ extension ValueType<CompressedURL> {
 }
 
 extension ValueType<String?> {
-    /// The name of a sensor, `auto`, or `null` for no value.
-    static var sensor: ValueType {
-        ValueType(
-            schema: ["type": ["string", "null"], "minLength": 1], json: { $0.map { .string($0) } ?? .null }
+    /// The name of a sensor of `quantity`, `auto`, or `null` for no value. Whether this machine has the sensor is known
+    /// only when the beacon starts.
+    static func sensor(_ quantity: SensorQuantity) -> ValueType {
+        let sources = quantity.sources.map(\.rawValue).joined(separator: "|")
+        return ValueType(
+            schema: ["type": ["string", "null"], "pattern": .string("^(auto|(\(sources)):.+)$")],
+            json: { $0.map { .string($0) } ?? .null }
         ) { decoder, node in
             if case .null = node.value { return .some(nil) }
             guard case .string(let name) = node.value else {
                 decoder.wrongKind(node, expected: "a sensor's name, \"auto\" or null")
                 return nil
             }
-            guard !name.isEmpty else {
-                decoder.error("a sensor's name, \"auto\" or null is expected, not an empty string", at: node)
+            do throws(SensorNameError) {
+                _ = try SensorChoice(name, for: quantity)
+                return .some(name)
+            } catch {
+                decoder.error(error.description, at: node)
                 return nil
             }
-            return .some(name)
-        }.defined(as: "sensor")
+        }.defined(as: "\(quantity)Sensor")
     }
 }
 

@@ -12,10 +12,12 @@ struct Advertise: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "advertise", abstract: "Advertise a profile or a frame until you stop it.",
         discussion: """
-            pharos advertise profiles/lobby-ibeacon.json --adapter hci0
-            pharos advertise url --url https://example.org --measured-power-dbm -18 --interval-ms 500
+            pharos sample lobby-ibeacon --output lobby.json
+            pharos advertise lobby.json --adapter virtual
+            pharos advertise url --url https://example.org --interval-ms 500 --adapter virtual
 
-            The options below apply to a profile; `pharos advertise url --help` shows those of a frame.
+            `pharos advertise profile --help` shows the options for a profile, `pharos advertise url --help` those for \
+            an Eddystone-URL.
             """,
         subcommands: [
             AdvertiseProfile.self, AdvertiseFrame<IBeaconOptions>.self, AdvertiseFrame<AltBeaconOptions>.self,
@@ -82,7 +84,7 @@ struct AdvertiseProfile: ParsableCommand {
         commandName: "profile",
         abstract: "Advertise a beacon profile from a JSON file (the word profile may be left out).")
 
-    @Argument(help: "Beacon profile, such as profiles/lobby-ibeacon.json.", completion: .file())
+    @Argument(help: "Beacon profile, such as lobby.json.", completion: .file())
     var profile: String
 
     @Option(

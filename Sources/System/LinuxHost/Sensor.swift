@@ -81,6 +81,9 @@ public enum SensorQuantity: Hashable, Sendable {
         }
     }
 
+    /// The parts of the kernel that have sensors of the quantity.
+    public var sources: [SensorName.Source] { SensorName.Source.allCases.filter { $0.measures(self) } }
+
     var forms: String {
         switch self {
         case .temperature: "thermal:TYPE, hwmon:NAME:tempN, iio:NAME"
@@ -111,7 +114,7 @@ public enum SensorQuantity: Hashable, Sendable {
 /// If several devices have the same name, use the name of the directory: `hwmon:hwmon3:temp1`.
 public struct SensorName: Hashable, Sendable {
     /// The part of the kernel that has the sensor.
-    public enum Source: String, Hashable, Sendable {
+    public enum Source: String, Hashable, Sendable, CaseIterable {
         case thermal
         case hwmon
         case iio
