@@ -61,6 +61,27 @@ import Testing
         #expect(!hub.isEmpty && hub.allSatisfy { here[$0.key] == $0.value }, "\(hub)")
     }
 
+    @Test(arguments: ["\"$0\"", "\"${0%/*}/pharos-hub\""])
+    func examplesAreWholeLinesThatAreSetOff(_ program: String) throws {
+        let dump = try Program.shell(program + " --experimental-dump-help").output
+        let root = try #require(JSONDocument.parse(Array(dump.utf8)).root?["command"])
+        var examples = 0
+        func visit(_ node: JSONNode, below words: [String]) throws {
+            for line in (node["discussion"]?.string ?? "").split(separator: "\n")
+            where line.hasPrefix("pharos ") && !line.hasSuffix(".") {
+                let help = try Program.shell("COLUMNS=40 " + program + " \(words.joined(separator: " ")) --help").output
+                #expect(help.contains("\n  \(line)\n"), "\(words): \(line)")
+                examples += 1
+            }
+            for next in node["subcommands"]?.elements ?? [] {
+                guard let name = next["commandName"]?.string, name != "help" else { continue }
+                try visit(next, below: words + [name])
+            }
+        }
+        try visit(root, below: [])
+        #expect(examples > 20)
+    }
+
     /// Without the package the static program says which one it needs.
     @Test func aMachineWithoutTheHubIsToldWhichPackageItNeeds() throws {
         let result = try Program.shell(

@@ -49,7 +49,7 @@ package enum ExitStatus: Int32 {
         let message = root.fullMessage(for: error)
         let code = root.exitCode(for: error)
         if code.isSuccess {
-            Terminal.write(message + "\n")
+            Terminal.write(HelpExamples(of: root).restored(in: message) + "\n")
             return 0
         }
         Terminal.writeError(ArgumentMessages.formatted(message, arguments: arguments, of: root))

@@ -1,0 +1,52 @@
+internal import ArgumentParser
+
+/// The examples in the help texts of a program: lines of a command's discussion that are command lines.
+///
+/// The argument parser wraps them like prose. A wrapped command line cannot be copied, so they are put together again.
+struct HelpExamples {
+    private let examples: [String]
+
+    /// The examples of `root` and of all commands below it.
+    init(of root: any ParsableCommand.Type) {
+        examples = Self.examples(of: root)
+    }
+
+    private static func examples(of command: any ParsableCommand.Type) -> [String] {
+        let lines = command.configuration.discussion.split(separator: "\n").map { $0.drop { $0 == " " } }
+        return lines.filter(isCommandLine).map(String.init) + command.configuration.subcommands.flatMap(examples)
+    }
+
+    private static func isCommandLine(_ line: Substring) -> Bool {
+        !line.hasSuffix(".") && (["pharos ", "sudo "].contains(where: line.hasPrefix) || line.contains(" | "))
+    }
+
+    /// The help with each example on one line, indented by two blanks.
+    func restored(in help: String) -> String {
+        let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
+        var result: [String] = []
+        var place = lines.startIndex
+        while place < lines.endIndex {
+            if let (example, count) = example(in: lines[place...]) {
+                result.append("  " + example)
+                place += count
+            } else {
+                result.append(String(lines[place]))
+                place += 1
+            }
+        }
+        return result.joined(separator: "\n")
+    }
+
+    /// The example that begins with the first line, and the number of lines into which it was wrapped.
+    private func example(in lines: ArraySlice<Substring>) -> (example: String, count: Int)? {
+        guard let first = lines.first?.drop(while: { $0 == " " }), !first.isEmpty else { return nil }
+        var text = String(first)
+        guard examples.contains(where: { $0.hasPrefix(text) }) else { return nil }
+        for (count, line) in zip(1..., lines.dropFirst()) {
+            if examples.contains(text) { return (text, count) }
+            text += " " + line.drop { $0 == " " }
+            if !examples.contains(where: { $0.hasPrefix(text) }) { return nil }
+        }
+        return nil
+    }
+}
