@@ -12,11 +12,28 @@ import Testing
         try box.reload("{")
         #expect(box.says("reload refused, the old profile stays: "))
         #expect(box.count("profile:1:2") == 1)
+        #expect(eventually { (try? box.status().contains("\"rejectedFile\":{\"time\":\"20")) == true })
+        let refused = try box.status()
+        #expect(refused.contains("profile:1:2: ") && refused.contains("\"lastError\":\"reload refused: "), "\(refused)")
+        #expect(try Program.run("status", "--runtime-dir", box.folder.path).output.contains("newer file refused at 20"))
         try box.reload(ServiceTestBox.profile(minor: 3))
         #expect(box.says("reloaded: on the air: ibeacon every 100 ms"))
         // The hash of the profile is in it.
         #expect(eventually { (try? box.status()) != first })
         #expect(box.count("back on the air") == 0)
+        #expect(eventually { (try? box.status().contains("\"rejectedFile\":null")) == true })
+    }
+
+    @Test func statusAndLogSayWhatIsOnTheAir() throws {
+        let box = try ServiceTestBox()
+        try box.start()
+        let frame = "iBeacon fb0b57a2-8228-44cd-913a-94a122ba1206, major 1, minor 2, -59 dBm at 1 m"
+        #expect(box.says("(\(frame))"))
+        #expect(eventually { (try? box.status().contains("\"content\":\"\(frame)\"")) == true })
+        #expect(
+            try box.status().contains("\"octets\":\"0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5\""))
+        let text = try Program.run("status", "--runtime-dir", box.folder.path).output
+        #expect(text.contains("\n  ibeacon: \(frame)\n"), "\(text)")
     }
 
     @Test func aReloadMayNameAnotherAdapter() throws {

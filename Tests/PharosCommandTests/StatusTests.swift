@@ -17,10 +17,11 @@ import Testing
         {"name":"lobby-north","adapter":"hci0","address":"DC:A6:32:01:02:03","state":"\(state)",\(times),\
         "profileHash":"5e884898da28","advertisements":[\
         {"type":"ibeacon","address":"C0:11:22:33:44:55","intervalMs":200,"grantedIntervalMs":200,"radioPowerDbm":0,\
-        "grantedRadioPowerDbm":0,"events":86400,"eventsCounted":true},\
+        "grantedRadioPowerDbm":0,"events":86400,"eventsCounted":true,"content":null,"octets":null},\
         {"type":"eddystone-tlm","address":"C0:11:22:33:44:55","intervalMs":5000.1,"grantedIntervalMs":5000,\
-        "radioPowerDbm":4,"grantedRadioPowerDbm":null,"events":3455,"eventsCounted":false}],\
-        "rearms":{"adapter-gone":1,"foreign-disabled":12},"lastError":null,"controller":"Core 5.0, Cypress (0x0131)",\
+        "radioPowerDbm":4,"grantedRadioPowerDbm":null,"events":3455,"eventsCounted":false,"content":"Eddystone-TLM, 48 °C","octets":"0201"}],\
+        "rearms":{"adapter-gone":1,"foreign-disabled":12},"lastError":null,\
+        "rejectedFile":{"time":"2001-02-03T04:05:07Z","reason":"lobby.json:1:2: a comma is missing"},"controller":"Core 5.0, Cypress (0x0131)",\
         "telemetry":{"temperatureC":48.199,"temperatureSensor":"thermal:cpu-thermal","batteryMv":null,\
         "batterySensor":null},"eidClockAheadS":null\(process)}
         """
@@ -62,8 +63,10 @@ import Testing
                   frame          address            interval ms          power dBm          events
                   ibeacon        C0:11:22:33:44:55  200                  0                  86400
                   eddystone-tlm  C0:11:22:33:44:55  5000 (asked 5000.1)  unknown (asked 4)  3455 (computed)
+                  eddystone-tlm: Eddystone-TLM, 48 °C
                   telemetry: temperature 48.199 °C (thermal:cpu-thermal), battery unknown
                   recoveries: adapter-gone 1, foreign-disabled 12
+                  newer file refused at 2001-02-03T04:05:07Z (\(verified) ago): lobby.json:1:2: a comma is missing
 
                 """)
         #expect(result.code == 0 && result.errors == "")
@@ -210,9 +213,10 @@ import Testing
                 == "{\"version\":1,\"instances\":[{\"name\":\"x\",\"adapter\":\"?\",\"address\":null,\"state\":\"off\","
                 + "\"since\":null,\"lastVerified\":null,\"profileHash\":null,\"advertisements\":[{\"type\":\"raw\","
                 + "\"address\":null,\"intervalMs\":100,\"grantedIntervalMs\":null,\"radioPowerDbm\":null,"
-                + "\"grantedRadioPowerDbm\":null,\"events\":null,\"eventsCounted\":false}],\"rearms\":{},"
+                + "\"grantedRadioPowerDbm\":null,\"events\":null,\"eventsCounted\":false,\"content\":null,"
+                + "\"octets\":null}],\"rearms\":{},"
                 + "\"lastError\":\"the process exited without reporting a reason; see `systemctl status pharos@x` and "
-                + "its journal\",\"controller\":null,\"telemetry\":null,\"eidClockAheadS\":null}],\"listeners\":[]}\n")
+                + "its journal\",\"rejectedFile\":null,\"controller\":null,\"telemetry\":null,\"eidClockAheadS\":null}],\"listeners\":[]}\n")
     }
 
     @Test func directoriesThatCannotBeReadAreNamed() throws {

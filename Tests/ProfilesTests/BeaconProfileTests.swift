@@ -162,8 +162,7 @@ struct BeaconProfileTests {
             Hexadecimal.text(octets) == "02" + "0106" + "1aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5")
     }
 
-    /// Flags, TX power level, name and 128-bit UUID in 31 octets every 20 ms. Sent connectable, since controllers
-    /// before Bluetooth 5.0 allow less than 100 ms to nothing else.
+    /// Flags, TX power level, name and 128-bit UUID in 31 octets every 20 ms, not connectable.
     @Test("the sample thesis-node gives the thesis' thirty-one octets")
     func thesisNode() throws {
         let sample = try profile(RepositoryFile("profiles/thesis-node.json").text)
@@ -174,7 +173,34 @@ struct BeaconProfileTests {
                 == "020106" + "020a03" + "06094e64654d31" + "1107669a0c200008fdbce2113345d05da467")
         #expect(wanted.first?.interval.rawValue == 32)
         #expect(wanted.first?.channels == .all)
-        #expect(wanted.first?.pdu == .connectable)
+        #expect(wanted.first?.pdu == .nonconnectable)
+        #expect(wanted.first?.radioPower?.dBm == 3)
+    }
+
+    @Test(
+        "a TX Power field that differs from the radio power is a warning at the field",
+        arguments: [
+            (#""radioPowerDbm": 3,"#, nil),
+            ("", "no radio power is set; add \"radioPowerDbm\": 3, or remove this structure"),
+            (#""radioPowerDbm": -4,"#, "the radio power is -4 dBm; give both the same value"),
+        ])
+    func transmitPowerField(_ setting: String, _ difference: String?) throws {
+        let structure = #"{ "type": "tx-power-level", "powerDbm": 3 }"#
+        let raw = #"{ "type": "raw", "intervalMs": 100, "structures": [\#(structure)] }"#
+        let ibeacon =
+            #"{ "type": "ibeacon", "uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206", "major": 1, "minor": 2, "#
+            + #""intervalMs": 100, "measuredPowerDbm": "typical" }"#
+        let files = [
+            #"{ "version": 1, "name": "a", \#(setting) "advertisements": [\#(raw)] }"#,
+            #"{ "version": 1, "name": "a", \#(setting) "advertisements": [\#(ibeacon)], "#
+                + #""scanResponse": { "structures": [\#(structure)] } }"#,
+        ]
+        for file in files {
+            let (profile, problems) = BeaconProfile.decode(Array(file.utf8))
+            #expect(profile != nil)
+            #expect(problems.map(\.message) == (difference.map { ["the TX Power field is 3 dBm, and " + $0] } ?? []))
+            #expect(problems.allSatisfy { "\($0.path)".contains("structures[0]") }, "\(problems)")
+        }
     }
 
     @Test("mutated files never trap, and what is accepted survives printing", arguments: Corpus.good + Corpus.samples)

@@ -20,9 +20,12 @@ struct CorpusTests {
         #expect(problems.allSatisfy { $0.severity == .warning }, "\(problems)")
     }
 
-    @Test("samples give no warnings either", arguments: Corpus.samples)
+    /// The thesis sends every 20 ms without being connectable, which needs Bluetooth 5.0.
+    @Test("samples give no warnings, except that one of them needs Bluetooth 5.0", arguments: Corpus.samples)
     func samplesAreClean(_ file: RepositoryFile) {
-        #expect(BeaconProfile.decode(file.octets).problems == [])
+        let problems = BeaconProfile.decode(file.octets).problems
+        guard file.path.hasSuffix("thesis-node.json") else { return #expect(problems == []) }
+        #expect(problems.count == 1 && problems.first?.message.contains("before Bluetooth 5.0") == true)
     }
 
     @Test("bad files are refused for their one fault and nothing else", arguments: Corpus.bad + Corpus.semantic)

@@ -169,13 +169,25 @@ extension AdvertisingSession {
         }
     }
 
-    /// The advertisements with their intervals and addresses, in a few words.
+    /// One sentence for each TX Power field that differs from the radio power in use.
+    public var transmitPowerWarnings: [String] {
+        advertisements.flatMap { status in
+            let radioPower = status.grant.power.map { Int($0.dBm) }
+            let fields = status.payload.transmitPowers + status.advertisement.scanResponse.transmitPowers
+            return fields.filter { $0 != radioPower }.map { field in
+                "\(status.advertisement.content.typeName): the TX Power field is \(field) dBm, and the radio power is "
+                    + (radioPower.map { "\($0) dBm" } ?? "unknown")
+            }
+        }
+    }
+
+    /// The advertisements with their intervals, addresses and contents.
     public var summary: String {
         let list = advertisements.map { status in
             "\(status.advertisement.content.typeName) every \(status.grantedMilliseconds) ms"
                 + (status.isAddressRefused
                     ? " from another address until a scan on this adapter ends"
-                    : status.address.map { " from \($0)" } ?? "")
+                    : status.address.map { " from \($0)" } ?? "") + " (\(status.contentText))"
         }
         return (controller.family == .managed ? "on the air through the kernel: " : "on the air: ")
             + list.joined(separator: ", ")

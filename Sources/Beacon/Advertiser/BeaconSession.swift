@@ -544,7 +544,7 @@ extension BeaconSession {
     public var warnings: [String] {
         advertisements.compactMap { status in
             status.grant.complaint.map { "\(status.advertisement.content.typeName): radio power \($0)" }
-        }
+        } + transmitPowerWarnings
     }
 
     /// Advertising events of all advertisements since the start, computed from the time on the air and the mean period:

@@ -321,7 +321,7 @@ extension ManagedSession: AdvertisingSession {
             manufacturer: nil, address: found.address)
     }
 
-    public var warnings: [String] { layout.warnings.map(\.description) }
+    public var warnings: [String] { layout.warnings.map(\.description) + transmitPowerWarnings }
 }
 
 // MARK: Events

@@ -40,6 +40,15 @@ public struct OnAirAdvertisement: Hashable, Sendable {
     /// kernel do not count events, and extended controllers report them only at the end of a set.
     public let events: UInt64
 
+    /// What is sent, in words: the frame with its identity or values. Data that is no frame is shown in hexadecimal.
+    public var contentText: String {
+        if let frame = BeaconFrame(decoding: payload) { return frame.sentence }
+        let names = payload.structures.filter { $0.type == .completeLocalName || $0.type == .shortenedLocalName }
+            .compactMap { String(validating: $0.data, as: UTF8.self) }.map { "\"\($0)\"" }
+        let kind = ([advertisement.content.typeName] + names).joined(separator: " ")
+        return "\(kind), \(payload.octets.count) bytes: \(Hexadecimal.text(payload.octets))"
+    }
+
     /// ``grantedMicroseconds`` in milliseconds: `100`, or `100...150`.
     public var grantedMilliseconds: String {
         let bounds = [grantedMicroseconds.lowerBound, grantedMicroseconds.upperBound].map(DecimalText.thousandths)

@@ -332,6 +332,7 @@ extension Supervisor {
             return name == adapter ? continueReload(now) : changeAdapter(name, now)
         case (.reloadBad(let reason), .some):
             refusal = reason
+            lastError = "reload refused: \(reason)"
             return [.log(.error, "reload refused, the old profile stays: \(reason)")] + finishReload()
         case (.adopted(let text), .adopting):
             summary = text

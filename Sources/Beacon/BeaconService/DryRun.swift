@@ -34,6 +34,9 @@ struct DryRun {
                 host: host, allocation: allocation, clock: EIDClock(saved: job.memory?.eidCounter, at: host.now),
                 countersAtStart: job.counters)
             try session.start()
+            for warning in session.transmitPowerWarnings {
+                if options.json { output.warn("warning: \(warning)") } else { say("# warning: \(warning)") }
+            }
         }
         let rotation = RotationTable(session, job.frames.map(\.interval))
         if !rotation.isEmpty { try rotate(session, record, rotation) }

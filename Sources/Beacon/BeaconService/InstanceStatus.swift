@@ -29,6 +29,8 @@ public struct InstanceStatus: Hashable, Sendable {
     /// The number of recoveries, by the cause of the outage.
     public var rearms: [String: Int] = [:]
     public var lastError: String?
+    /// The newer file that was refused; `nil` if the file in use is the last one that was read.
+    public var rejectedFile: RejectedFile?
     /// The controller's version and manufacturer.
     public var controller: String?
     /// The sensor values; `nil` for a profile without sensors.
@@ -44,6 +46,18 @@ public struct InstanceStatus: Hashable, Sendable {
         self.name = name
         self.adapter = adapter
         self.state = state
+    }
+
+    /// A file that was read at a reload and refused. The beacon goes on with the old one.
+    public struct RejectedFile: Hashable, Sendable {
+        public var time: RFC3339Time
+        /// Every error of the file.
+        public var reason: String
+
+        public init(time: RFC3339Time, reason: String) {
+            self.time = time
+            self.reason = reason
+        }
     }
 
     /// One advertisement of a profile.
@@ -64,6 +78,10 @@ public struct InstanceStatus: Hashable, Sendable {
         public var events: Int?
         /// `true` if the controller counted the events. Otherwise they are computed from the time on the air.
         public var eventsCounted = false
+        /// The frame with its identity or values, in words, when the status was written.
+        public var content: String?
+        /// The bytes of the payload at that time; `nil` if unknown.
+        public var octets: [UInt8]?
 
         public init(
             type: String, address: DeviceAddress? = nil, interval: Int, grantedInterval: ClosedRange<Int>? = nil,
@@ -145,6 +163,7 @@ extension InstanceStatus {
             ("advertisements", .array(advertisements.map(\.json))),
             ("rearms", .record(rearms.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) })),
             ("lastError", .optional(lastError, JSONValue.string)),
+            ("rejectedFile", .optional(rejectedFile, \.json)),
             ("controller", .optional(controller, JSONValue.string)),
             ("telemetry", .optional(telemetry, \.json)),
             ("eidClockAheadS", .optional(eidClockAhead) { .integer($0) }),
@@ -175,6 +194,7 @@ extension InstanceStatus {
         advertisements = (node["advertisements"]?.elements ?? []).compactMap(AdvertisementStatus.init)
         rearms = Dictionary((node["rearms"]?.members ?? []).compactMap(Self.rearm)) { first, _ in first }
         lastError = node["lastError"]?.string
+        rejectedFile = node["rejectedFile"].flatMap(RejectedFile.init)
         controller = node["controller"]?.string
         telemetry = node["telemetry"].flatMap(TelemetryStatus.init)
         eidClockAhead = node["eidClockAheadS"]?.integer
@@ -197,6 +217,8 @@ extension InstanceStatus.AdvertisementStatus {
             ("grantedRadioPowerDbm", .optional(grantedRadioPower) { .integer($0) }),
             ("events", .optional(events) { .integer($0) }),
             ("eventsCounted", .boolean(eventsCounted)),
+            ("content", .optional(content, JSONValue.string)),
+            ("octets", .optional(octets, JSONValue.hex)),
         ])
     }
 
@@ -211,6 +233,22 @@ extension InstanceStatus.AdvertisementStatus {
         grantedRadioPower = node["grantedRadioPowerDbm"]?.integer
         events = node["events"]?.integer
         eventsCounted = node["eventsCounted"]?.isTrue ?? false
+        content = node["content"]?.string
+        octets = node["octets"]?.string.flatMap { try? Hexadecimal.octets($0) }
+    }
+}
+
+extension InstanceStatus.RejectedFile {
+    fileprivate var json: JSONValue {
+        .record([("time", .string(time.description)), ("reason", .string(reason))])
+    }
+
+    /// Returns `nil` for anything but a time with a reason.
+    fileprivate init?(_ node: JSONNode) {
+        guard let time = node["time"]?.string.flatMap(RFC3339Time.init), let reason = node["reason"]?.string else {
+            return nil
+        }
+        self.init(time: time, reason: reason)
     }
 }
 

@@ -25,8 +25,10 @@ public enum OnAirText {
             body += labelled([("events", events(session))])
         }
         if let heard { body += labelled([("received", heard.text)]) }
-        // The other families' only warning is about the radio power, which has a row of its own.
-        if session.controller.family == .managed { body += labelled(session.warnings.map { ("warning", $0) }) }
+        // A radio power that HCI commands could not set has a row of its own.
+        let warnings =
+            session.controller.family == .managed ? session.warnings : session.transmitPowerWarnings
+        body += labelled(warnings.map { ("warning", $0) })
         body = body.map { $0.count > width ? String($0.prefix(max(0, width - 1))) + "…" : $0 }
         return [String(title.prefix(width)), sign] + body
     }
@@ -51,7 +53,7 @@ public enum OnAirText {
     ) -> [(String, String)] {
         let mean = DecimalText.thousandths(status.meanPeriodMicroseconds)
         return [
-            ("payload", payload(status)),
+            ("payload", status.contentText),
             ("octets", Hexadecimal.text(status.payload.octets, separator: " ")),
             ("address", address(status)),
         ] + (status.place.instance == nil ? [] : [("sent from", status.place.text)]) + [
@@ -95,7 +97,7 @@ public enum OnAirText {
         for (status, asked) in zip(advertisements, asked) {
             table.add([
                 status.isItsTurn ? "▸" : " ", asked.milliseconds,
-                status.grantedMilliseconds, String(status.events), place(status), address(status), payload(status),
+                status.grantedMilliseconds, String(status.events), place(status), address(status), status.contentText,
             ])
         }
         return table.text.split(separator: "\n").map { "  " + $0 }
@@ -114,13 +116,6 @@ public enum OnAirText {
             controller.hasExtendedAdvertising ? "extended advertising, legacy PDUs" : "legacy advertising"
         let pdus = Set(advertisements.map(\.advertisement.pdu.specificationName)).sorted().joined(separator: ", ")
         return "\(way)\(controller.version), \(family), \(pdus)"
-    }
-
-    private static func payload(_ status: OnAirAdvertisement) -> String {
-        guard let frame = BeaconFrame(decoding: status.payload) else {
-            return "\(status.advertisement.content.typeName), \(status.payload.octets.count) bytes"
-        }
-        return frame.sentence
     }
 
     private static func address(_ status: OnAirAdvertisement) -> String {

@@ -37,6 +37,8 @@ final class ServiceEnvironment {
     private var air: VirtualAirServer?
     /// The profile that was read last, until it is in use.
     private var nextJob: ServiceJob?
+    /// The last reload, if it was refused.
+    private(set) var rejectedFile: InstanceStatus.RejectedFile?
     private var lastStatus: Supervisor.Notice?
     private var warned: Set<String> = []
     private var state: ServiceState?
@@ -275,7 +277,8 @@ extension ServiceEnvironment: AdapterEnvironment {
     private func note(_ started: AdapterConnection.Started) -> any AdvertisingSession {
         advertising = started.session
         if let correction = started.correction { note(correction) }
-        for warning in started.session.warnings where !isForeground || started.session.controller.family == .managed {
+        let isComplete = !isForeground || started.session.controller.family == .managed
+        for warning in isComplete ? started.session.warnings : started.session.transmitPowerWarnings {
             // A warning stays true when the beacon starts again: it is logged once.
             if warned.insert(warning).inserted { write(.warning, isForeground ? "warning: \(warning)" : warning) }
         }
@@ -283,6 +286,16 @@ extension ServiceEnvironment: AdapterEnvironment {
     }
 
     func readProfile() -> Supervisor.Input {
+        let input = readNewProfile()
+        if case .reloadBad(let reason) = input {
+            rejectedFile = InstanceStatus.RejectedFile(time: .now, reason: reason)
+        } else {
+            rejectedFile = nil
+        }
+        return input
+    }
+
+    private func readNewProfile() -> Supervisor.Input {
         do throws(BeaconServiceError) {
             let read = try job.reread()
             guard read.name == job.name else {

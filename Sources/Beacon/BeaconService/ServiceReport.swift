@@ -21,6 +21,7 @@ final class ServiceReport: ServiceView {
         let rearms: Int
         let hash: String
         let error: String?
+        let rejectedFile: InstanceStatus.RejectedFile?
         let eidClockAhead: Int?
     }
 
@@ -37,6 +38,7 @@ final class ServiceReport: ServiceView {
         let change = Change(
             state: InstanceStatus.State(supervisor.state), verified: supervisor.lastVerified,
             rearms: supervisor.rearms.values.reduce(0, +), hash: environment.job.hash, error: supervisor.lastError,
+            rejectedFile: environment.rejectedFile,
             eidClockAhead: environment.eidClockAhead)
         guard change != last else { return }
         if change.state != last?.state { stateSince = .now }
@@ -78,6 +80,7 @@ final class ServiceReport: ServiceView {
         status.profileHash = environment.job.hash
         status.rearms = Dictionary(uniqueKeysWithValues: supervisor.rearms.map { ($0.key.rawValue, $0.value) })
         status.lastError = supervisor.lastError
+        status.rejectedFile = change.rejectedFile
         status.process = .current
         status.eidClockAhead = change.eidClockAhead
         if let session = environment.advertising {
@@ -116,6 +119,8 @@ extension InstanceStatus.AdvertisementStatus {
             interval: status.advertisement.interval.microseconds, grantedInterval: status.grantedMicroseconds,
             radioPower: status.advertisement.radioPower.map { Int($0.dBm) },
             grantedRadioPower: status.grant.power.map { Int($0.dBm) }, events: Int(clamping: status.events))
+        content = status.contentText
+        octets = status.payload.octets
     }
 }
 

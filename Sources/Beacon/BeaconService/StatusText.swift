@@ -10,9 +10,17 @@ public enum StatusText {
     public static func lines(_ status: InstanceStatus, now: RFC3339Time, color: Bool) -> String {
         var lines = title(status, now, color) + "\n"
         if !status.advertisements.isEmpty { lines += frames(status) }
+        for (name, advertisement) in zip(status.frameNames, status.advertisements) {
+            guard let content = advertisement.content else { continue }
+            lines += "  \(TerminalText.line(name)): \(TerminalText.line(content))\n"
+        }
         if let telemetry = status.telemetry { lines += "  telemetry: \(text(telemetry))\n" }
         if let ahead = status.eidClockAhead { lines += "  clock: \(eidClock(ahead: ahead))\n" }
         if !status.rearms.isEmpty { lines += "  recoveries: \(rearms(status.rearms))\n" }
+        if let rejected = status.rejectedFile {
+            lines += "  newer file refused at \(rejected.time) (\(duration(from: rejected.time, to: now)) ago): "
+            lines += "\(TerminalText.line(rejected.reason))\n"
+        }
         if let error = status.lastError { lines += "  last error: \(TerminalText.line(error))\n" }
         return lines
     }

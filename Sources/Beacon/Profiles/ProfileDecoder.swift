@@ -56,7 +56,7 @@ extension ConfigurationDecoder {
         let radioPower = read(ProfileFormat.radioPower, in: root)
         let channels = read(ProfileFormat.channels, in: root)
         let calibration = read(ProfileFormat.calibration, in: root)
-        let scanResponse = root["scanResponse"].flatMap { self.scanResponse($0) }
+        let scanResponse = root["scanResponse"].flatMap { self.scanResponse($0, radioPower: radioPower) }
         let pdu = read(ProfileFormat.pdu, in: root)
         let eidEpoch = read(ProfileFormat.eidEpoch, in: root)
         let settings = ProfileSettings(
@@ -77,10 +77,13 @@ extension ConfigurationDecoder {
         node.flatMap { ValueType<AdapterName>.adapter.read(&self, $0) }
     }
 
-    private mutating func scanResponse(_ node: JSONNode) -> BeaconProfile.ScanResponse? {
+    private mutating func scanResponse(
+        _ node: JSONNode, radioPower: RadioPower?
+    ) -> BeaconProfile.ScanResponse? {
         guard let object = open(ScanResponseKeys.section, node) else { return nil }
         let localName = read(ScanResponseKeys.localName, in: object)
         let structures = read(ScanResponseKeys.structures, in: object)
+        checkTransmitPower(structures ?? [], in: object, radioPower: radioPower)
         if let index = structures?.firstIndex(where: { $0.type == .flags }) {
             error(
                 "a scan response may not contain flags, only the advertisement",
@@ -123,6 +126,9 @@ extension ConfigurationDecoder {
         let measuredPower = measuredPower(object, kind)
         if measuredPower == .calibrated {
             checkCalibration(object, kind, radioPower: radioPower ?? settings.radioPower, settings)
+        }
+        if case .raw(let data) = content {
+            checkTransmitPower(data.structures, in: object, radioPower: radioPower ?? settings.radioPower)
         }
         guard let content, let requested, let interval = AdvertisingInterval(microseconds: requested) else {
             return nil
@@ -265,6 +271,23 @@ extension ConfigurationDecoder {
             // An earlier advertisement has reported this member and the following ones.
             if problems.contains(where: { $0.path == member.value.path }) { return }
             error("\(dBm) dBm at 1 m is more than Eddystone can send, \(limit) dBm", at: member.value)
+        }
+    }
+
+    /// Warns of a TX Power Level structure that differs from the radio power: the structure does not set the
+    /// transmitter, and receivers compute the path loss from it.
+    private mutating func checkTransmitPower(
+        _ structures: [ADStructure], in object: JSONNode, radioPower: RadioPower?
+    ) {
+        for (index, structure) in structures.enumerated() {
+            let data = AdvertisingData(octets: [2, structure.type.rawValue] + structure.data)
+            guard structure.data.count == 1, let power = data.transmitPowers.first,
+                power != radioPower.map({ Int($0.dBm) })
+            else { continue }
+            let difference =
+                radioPower.map { "the radio power is \($0); give both the same value" }
+                ?? "no radio power is set; add \"radioPowerDbm\": \(power), or remove this structure"
+            warning("the TX Power field is \(power) dBm, and \(difference)", at: object["structures"]?[index] ?? object)
         }
     }
 

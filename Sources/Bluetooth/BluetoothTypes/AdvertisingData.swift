@@ -55,6 +55,12 @@ public struct AdvertisingData: Hashable, Sendable {
         return result
     }
 
+    /// The powers in the TX Power Level structures, in dBm. Structures of another length than one byte have none.
+    public var transmitPowers: [Int] {
+        structures.filter { $0.type == .txPowerLevel && $0.data.count == 1 }
+            .map { Int(Int8(bitPattern: $0.data[0])) }
+    }
+
     /// The bytes after the last complete structure: none, the zeros of an early termination, or a truncated structure.
     public var remainder: ArraySlice<UInt8> {
         var cursor = ADStructureCursor(octets.indices)
