@@ -129,4 +129,47 @@ import Testing
             #expect(result.output.contains("\"octets\":\"020106\""))
         }
     }
+
+    private static let uuid = "fb0b57a2-8228-44cd-913a-94a122ba1206"
+
+    @Test(arguments: [
+        ("url --url https://a.org", "02010603 03aafe 0816aafe10ee 0361 08"),
+        ("ibeacon --uuid \(uuid) --major 1 --minor 2", "0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5"),
+    ])
+    func aFrameWithoutAMeasuredPowerSendsATypicalOneAndSaysSo(_ words: String, _ octets: String) throws {
+        let octets = octets.filter { $0 != " " }
+        let encoded = try Program.shell("exec \"$0\" encode \(words)")
+        #expect(encoded.code == 0 && encoded.output == octets + "\n", "\(encoded)")
+        let sent = try Program.shell("exec \"$0\" advertise \(words) --adapter virtual --duration-s 0.1s --json")
+        #expect(sent.code == 0 && sent.output.contains("\"octets\":\"\(octets)\""), "\(sent)")
+        for result in [encoded, sent] {
+            #expect(result.errors.hasPrefix("pharos: the measured power is typical (-59 dBm at 1 m), not measured"))
+        }
+        let given = try Program.shell("exec \"$0\" encode \(words) --measured-power-dbm -20")
+        #expect(given.code == 0 && given.errors.isEmpty, "\(given)")
+    }
+
+    @Test(arguments: [
+        ("advertise --url https://a.org", "'--url'. Did you mean `pharos advertise url --url`?"),
+        ("advertise url --url https://a.org --duration 3", "'--duration'. Did you mean '--duration-s'?"),
+        ("plan collisions --beacons 5 --interval 100ms", "'--interval'. Did you mean '--interval-ms'?"),
+        ("plan collisions --beacons 5 --intervall-ms 100", "'--intervall-ms'. Did you mean '--interval-ms'?"),
+        ("plan density --detect-within 10", "'--detect-within'. Did you mean '--detect-within-s'?"),
+    ])
+    func aMisspelledOptionIsNamedBeforeWhatIsMissingBecauseOfIt(_ words: String, _ sentence: String) throws {
+        let result = try Program.shell("exec \"$0\" \(words)")
+        #expect(result.code == 64 && result.errors.hasPrefix("pharos: Unknown option \(sentence)\n"), "\(result)")
+    }
+
+    @Test(arguments: [
+        ("--detect-within-s 15s --probability 95", "--detect-within-s 15 --probability 0.95"),
+        ("--detect-within-s '0.5 min' --probability 95%", "--detect-within-s 30 --probability 0.95"),
+        ("--detect-within-s 15000ms --probability '95 %'", "--detect-within-s 15 --probability .95"),
+    ])
+    func timesAndProbabilitiesAreReadAsPeopleWriteThem(_ words: String, _ plain: String) throws {
+        let results = try [words, plain].map { try Program.shell("exec \"$0\" plan interval --beacons 5 \($0) --json") }
+        #expect(results[0].code == 0 && results[0] == results[1], "\(results)")
+        let unclear = try Program.shell("exec \"$0\" plan interval --beacons 5 --detect-within-s 9 --probability 1.5")
+        #expect(unclear.code == 64 && unclear.errors.contains("write 1.5% or a share of 0...1"), "\(unclear)")
+    }
 }

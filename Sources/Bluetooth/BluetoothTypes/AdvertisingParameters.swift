@@ -160,7 +160,8 @@ public struct RequestedInterval: Hashable, Sendable {
         _ text: some StringProtocol, in range: ClosedRange<AdvertisingInterval>
     ) throws(IntervalTextError) {
         let factor = text.hasSuffix("ms") ? 1 : text.hasSuffix("s") ? 1000 : 1
-        let number = text.hasSuffix("ms") ? text.dropLast(2) : text.hasSuffix("s") ? text.dropLast() : text[...]
+        var number = text.hasSuffix("ms") ? text.dropLast(2) : text.hasSuffix("s") ? text.dropLast() : text[...]
+        while number.last == " " { number.removeLast() }
         guard let thousandths = DecimalText.thousandths(number) else { throw .notation }
         let (microseconds, isTooLong) = thousandths.multipliedReportingOverflow(by: factor)
         guard !isTooLong, let interval = AdvertisingInterval(microseconds: microseconds), range.contains(interval)

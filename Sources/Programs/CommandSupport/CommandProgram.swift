@@ -64,6 +64,7 @@ enum ArgumentMessages {
     ///   - root: The root command.
     static func formatted(_ message: String, arguments: [String], of root: any ParsableCommand.Type) -> String {
         if let problem = UnknownCommand.problem(in: arguments, of: root) { return "pharos: \(problem)\n" }
+        if let problem = UnknownOption.problem(in: arguments, of: root) { return "pharos: \(problem)\n" }
         let lines = message.split(separator: "\n").map(String.init)
         guard var sentence = lines.first else { return message }
         sentence = sentence.hasPrefix("Error: ") ? String(sentence.dropFirst(7)) : sentence
@@ -122,5 +123,49 @@ enum UnknownCommand {
             return "\(path) has no command \(ProblemText.quoted(word)); \(advice)"
         }
         return nil
+    }
+}
+
+/// Finds options that a command does not have. The argument parser checks the values of groups of options first, so its
+/// message may be about an option that is missing only because its name was misspelled.
+enum UnknownOption {
+    /// Returns a sentence about the first unknown option in `arguments`; `nil` if all are known.
+    static func problem(in arguments: [String], of root: any ParsableCommand.Type) -> String? {
+        var (command, path): (any ParsableCommand.Type, String) = (root, "pharos")
+        let words = arguments.prefix { !$0.hasPrefix("-") }
+        for word in words {
+            let next = command.configuration.subcommands.first { $0.configuration.commandName == word }
+            guard let next else { break }
+            (command, path) = (next, path + " " + word)
+        }
+        let siblings = command.configuration.subcommands
+        let chosen = command.configuration.defaultSubcommand ?? command
+        let known = options(of: chosen)
+        for argument in arguments.dropFirst(words.count).prefix(while: { $0 != "--" }) where argument.hasPrefix("--") {
+            let name = String(argument.prefix { $0 != "=" })
+            guard !known.contains(name), !name.hasPrefix("--experimental-"), !name.hasPrefix("--generate-") else {
+                continue
+            }
+            let owner = siblings.first { options(of: $0).contains(name) }
+            let advice =
+                owner.map { ". Did you mean `\(path) \($0.configuration.commandName ?? "") \(name)`?" }
+                ?? nearest(name, among: known).map { ". Did you mean '\($0)'?" } ?? ""
+            return
+                "Unknown option '\(ProblemText.shortened(name))'\(advice)\n  See '\(path) --help' for more information."
+        }
+        return nil
+    }
+
+    /// An option of the same name with a unit comes first: `--interval-ms` for `--interval`.
+    private static func nearest(_ name: String, among options: [String]) -> String? {
+        options.first { $0.hasPrefix(name + "-") } ?? NearestWord.find(name, among: options)
+    }
+
+    /// The long options of a command, from its help.
+    private static func options(of command: any ParsableCommand.Type) -> [String] {
+        command.helpMessage(includeHidden: true, columns: 1000).split(separator: "\n").flatMap { line in
+            line.split { " ,/".contains($0) }.prefix { $0.hasPrefix("-") }.filter { $0.hasPrefix("--") }.map(
+                String.init)
+        }
     }
 }

@@ -104,12 +104,27 @@ package enum OptionValue {
         try interval(text, in: AdvertisingInterval.extendedRange, called: "20 ms...10485.759 s")
     }
 
-    /// Parses seconds with up to three decimals; returns microseconds.
-    package static func duration(_ text: String) throws -> Int {
-        guard let thousandths = DecimalText.thousandths(text), thousandths >= 0 else {
-            throw Mistake("it is not a number of seconds")
+    /// The units of a time span, longest first, with their length in milliseconds.
+    private static let timeUnits = [("min", 60_000), ("ms", 1), ("s", 1000), ("h", 3_600_000), ("d", 86_400_000)]
+
+    /// Divides a time span into its number and the length of its unit in milliseconds: `1.5 min`, `15s`. A number
+    /// without a unit is in seconds.
+    package static func timeSpan(_ text: String) -> (number: String, unitMilliseconds: Int) {
+        for (unit, length) in timeUnits where text.hasSuffix(unit) {
+            var number = text.dropLast(unit.count)
+            while number.last == " " { number.removeLast() }
+            return (String(number), length)
         }
-        let (microseconds, isTooLong) = thousandths.multipliedReportingOverflow(by: 1000)
+        return (text, 1000)
+    }
+
+    /// Parses a time span such as `15`, `15s` or `1.5 min`, with up to three decimals; returns microseconds.
+    package static func duration(_ text: String) throws -> Int {
+        let (number, unit) = timeSpan(text)
+        guard let thousandths = DecimalText.thousandths(number), thousandths >= 0 else {
+            throw Mistake("write a number of seconds such as 15, or with a unit: 15s, 1.5 min, 2 h")
+        }
+        let (microseconds, isTooLong) = thousandths.multipliedReportingOverflow(by: unit)
         guard !isTooLong else { throw Mistake("that is too long; leave it out to advertise until you stop it") }
         return microseconds
     }

@@ -138,6 +138,7 @@ struct AdvertiseFrame<Frame: FrameOptions>: ParsableCommand {
         if live.deviceAddress != nil {
             throw Failure(.usage, "use --address for the address of the beacon, not --device-address")
         }
+        frame.reportTypicalPower()
         let wanted = WantedFrame(source: PayloadSource(advertisement, live: live), interval: radio.intervalMs)
         let job = ServiceJob(
             name: Frame.frameName, frames: [wanted], adapter: options.adapter,

@@ -45,6 +45,7 @@ struct EncodeFrame<Frame: FrameOptions>: ParsableCommand {
         } catch {
             throw Failure(.usage, "\(error)")
         }
+        frame.reportTypicalPower()
         Terminal.write(text + "\n" + (explain ? "\n" + PayloadDescription.table(of: data) : ""))
     }
 }

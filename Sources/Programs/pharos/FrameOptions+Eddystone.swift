@@ -51,6 +51,7 @@ struct UIDOptions: FrameOptions {
     }
 
     func measuredPowerRule() -> MeasuredPowerRule { power.rule }
+    var hasTypicalPower: Bool { power.isTypical }
 }
 
 struct URLOptions: FrameOptions {
@@ -70,6 +71,7 @@ struct URLOptions: FrameOptions {
 
     func content() -> Advertisement.Content { .eddystoneURL(url) }
     func measuredPowerRule() -> MeasuredPowerRule { power.rule }
+    var hasTypicalPower: Bool { power.isTypical }
 }
 
 /// Identity key, rotation and time of EID and encrypted telemetry.
@@ -225,6 +227,7 @@ struct EIDOptions: FrameOptions {
     }
 
     func measuredPowerRule() -> MeasuredPowerRule { power.rule }
+    var hasTypicalPower: Bool { power.isTypical }
 
     func liveOptions() throws -> LiveOptions {
         LiveOptions(identityKey: try rotation.key(), eidTime: rotation.timeS)

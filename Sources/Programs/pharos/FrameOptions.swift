@@ -5,6 +5,8 @@ internal import BeaconService
 internal import BluetoothTypes
 internal import CommandSupport
 internal import EddystoneSecurity
+internal import LinuxHost
+internal import Profiles
 
 /// The options for one kind of frame, of `encode` and of `advertise`.
 protocol FrameOptions: ParsableArguments {
@@ -16,6 +18,8 @@ protocol FrameOptions: ParsableArguments {
     /// The content to send.
     func content() throws -> Advertisement.Content
     func measuredPowerRule() throws -> MeasuredPowerRule
+    /// `true` if the frame has a measured power and the options do not give it.
+    var hasTypicalPower: Bool { get }
     /// The values of payloads that depend on time; the defaults are those of fixed payloads.
     func liveOptions() throws -> LiveOptions
     /// Checks that the options contain all values for the payload of one moment.
@@ -34,7 +38,22 @@ struct LiveOptions {
     var deviceAddress: DeviceAddress?
 }
 
+extension MeasuredPowerRule {
+    /// The measured power without one that was measured.
+    static let typical = MeasuredPowerRule.atOneMeter(BeaconProfile.typicalMeasuredPower)
+}
+
 extension FrameOptions {
+    var hasTypicalPower: Bool { false }
+
+    /// Says on standard error that the measured power is not a measurement, if it is none.
+    func reportTypicalPower() {
+        guard hasTypicalPower else { return }
+        Terminal.writeError(
+            "pharos: the measured power is typical (\(BeaconProfile.typicalMeasuredPower)), not measured, so distances are "
+                + "rough; `pharos calibrate` measures it\n")
+    }
+
     func liveOptions() throws -> LiveOptions { LiveOptions() }
     func validateForEncoding() throws {}
 }
@@ -42,14 +61,16 @@ extension FrameOptions {
 extension MeasuredPowerAtOneMeter {
     // The help of iBeacon and AltBeacon.
     fileprivate static let help = ArgumentHelp(
-        "Level at 1 m, -127...0 dBm, from which receivers estimate the distance.", valueName: "dBm")
+        "Level at 1 m, -127...0 dBm, from which receivers estimate the distance (default: typical, -59).",
+        valueName: "dBm")
 }
 
 /// Measured power of Eddystone frames: at 0 m, or at 1 m with 41 dB added.
 struct ZeroMeterPowerOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Level at 0 m, -100...20 dBm: the byte that is sent.", valueName: "dBm"),
+        help: ArgumentHelp(
+            "Level at 0 m, -100...20 dBm: the byte that is sent (default: typical, -18).", valueName: "dBm"),
         transform: OptionValue.powerAtZeroMeters)
     var measuredPowerDbm: MeasuredPowerAtZeroMeters?
 
@@ -61,9 +82,6 @@ struct ZeroMeterPowerOptions: ParsableArguments {
 
     func validate() throws {
         switch (measuredPowerDbm, measuredPowerAtOneMeter) {
-        case (nil, nil):
-            throw ValidationError(
-                "Give the measured power: --measured-power-dbm (at 0 m) or --measured-power-1m-dbm (at 1 m).")
         case (_?, _?):
             throw ValidationError("Give --measured-power-dbm or --measured-power-1m-dbm, not both.")
         case (nil, let power?):
@@ -74,8 +92,10 @@ struct ZeroMeterPowerOptions: ParsableArguments {
 
     var rule: MeasuredPowerRule {
         if let measuredPowerDbm { return .atZeroMeters(measuredPowerDbm) }
-        return measuredPowerAtOneMeter.map { .atOneMeter($0) } ?? .none
+        return measuredPowerAtOneMeter.map { .atOneMeter($0) } ?? .typical
     }
+
+    var isTypical: Bool { measuredPowerDbm == nil && measuredPowerAtOneMeter == nil }
 }
 
 extension PayloadSource {
@@ -111,7 +131,7 @@ struct IBeaconOptions: FrameOptions {
     var minor: UInt16
 
     @Option(parsing: .unconditional, help: MeasuredPowerAtOneMeter.help, transform: OptionValue.powerAtOneMeter)
-    var measuredPowerDbm: MeasuredPowerAtOneMeter
+    var measuredPowerDbm: MeasuredPowerAtOneMeter?
 
     @Option(
         help: ArgumentHelp(
@@ -123,7 +143,9 @@ struct IBeaconOptions: FrameOptions {
         .iBeacon(uuid: uuid, major: major, minor: minor, flags: flags.value)
     }
 
-    func measuredPowerRule() -> MeasuredPowerRule { .atOneMeter(measuredPowerDbm) }
+    func measuredPowerRule() -> MeasuredPowerRule { measuredPowerDbm.map { .atOneMeter($0) } ?? .typical }
+
+    var hasTypicalPower: Bool { measuredPowerDbm == nil }
 }
 
 struct AltBeaconOptions: FrameOptions {
@@ -138,7 +160,7 @@ struct AltBeaconOptions: FrameOptions {
     var id: FixedOctets<20>
 
     @Option(parsing: .unconditional, help: MeasuredPowerAtOneMeter.help, transform: OptionValue.powerAtOneMeter)
-    var measuredPowerDbm: MeasuredPowerAtOneMeter
+    var measuredPowerDbm: MeasuredPowerAtOneMeter?
 
     @Option(
         help: ArgumentHelp("Byte reserved for the manufacturer.", valueName: "byte"),
@@ -154,7 +176,9 @@ struct AltBeaconOptions: FrameOptions {
         .altBeacon(companyID: companyId, beaconID: id, reserved: reserved, flags: flags.value)
     }
 
-    func measuredPowerRule() -> MeasuredPowerRule { .atOneMeter(measuredPowerDbm) }
+    func measuredPowerRule() -> MeasuredPowerRule { measuredPowerDbm.map { .atOneMeter($0) } ?? .typical }
+
+    var hasTypicalPower: Bool { measuredPowerDbm == nil }
 }
 
 struct RawOptions: FrameOptions {

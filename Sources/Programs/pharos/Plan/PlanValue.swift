@@ -25,12 +25,16 @@ enum PlanValue {
         try OptionValue.interval(text, in: AdvertisingInterval.legacyRange, called: "20 ms...10.24 s")
     }
 
-    /// A share of 0...1, or a number with a percent sign.
+    /// A share of 0...1, or a number in percent: with a percent sign, or from 2 to 100.
     static func share(_ text: String) throws -> Double {
-        let isPercent = text.hasSuffix("%")
-        guard let number = Double(isPercent ? String(text.dropLast()) : text), number.isFinite else {
-            throw Mistake("write a share such as 0.25, or 25%")
+        let hasSign = text.hasSuffix("%")
+        var digits = hasSign ? text.dropLast() : text[...]
+        while digits.last == " " { digits.removeLast() }
+        guard let number = Double(digits), number.isFinite else {
+            throw Mistake("write a share such as 0.25, 25% or 25")
         }
+        let isPercent = hasSign || (2...100).contains(number)
+        if !isPercent, number > 1, number < 2 { throw Mistake("write \(digits)% or a share of 0...1") }
         let share = isPercent ? number / 100 : number
         guard share >= 0, share <= 1 else { throw Mistake("\(text) is out of range 0...1") }
         return share
@@ -51,9 +55,10 @@ enum PlanValue {
         return value
     }
 
-    /// A time in seconds, at most a day.
+    /// A time such as `15`, `15s` or `1.5 min`, at most a day; in seconds.
     static func seconds(_ text: String) throws -> Double {
-        let value = try positive(text)
+        let (digits, unit) = OptionValue.timeSpan(text)
+        let value = try positive(digits) * Double(unit) / 1000
         guard value <= LatencyModel.longestHorizonSeconds else {
             throw Mistake("write a time of at most one day (86400)")
         }
