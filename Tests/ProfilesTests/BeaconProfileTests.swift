@@ -178,6 +178,34 @@ struct BeaconProfileTests {
     }
 
     @Test(
+        "a wrong type does not hide the other problems",
+        arguments: [
+            (
+                #""type": "ibeakon", "uuid": "x", "major": 70000, "minor": 1, "intervalMs": 100, "measuredPowerDbm": -59"#,
+                3
+            ),
+            (#""type": "coffee", "intervalMs": 1, "pdu": "loud", "minro": 1"#, 4),
+            (#""intervalMs": 1, "minro": 1"#, 3),
+            (#""type": 5, "channels": [40]"#, 3),
+            (#""type": "raw", "intervalMs": 100, "structures": [{ "type": "flag", "flags": 256 }]"#, 2),
+            (#""type": "raw", "intervalMs": 100, "structures": [{ "type": "coffee", "data": "00", "dta": 1 }]"#, 2),
+        ])
+    func wrongType(_ members: String, _ count: Int) {
+        let file = #"{ "version": 1, "name": "a", "advertisements": [{ \#(members) }] }"#
+        let problems = BeaconProfile.decode(Array(file.utf8)).problems.filter(\.isError)
+        #expect(problems.count == count, "\(problems.map(\.message))")
+    }
+
+    @Test(
+        "a message about a name says which characters are allowed",
+        arguments: ["a b", "ä", "", String(repeating: "a", count: 65)])
+    func namesAllowedCharacters(_ name: String) {
+        let file = #"{ "version": 1, "name": "\#(name)", "advertisements": [] }"#
+        let messages = BeaconProfile.decode(Array(file.utf8)).problems.map(\.message)
+        #expect(messages.contains { $0.contains("letters (a-z, A-Z), digits, \".\", \"_\" and \"-\"") }, "\(messages)")
+    }
+
+    @Test(
         "a TX Power field that differs from the radio power is a warning at the field",
         arguments: [
             (#""radioPowerDbm": 3,"#, nil),

@@ -114,9 +114,32 @@ extension ConfigurationDecoder {
             wrongKind(node, expected: "an object")
             return nil
         }
-        guard let kind = word(required("type", in: node, "the frame to send"), of: FrameKind.self),
-            let object = open(AdvertisementFormat.section(of: kind), node)
-        else { return nil }
+        guard let kind = word(required("type", in: node, "the frame to send"), of: FrameKind.self) else {
+            checkWithoutType(node, settings)
+            return nil
+        }
+        return advertisement(node, of: kind, settings)
+    }
+
+    /// Reports the other problems of an advertisement with a wrong type: those of the type that was probably meant, or
+    /// those that it would have with any type.
+    private mutating func checkWithoutType(_ node: JSONNode, _ settings: ProfileSettings) {
+        let meant = node["type"]?.string.flatMap { NearestWord.find($0, among: FrameKind.allCases.map(\.rawValue)) }
+        if let kind = meant.flatMap(FrameKind.init) {
+            _ = advertisement(node, of: kind, settings)
+        } else if let object = open(AdvertisementFormat.sectionOfAnyKind, node) {
+            _ = read(AdvertisementFormat.interval, in: object)
+            _ = read(AdvertisementFormat.radioPower, in: object)
+            _ = read(AdvertisementFormat.channels, in: object)
+            _ = read(AdvertisementFormat.pdu, in: object)
+            _ = read(AdvertisementFormat.address, in: object)
+        }
+    }
+
+    private mutating func advertisement(
+        _ node: JSONNode, of kind: FrameKind, _ settings: ProfileSettings
+    ) -> ProfileAdvertisement? {
+        guard let object = open(AdvertisementFormat.section(of: kind), node) else { return nil }
         let content = content(object, kind)
         let requested = read(AdvertisementFormat.interval, in: object)
         let radioPower = read(AdvertisementFormat.radioPower, in: object)

@@ -152,6 +152,18 @@ enum AdvertisementFormat {
         sections[kind] ?? Section("", [])
     }
 
+    /// The keys that an advertisement of some kind may have, for one whose type is not known.
+    static let sectionOfAnyKind: Section = {
+        var keys: [any DeclaredKey] = []
+        for key in FrameKind.allCases.flatMap({ section(of: $0).keys })
+        where !keys.contains(where: { $0.name == key.name }) {
+            // Of the keys that some kinds need, only the interval is needed by all.
+            let optional: any DeclaredKey = Key<String>(key.name, .text, key.meaning)
+            keys.append(key.name == interval.name ? key : optional)
+        }
+        return Section("", keys)
+    }()
+
     private static let sections: [FrameKind: Section] = Dictionary(
         uniqueKeysWithValues: FrameKind.allCases.map { ($0, declaration(of: $0)) })
 
@@ -356,7 +368,8 @@ enum TelemetryKeys {
 /// The keys of BTHome.
 enum BTHomeKeys {
     static let temperature = Key<String?>(
-        "temperature", .sensor(.temperature), "Sensor of the temperature, auto for the sensor of the machine, or null for no value.",
+        "temperature", .sensor(.temperature),
+        "Sensor of the temperature, auto for the sensor of the machine, or null for no value.",
         default: "auto")
     static let battery = Key<String?>(
         "battery", .sensor(.charge),

@@ -139,11 +139,14 @@ extension ConfigurationDecoder {
             return nil
         }
         guard let type = required("type", in: node, "the kind of structure, or the number of its AD type") else {
+            checkWithoutType(node, nil)
             return nil
         }
         if let name = type.string, !name.lowercased().hasPrefix("0x") {
             guard let kind = StructureKind.all.first(where: { $0.name == name }) else {
-                notAWord(name, StructureKind.all.map(\.name), at: type)
+                let names = StructureKind.all.map(\.name)
+                notAWord(name, names, at: type)
+                checkWithoutType(node, StructureKind.all.first { $0.name == NearestWord.find(name, among: names) })
                 return nil
             }
             guard let object = self.open(kind.section, node), let bytes = fields(object, kind.fields) else {
@@ -152,6 +155,17 @@ extension ConfigurationDecoder {
             return ADStructure(kind.type, bytes)
         }
         return numberedStructure(node)
+    }
+
+    /// Reports the other problems of a structure with a wrong type: those of the kind that was probably meant, or keys that
+    /// no kind has.
+    private mutating func checkWithoutType(_ node: JSONNode, _ meant: StructureKind?) {
+        if let meant {
+            if let object = self.open(meant.section, node) { _ = fields(object, meant.fields) }
+        } else {
+            let sections = StructureKind.all.map(\.section) + [StructureKeys.section]
+            _ = object(node, keys: Set(sections.flatMap { $0.keys.map(\.name) }).sorted())
+        }
     }
 
     private mutating func numberedStructure(_ node: JSONNode) -> ADStructure? {

@@ -45,7 +45,9 @@ package struct ConfigurationDecoder {
 
     /// Reports an error about a key, not about its value.
     package mutating func error(_ message: String, at member: JSONMember) {
-        add(FileProblem(message, at: member.keyPosition, path: member.value.path))
+        var problem = FileProblem(message, at: member.keyPosition, path: member.value.path)
+        problem.isAboutKey = true
+        add(problem)
     }
 
     package mutating func warning(_ message: String, at node: JSONNode) {
@@ -260,14 +262,15 @@ package struct ConfigurationDecoder {
     package mutating func name(_ node: JSONNode?) -> String? {
         guard let node, let name = text(node) else { return nil }
         let isGood = name.utf8.allSatisfy { Self.isLetterOrDigit($0) || "._-".utf8.contains($0) }
+        let rule =
+            "use at most \(Self.nameLimit) letters (a-z, A-Z), digits, \".\", \"_\" and \"-\", and begin with a letter or "
+            + "digit"
         guard isGood, let first = name.utf8.first, Self.isLetterOrDigit(first) else {
-            error(
-                "\(ProblemText.quoted(name)) is not a valid name: use letters, digits, \".\", \"_\" and \"-\", and begin with a "
-                    + "letter or digit", at: node)
+            error("\(ProblemText.quoted(name)) is not a valid name: \(rule)", at: node)
             return nil
         }
         guard name.utf8.count <= Self.nameLimit else {
-            error("\(name.utf8.count) characters are more than the maximum of \(Self.nameLimit) for a name", at: node)
+            error("the name has \(name.utf8.count) characters: \(rule)", at: node)
             return nil
         }
         return name

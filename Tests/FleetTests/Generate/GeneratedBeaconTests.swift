@@ -53,6 +53,23 @@ struct GenerationTests {
 
         """
 
+    @Test("a misspelled key is reported at the key, not at the variable that its value comes from")
+    func placesUnknownKeys() throws {
+        let text = """
+            { "version": 1, "name": "f", "template": { "advertisements": [
+              { "type": "eddystone-url", "url": "https://example.org", "intervalMs": 100, "measuredPowerDbm": "typical",
+                "radioPowrDbm": "${power}" } ] },
+              "defaults": { "variables": { "power": 4 } },
+              "beacons": [ { "name": "a" } ] }
+            """
+        let fleet = try #require(MadeFleet.decode(text).fleet)
+        let problems = FleetAllocation.make(fleet, lock: nil, now: MadeFleet.now).allocation.check().problems
+        let problem = try #require(problems.first { $0.message.contains("radioPowrDbm") })
+        #expect(problem.message.contains("did you mean \"radioPowerDbm\"?"), "\(problem)")
+        #expect(problem.line == 3 && problem.column == 5, "\(problem)")
+        #expect("\(problem.path)".contains("template"), "\(problem.path)")
+    }
+
     @Test("every profile is one that a box takes, and says what was wanted")
     func makesProfiles() throws {
         let made = try Self.generate(Self.everything, tables: ["t.csv": Self.table])

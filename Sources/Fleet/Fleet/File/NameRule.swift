@@ -10,7 +10,7 @@ enum NameRule {
 
     /// The reason why a name is invalid; `nil` for a valid name.
     static func fault(_ name: String) -> String? {
-        guard let first = name.utf8.first else { return "the name is empty" }
+        guard let first = name.utf8.first else { return "the name is empty" + rule }
         let isGood = name.utf8.count <= limit && isLetterOrDigit(first) && name.utf8.allSatisfy(isPlain)
         return isGood ? nil : reason(Array(name.utf8))
     }
@@ -34,11 +34,13 @@ enum NameRule {
         ("site_", true, "site_… are the fleet's groups in the inventory for Ansible"),
     ]
 
+    private static let rule =
+        "; a name has letters (a-z, A-Z), digits, \".\", \"_\" and \"-\", with a letter or digit first"
+
     private static func reason(_ name: [UInt8]) -> String {
         let text = String(decoding: name, as: UTF8.self)
         let shown = ProblemText.quoted(text)
-        let rule = "; a name has letters, digits, \".\", \"_\" and \"-\", with a letter or digit first"
-        if name.count > limit { return "\(shown) has \(name.count) bytes, more than the \(limit) of a name" }
+        if name.count > limit { return "\(shown) has \(name.count) bytes, more than the \(limit) of a name" + rule }
         for octet in name {
             switch octet {
             case UInt8(ascii: "/"), UInt8(ascii: "\\"): return "\(shown) would lead into another directory" + rule

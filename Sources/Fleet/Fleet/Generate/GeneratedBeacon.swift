@@ -27,7 +27,9 @@ extension FleetAllocation {
         result.profile = fleet.template.text(filler.values)
         let (profile, problems) = BeaconProfile.decode(result.profile)
         for problem in problems {
-            add(problem.message, filler.origin(of: problem.path), severity: problem.severity)
+            // An unknown key is a mistake of the template, whatever variable its value comes from.
+            let origin = problem.isAboutKey ? filler.originOfKey(at: problem.path) : filler.origin(of: problem.path)
+            add(problem.message, origin, severity: problem.severity)
         }
         guard let profile,
             let wanted = try? profile.advertisements(staticAddress: { _ in DeviceAddress(FixedOctets<6>()) })

@@ -84,6 +84,14 @@ struct FleetTemplate: Sendable {
         slots.firstIndex { path.components.starts(with: $0.path.components) }
     }
 
+    /// The value of the template at a path of the profile, with the position of its key.
+    func key(at path: JSONPath) -> JSONNode {
+        let value = node(at: path)
+        let object = node(at: JSONPath(Array(path.components.dropLast())))
+        guard let member = object.members?.first(where: { path.components.last == .key($0.key) }) else { return value }
+        return JSONNode(value.value, at: member.keyPosition, path: value.path)
+    }
+
     /// The innermost value of the template around a path of the profile.
     func node(at path: JSONPath) -> JSONNode {
         var node = self.node

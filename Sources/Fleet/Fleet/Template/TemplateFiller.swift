@@ -55,6 +55,9 @@ struct TemplateFiller {
         fleet.template.slot(at: path).map { origins[$0] } ?? .node(fleet.template.node(at: path))
     }
 
+    /// The origin of the key of the value at a path of the profile: its place in the template.
+    func originOfKey(at path: JSONPath) -> ValueOrigin { .node(fleet.template.key(at: path)) }
+
     private mutating func resolve(_ expression: Expression, at origin: ValueOrigin, path: [String]) -> Resolved {
         if let name = expression.wholeVariable { return resolve(name, at: origin, path: path) }
         var text = ""
