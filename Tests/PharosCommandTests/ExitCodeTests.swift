@@ -166,7 +166,7 @@ import Testing
     static let others = [
         Mistake(
             "bogus", 64,
-            "pharos has no command \"bogus\"; there are encode, decode, adapters, advertise, ibeacon, run, scan, "
+            "pharos has no command \"bogus\"; there are encode, decode, adapters, advertise, ibeacon, run, install, set, remove, scan, "
                 + "audit, qualify, calibrate, find, status, "
                 + "doctor, controller, profile, fleet, plan, sample, collect, history, inventory, listen, locate, map, proxy, where, zones"
         ),

@@ -9,13 +9,16 @@ import Testing
         let path = folder.path + "/desk.json"
         let result = try Program.run(["profile", "init", path] + arguments)
         #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
-        #expect(result.output.contains("typical") && result.output.contains("not measured"))
+        let hasPower = !["raw", "bthome", "eddystone-tlm"].contains { arguments.contains($0) }
+        #expect(result.output.contains("typical") == hasPower && result.output.contains("not measured") == hasPower)
         return (String(decoding: try Files.read(path), as: UTF8.self), path)
     }
 
     @Test(arguments: [
         ["--type", "ibeacon"], ["--type", "ibeacon", "--interval-ms", "1.28s", "--name", "hall"],
         ["--type", "eddystone-uid"], ["--type", "eddystone-url", "--url", "https://example.org/n2"],
+        ["--type", "altbeacon", "--local-name", "Desk 3"], ["--type", "eddystone-tlm"], ["--type", "EID"],
+        ["--type", "bthome"], ["--type", "raw", "--local-name", "Desk 3"], ["--type", "url", "--url", "https://a.org"],
     ])
     func whatItMakesIsGoodAndCanBeSent(_ arguments: [String]) throws {
         let folder = try TemporaryFolder()
@@ -49,9 +52,38 @@ import Testing
         #expect(try Files.read(path) == Array("mine".utf8))
     }
 
+    @Test func forceReplacesAFile() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("desk.json", Array("mine".utf8))
+        #expect(try Program.run("profile", "init", path, "--type", "ibeacon", "--force").code == 0)
+        #expect(try Program.run("profile", "check", path).code == 0)
+    }
+
+    /// A terminal for the dialogue: `script` copies what is written to it.
+    @Test(arguments: [
+        ("4\\nhall\\n250 ms\\nhttps://example.org/a b\\n https://example.org \\n", "eddystone-url"),
+        ("altbeacn\\nAltBeacon\\nmy hall\\nhall\\n250\\n", "altbeacon"), ("\\nhall\\n250ms\\n", "ibeacon"),
+    ])
+    func theDialogueTakesNumbersAndNames(_ answers: String, _ type: String) throws {
+        let folder = try TemporaryFolder()
+        let result = try Program.shell(
+            "cd \"$1\" && { sleep 1; printf '\(answers)'; sleep 1; } | script -qec \"$0 profile init\" /dev/null",
+            folder.path)
+        #expect(result.output.contains("Wrote hall.json"), "\(result)")
+        let text = String(decoding: (try? Files.read(folder.place("hall.json"))) ?? [], as: UTF8.self)
+        #expect(text.contains("\"type\": \"\(type)\"") && text.contains("\"intervalMs\": 250"), "\(text)")
+        if type == "eddystone-url" {
+            #expect(text.contains("\"url\": \"https://example.org\""))
+            #expect(result.output.contains("did you mean https://example.org/a%20b?"), "\(result)")
+        }
+        if type == "altbeacon" {
+            #expect(result.output.contains("did you mean altbeacon?") && result.output.contains("is not a valid name"))
+        }
+    }
+
     @Test func withoutATerminalAndATypeItSaysWhatToGive() throws {
         let result = try Program.run("profile", "init")
-        #expect(result.code == 64 && result.errors.contains("give --type ibeacon, eddystone-uid or eddystone-url"))
+        #expect(result.code == 64 && result.errors.contains("give --type ibeacon, altbeacon, eddystone-uid"))
     }
 
     @Test func aWrongNameOrAddressIsOneSentence() throws {

@@ -216,7 +216,8 @@ import Testing
                 + "\"grantedRadioPowerDbm\":null,\"events\":null,\"eventsCounted\":false,\"content\":null,"
                 + "\"octets\":null}],\"rearms\":{},"
                 + "\"lastError\":\"the process exited without reporting a reason; see `systemctl status pharos@x` and "
-                + "its journal\",\"rejectedFile\":null,\"controller\":null,\"telemetry\":null,\"eidClockAheadS\":null}],\"listeners\":[]}\n")
+                + "its journal\",\"rejectedFile\":null,\"controller\":null,\"telemetry\":null,\"eidClockAheadS\":null}],\"listeners\":[]}\n"
+        )
     }
 
     @Test func directoriesThatCannotBeReadAreNamed() throws {

@@ -6,19 +6,23 @@ import Testing
 
 @Suite("A profile to start from")
 struct FirstProfileTests {
-    @Test("it is a good profile of the frame that was asked for", arguments: FirstProfile.Frame.allCases)
-    func isGood(_ frame: FirstProfile.Frame) throws {
+    @Test("it is a good profile of the frame that was asked for", arguments: FrameKind.allCases)
+    func isGood(_ frame: FrameKind) throws {
         var generator = SplitMix64(seed: 7)
         let interval = try RequestedInterval("152.5ms", in: AdvertisingInterval.legacyRange)
         let made = try #require(
             FirstProfile(
-                frame, name: "hall", interval: interval, url: "https://example.org", using: &generator))
+                frame, name: "hall", interval: interval, url: "https://example.org", localName: "Hall",
+                using: &generator))
         let (profile, problems) = BeaconProfile.decode(Array(made.text.utf8))
         #expect(problems.isEmpty, "\(problems)")
         let advertisement = try #require(profile?.advertisements.first)
         #expect(profile?.name == "hall" && profile?.advertisements.count == 1)
         #expect(advertisement.content.typeName == frame.rawValue)
         #expect(advertisement.interval == interval.interval)
+        #expect((profile?.scanResponse?.localName == "Hall") == (frame != .eddystoneEID && frame != .raw))
+        #expect(made.text.contains("Hall") == (frame != .eddystoneEID))
+        #expect(made.keyFile == (frame == .eddystoneEID ? "hall.key" : nil))
     }
 
     @Test("an Eddystone-URL needs its address, and names follow the rules of profiles")

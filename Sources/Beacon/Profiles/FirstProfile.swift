@@ -1,62 +1,75 @@
-internal import BeaconFrames
+public import BeaconFrames
 public import BluetoothTypes
 public import Configuration
 
 /// A profile to start from, with one advertisement.
 public struct FirstProfile: Sendable {
-    /// The frames of a first profile.
-    public enum Frame: String, CaseIterable, Sendable {
-        /// With a new random UUID, major 1 and minor 1.
-        case iBeacon = "ibeacon"
-        /// With the namespace of a new random UUID, and instance 1.
-        case eddystoneUID = "eddystone-uid"
-        /// With the web address of the caller.
-        case eddystoneURL = "eddystone-url"
-    }
-
     /// The name of the beacon.
     public let name: String
+    /// The file for the identity key that the profile names; `nil` for frames without a key.
+    public let keyFile: String?
     private let interval: RequestedInterval
-    private let identity: [(String, JSONValue)]
-    private let type: Frame
+    private let content: [(String, JSONValue)]
+    private let kind: FrameKind
+    private let localName: String?
 
     /// - Parameters:
     ///   - name: As ``name(_:)`` returns it.
-    ///   - url: As the function of that name returns it; needed for an Eddystone-URL, and ignored for others.
+    ///   - url: Needed for an Eddystone-URL, and ignored for others.
+    ///   - localName: The name for scanners that ask. Raw structures consist of it, or of `name`. Ignored for an EID,
+    ///     which a constant name would identify.
     ///   - generator: The source of the new identity.
     /// - Returns: `nil` for an Eddystone-URL without its address.
     public init?(
-        _ type: Frame, name: String, interval: RequestedInterval, url: String? = nil,
+        _ kind: FrameKind, name: String, interval: RequestedInterval, url: String? = nil, localName: String? = nil,
         using generator: inout some RandomNumberGenerator
     ) {
-        self.type = type
+        self.kind = kind
         self.name = name
         self.interval = interval
-        switch type {
-        case .iBeacon:
-            let uuid = FixedOctets<16>.randomUUID(using: &generator)
-            identity = [("uuid", .string(uuid.uuidText)), ("major", 1), ("minor", 1)]
+        keyFile = kind == .eddystoneEID ? name + ".key" : nil
+        self.localName = kind == .eddystoneEID || kind == .raw ? nil : localName
+        let uuid = FixedOctets<16>.randomUUID(using: &generator)
+        switch kind {
+        case .iBeacon: content = [("uuid", .string(uuid.uuidText)), ("major", 1), ("minor", 1)]
+        case .altBeacon:
+            content = [("companyId", "0x0118"), ("id", .string(Hexadecimal.text(uuid.octets) + "00010001"))]
         case .eddystoneUID:
-            guard let namespace = try? EddystoneUID.namespace(fromUUID: .randomUUID(using: &generator)) else {
-                return nil
-            }
-            identity = [("namespace", .hex(namespace.octets)), ("instance", "000000000001")]
+            guard let namespace = try? EddystoneUID.namespace(fromUUID: uuid) else { return nil }
+            content = [("namespace", .hex(namespace.octets)), ("instance", "000000000001")]
         case .eddystoneURL:
             guard let url else { return nil }
-            identity = [("url", .string(url))]
+            content = [("url", .string(url))]
+        case .eddystoneTLM, .btHome: content = [("temperature", "auto"), ("battery", "auto")]
+        case .eddystoneEID:
+            content = [("identityKeyFile", .optional(keyFile) { .string($0) }), ("rotationExponent", 10)]
+        case .raw:
+            content = [
+                (
+                    "structures",
+                    .array([
+                        .record([("type", "flags"), ("flags", "0x06")]),
+                        .record([("type", "complete-local-name"), ("name", .string(localName ?? name))]),
+                    ])
+                )
+            ]
         }
     }
 
-    /// The profile's file. Its measured power is the typical one.
+    /// The profile's file. Its measured power, if the frame has one, is the typical one.
     public var text: String {
-        let members: [(String, JSONValue)] =
-            [("type", .string(type.rawValue))] + identity + [
-                ("intervalMs", .decimal(interval.milliseconds)), ("measuredPowerDbm", "typical"),
-            ]
-        return JSONValue.record([
+        var members: [(String, JSONValue)] = [("type", .string(kind.rawValue))] + content
+        members.append(("intervalMs", .decimal(interval.milliseconds)))
+        if hasMeasuredPower { members.append(("measuredPowerDbm", "typical")) }
+        var profile: [(String, JSONValue)] = [
             ("version", 1), ("name", .string(name)), ("advertisements", .array([.record(members)])),
-        ]).pretty
+        ]
+        if let localName { profile.append(("scanResponse", .record([("localName", .string(localName))]))) }
+        return JSONValue.record(profile).pretty
     }
+
+    /// Whether the frame has a measured power.
+    public var hasMeasuredPower: Bool { MeasuredPowerKeys.of(kind) != nil }
 
     /// A name that profiles may have.
     ///

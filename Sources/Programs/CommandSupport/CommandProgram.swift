@@ -116,6 +116,7 @@ enum UnknownCommand {
                 continue
             }
             if configuration.defaultSubcommand != nil { return nil }
+            if path == "pharos", let advice = serviceAdvice(word, arguments.dropFirst().first) { return advice }
             let names = configuration.subcommands.compactMap { $0.configuration.commandName }
             let advice =
                 NearestWord.find(word, among: names).map { "did you mean `\(path) \($0)`?" }
@@ -123,6 +124,26 @@ enum UnknownCommand {
             return "\(path) has no command \(ProblemText.quoted(word)); \(advice)"
         }
         return nil
+    }
+}
+
+extension UnknownCommand {
+    /// The verbs of services, which systemd has and Pharos has not.
+    private static let serviceVerbs = [
+        "start": "start", "stop": "stop", "restart": "restart", "enable": "enable --now", "disable": "disable --now",
+        "reload": "reload",
+    ]
+
+    /// Returns the command for a verb of services; `nil` for other words.
+    private static func serviceAdvice(_ word: String, _ beacon: String?) -> String? {
+        let name = beacon.flatMap { $0.hasPrefix("-") ? nil : TerminalText.line($0) } ?? "NAME"
+        if word == "edit" {
+            return "beacons are services of systemd: use `sudo pharos set \(name) KEY=VALUE`, or edit "
+                + "/etc/pharos/\(name).json and use `sudo systemctl reload pharos@\(name)`"
+        }
+        return serviceVerbs[word].map {
+            "beacons are services of systemd: use `sudo systemctl \($0) pharos@\(name)`"
+        }
     }
 }
 

@@ -14,9 +14,9 @@ struct Pharos: ParsableCommand {
             """,
         version: CommandProgram.version,
         subcommands: [
-            Encode.self, Decode.self, Adapters.self, Advertise.self, AdvertiseIBeacon.self, Run.self, Scan.self,
-            Audit.self, Qualify.self, Calibrate.self, Find.self, IdentityResolvingKeys.self, Status.self, Doctor.self,
-            ControllerCommand.self,
+            Encode.self, Decode.self, Adapters.self, Advertise.self, AdvertiseIBeacon.self, Run.self, Install.self,
+            SetCommand.self, Remove.self, Scan.self, Audit.self, Qualify.self, Calibrate.self, Find.self,
+            IdentityResolvingKeys.self, Status.self, Doctor.self, ControllerCommand.self,
             ProfileCommand.self, FleetCommand.self, PlanCommand.self, SampleCommand.self,
         ] + HubProgram.commands)
 

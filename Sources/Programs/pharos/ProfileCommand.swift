@@ -1,11 +1,11 @@
-public import ArgumentParser
+internal import ArgumentParser
 internal import BeaconFrames
 internal import BeaconService
 internal import BluetoothTypes
 internal import CommandSupport
 internal import Configuration
 internal import LinuxHost
-public import Profiles
+internal import Profiles
 
 struct ProfileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -73,26 +73,33 @@ struct ProfileSchema: ParsableCommand {
     }
 }
 
-extension FirstProfile.Frame: ExpressibleByArgument {}
-
 /// `profile init`: writes a first profile, from options or from answers on the terminal.
 struct ProfileInit: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init", abstract: "Write a beacon profile to start from.",
         discussion: """
-            Without --type it asks on the terminal. An iBeacon gets a new random UUID, an Eddystone-UID a new random \
-            namespace. The measured power is a typical value: measure your own beacon before you rely on distances.
+            pharos profile init lobby.json
+            pharos profile init lobby.json --type eddystone-url --url https://example.org
+
+            Without --type it asks on the terminal. An iBeacon and an AltBeacon get a new random identity, an \
+            Eddystone-UID a new random namespace, and an Eddystone-EID a new key in the file NAME.key. The measured power \
+            is a typical value: measure your own beacon before you rely on distances.
             """)
 
     @Argument(help: "File to write (default: the beacon's name with .json).", completion: .file())
     var file: String?
 
-    @Option(help: "Frame to send: ibeacon, eddystone-uid or eddystone-url.")
-    var type: FirstProfile.Frame?
+    @Option(
+        help: ArgumentHelp("Frame to send: \(Self.names).", valueName: "type"),
+        completion: .list(FrameKind.allCases.map(\.rawValue)), transform: Self.frame)
+    var type: FrameKind?
 
     @Option(
         help: ArgumentHelp("Name of the beacon: letters, digits, \".\", \"_\" and \"-\".", valueName: "name"))
     var name: String?
+
+    @Option(help: ArgumentHelp("Name that phones show, at most 29 bytes.", valueName: "name"))
+    var localName: String?
 
     @Option(help: ArgumentHelp("Web address that an eddystone-url sends.", valueName: "url"))
     var url: String?
@@ -100,13 +107,17 @@ struct ProfileInit: ParsableCommand {
     @Option(help: ArgumentHelp("Advertising interval, such as 100, 100ms or 1.28s.", valueName: "ms"))
     var intervalMs: String?
 
+    @Flag(help: "Replace the file if it exists.")
+    var force = false
+
+    private static let names = FrameKind.allCases.map(\.rawValue).joined(separator: ", ")
+
     func run() throws {
         let isAsking = type == nil
         guard !isAsking || Terminal.inputIsTerminal else {
-            throw Failure(.usage, "without a terminal, give --type ibeacon, eddystone-uid or eddystone-url")
+            throw Failure(.usage, "without a terminal, give --type \(Self.names)")
         }
-        let type =
-            try type ?? ask("What to send (ibeacon, eddystone-uid, eddystone-url)", default: "ibeacon", Self.frame)
+        let type = try type ?? ask(Self.question, default: "1", Self.frame)
         let given = name ?? file.map(Self.stem)
         let name =
             try given.map(Self.beaconName)
@@ -120,19 +131,56 @@ struct ProfileInit: ParsableCommand {
         if type == .eddystoneURL {
             url = try self.url.map(Self.url) ?? (isAsking ? ask("Web address", default: nil, Self.url) : nil)
         }
+        if localName != nil, type == .eddystoneEID {
+            throw Failure(
+                .usage, "--local-name cannot be combined with eddystone-eid: the name would identify the beacon")
+        }
         var generator = SystemRandomNumberGenerator()
-        guard let profile = FirstProfile(type, name: name, interval: interval, url: url, using: &generator) else {
+        let made = FirstProfile(type, name: name, interval: interval, url: url, localName: localName, using: &generator)
+        guard let profile = made else {
             throw Failure(.usage, "an eddystone-url needs a web address: --url https://example.org")
         }
         let path = file ?? name + ".json"
-        try NewFile.write(profile.text, to: path)
+        // A local name that is too long is a problem of the profile.
+        let report = ProfileReport(Array(profile.text.utf8), file: path)
+        guard report.profile != nil else { throw report.refusal }
+        try write(profile, to: path)
+        let power =
+            profile.hasMeasuredPower
+            ? " Its measured power is typical (\(BeaconProfile.typicalMeasuredPower)), not measured." : ""
         Terminal.write(
             """
-            Wrote \(path). Its measured power is typical (\(BeaconProfile.typicalMeasuredPower)), not measured.
+            Wrote \(path).\(power)
             Next: pharos advertise \(path) --adapter virtual
 
             """)
     }
+
+    private func write(_ profile: FirstProfile, to path: String) throws {
+        if let keyFile = profile.keyFile {
+            let place = InputFile.directory(of: path) + keyFile
+            do throws(SystemError) {
+                if !Files.exists(place) {
+                    let digits = Hexadecimal.text(Privileges.randomOctets(16)) + "\n"
+                    try Files.createSecret(place, with: Array(digits.utf8))
+                    Terminal.write("Wrote \(place), a new identity key; keep it secret.\n")
+                }
+            } catch {
+                throw Failure(.osError, "\(place): \(error.text)")
+            }
+        }
+        guard force, Files.exists(path) else { return try NewFile.write(profile.text, to: path) }
+        do throws(SystemError) {
+            try Files.replace(path, with: Array(profile.text.utf8), keepsRights: true)
+        } catch {
+            throw Failure(.osError, "\(path): \(error.text)")
+        }
+    }
+
+    private static let question =
+        "Frames: "
+        + FrameKind.allCases.enumerated().map { "\($0.offset + 1) \($0.element.rawValue)" }.joined(separator: ", ")
+        + "\nFrame to send, by number or name"
 
     /// Asks until the answer is valid. An empty line chooses the default.
     private func ask<Value>(
@@ -152,9 +200,14 @@ struct ProfileInit: ParsableCommand {
         }
     }
 
-    private static func frame(_ text: String) throws -> FirstProfile.Frame {
-        if let frame = FirstProfile.Frame(rawValue: text) { return frame }
-        throw Mistake("use one of " + FirstProfile.Frame.allCases.map(\.rawValue).joined(separator: ", "))
+    /// A frame by its number in the list, its name, or the name's second part, as in `pharos encode url`.
+    private static func frame(_ text: String) throws -> FrameKind {
+        let all = FrameKind.allCases
+        if let number = Int(text), all.indices.contains(number - 1) { return all[number - 1] }
+        let word = text.lowercased()
+        if let kind = all.first(where: { $0.rawValue == word || $0.rawValue == "eddystone-" + word }) { return kind }
+        let advice = NearestWord.find(word, among: all.map(\.rawValue)).map { "did you mean \($0)? " } ?? ""
+        throw Mistake(advice + "use a number of 1...\(all.count), or one of \(names)")
     }
 
     private static func beaconName(_ text: String) throws -> String {

@@ -1,0 +1,149 @@
+internal import BeaconFrames
+internal import BluetoothTypes
+public import Configuration
+
+/// A change of one value in a profile's file, as `pharos set lobby url=https://example.org` requests it.
+public struct ProfileEdit: Sendable {
+    /// The key as the user wrote it: `url`, `ibeacon.minor`, `advertisements[1].intervalMs` or `scanResponse.localName`.
+    private let key: String
+    private let value: String
+
+    /// Parses `key=value`; `nil` without a key and an equals sign.
+    public init?(_ text: String) {
+        guard let equals = text.firstIndex(of: "="), equals > text.startIndex else { return nil }
+        key = String(text[..<equals])
+        value = String(text[text.index(after: equals)...])
+    }
+
+    /// Returns the file's contents with the new value. All other values stay as they are.
+    ///
+    /// - Throws: ``ProfileEditError`` if no value of the profile has this key, if several have it, or with every problem
+    ///   of the profile that would result.
+    public func applied(to octets: [UInt8]) throws(ProfileEditError) -> [UInt8] {
+        let (root, faults) = JSONDocument.parse(octets)
+        guard let root, faults.isEmpty else { throw .problems(faults) }
+        let place = try place(in: root)
+        var problems: [FileProblem] = []
+        for candidate in candidates {
+            let text = Array(root.replacing(place.components[...], with: candidate).pretty.utf8)
+            let (profile, found) = BeaconProfile.decode(text)
+            if profile != nil { return text }
+            // The problem of the first reading is the one to show: the others guess more.
+            if problems.isEmpty { problems = found.filter(\.isError) }
+        }
+        throw .problems(problems)
+    }
+
+    /// The value as JSON has it, an interval such as `1.28s` in milliseconds, or a string.
+    private var candidates: [JSONValue] {
+        var candidates: [JSONValue] = []
+        if key.hasSuffix("intervalMs"),
+            let interval = try? RequestedInterval(value, in: AdvertisingInterval.extendedRange)
+        {
+            candidates.append(.decimal(interval.milliseconds))
+        }
+        let (root, faults) = JSONDocument.parse(Array(value.utf8))
+        if let root, faults.isEmpty { candidates.append(root.json) }
+        return candidates + [.string(value)]
+    }
+
+    private func place(in root: JSONNode) throws(ProfileEditError) -> JSONPath {
+        let advertisements = root["advertisements"]?.elements ?? []
+        let kinds = advertisements.map { $0["type"]?.string.flatMap(FrameKind.init) }
+        let steps = key.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        if steps.count == 2 {
+            if steps[0] == "scanResponse" { return JSONPath([.key("scanResponse"), .key(steps[1])]) }
+            let named = kinds.indices.filter { kinds[$0]?.rawValue == steps[0] || "advertisements[\($0)]" == steps[0] }
+            guard let index = named.first, named.count == 1 else {
+                throw .unknown(key, advice: named.isEmpty ? Self.owners(kinds) : Self.ambiguous(steps[1], named))
+            }
+            return Self.path(index, steps[1])
+        }
+        if ProfileFormat.keys.contains(key), !Self.fixedKeys.contains(key) {
+            return JSONPath([.key(key)])
+        }
+        if key == "name" {
+            throw .unknown(
+                key, advice: "a beacon keeps its name; install a profile with the new name, and remove this one")
+        }
+        if key == "localName" { return JSONPath([.key("scanResponse"), .key(key)]) }
+        let owners = kinds.indices.filter { index in
+            kinds[index].map { AdvertisementFormat.keys(of: $0).contains(key) } == true && key != "type"
+        }
+        guard let index = owners.first else {
+            let all = Set(ProfileFormat.keys + kinds.compactMap(\.self).flatMap(AdvertisementFormat.keys(of:)))
+            let known = all.subtracting(Self.fixedKeys)
+            let nearest = NearestWord.find(key, among: known.sorted()).map { "did you mean \($0)?" }
+            throw .unknown(key, advice: nearest ?? "known here: \(known.sorted().joined(separator: ", "))")
+        }
+        guard owners.count == 1 else { throw .unknown(key, advice: Self.ambiguous(key, owners)) }
+        return Self.path(index, key)
+    }
+
+    /// Keys that are not single values, or that the beacon keeps.
+    private static let fixedKeys: Set = ["$schema", "version", "name", "advertisements", "scanResponse", "type"]
+
+    private static func path(_ index: Int, _ key: String) -> JSONPath {
+        JSONPath([.key("advertisements"), .index(index), .key(key)])
+    }
+
+    private static func ambiguous(_ key: String, _ indices: [Int]) -> String {
+        "several advertisements have it; name one: "
+            + indices.map { "advertisements[\($0)].\(key)" }.joined(separator: ", ")
+    }
+
+    private static func owners(_ kinds: [FrameKind?]) -> String {
+        "the advertisements are " + kinds.compactMap { $0?.rawValue }.joined(separator: ", ")
+    }
+}
+
+/// The reason why a value of a profile cannot be changed.
+public enum ProfileEditError: Error, Sendable {
+    /// The profile has no such key, or several.
+    case unknown(String, advice: String)
+    /// The problems of the file, or of the file with the new value.
+    case problems([FileProblem])
+
+    /// One sentence for each problem.
+    public var messages: [String] {
+        switch self {
+        case .unknown(let key, let advice): ["\(ProblemText.quoted(key)): \(advice)"]
+        case .problems(let problems): problems.map { "\($0.path): \($0.message)" }
+        }
+    }
+}
+
+extension JSONNode {
+    /// The value without positions.
+    fileprivate var json: JSONValue {
+        switch value {
+        case .null, .malformed: .null
+        case .boolean(let value): .boolean(value)
+        case .number(let number): .number(number)
+        case .string(let text): .string(text)
+        case .array(let elements): .array(elements.map(\.json))
+        case .object(let members): .object(members.map { .init($0.key, $0.value.json) })
+        }
+    }
+
+    /// The value with another one at a path, whose objects are added if they are missing.
+    fileprivate func replacing(_ path: ArraySlice<JSONPath.Component>, with new: JSONValue) -> JSONValue {
+        guard let step = path.first else { return new }
+        let rest = path.dropFirst()
+        switch (step, value) {
+        case (.key(let key), .object(let members)):
+            guard members.contains(where: { $0.key == key }) else {
+                let added = JSONValue.Member(key, Self.empty.replacing(rest, with: new))
+                return .object(members.map { .init($0.key, $0.value.json) } + [added])
+            }
+            return .object(
+                members.map { .init($0.key, $0.key == key ? $0.value.replacing(rest, with: new) : $0.value.json) })
+        case (.index(let index), .array(let elements)):
+            return .array(
+                elements.indices.map { $0 == index ? elements[$0].replacing(rest, with: new) : elements[$0].json })
+        default: return json
+        }
+    }
+
+    private static let empty = JSONNode(.object([]), at: JSONPosition(line: 1, column: 1), path: .root)
+}

@@ -1,0 +1,236 @@
+internal import ArgumentParser
+internal import BeaconFrames
+internal import BeaconService
+internal import CommandSupport
+internal import Configuration
+internal import EddystoneSecurity
+internal import LinuxHost
+internal import Profiles
+
+/// The options of the commands that change the beacons of this machine.
+struct InstalledOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Directory of the installed profiles.", valueName: "directory"), completion: .directory)
+    var profileDir = "/etc/pharos"
+
+    @Option(
+        help: ArgumentHelp("Directory of the status files of running instances.", valueName: "directory"),
+        completion: .directory)
+    var runtimeDir = StatusFile.defaultDirectory
+
+    @Option(
+        help: ArgumentHelp("Wait this long until the beacon is on the air (default: 10).", valueName: "seconds"),
+        transform: OptionValue.duration)
+    var waitS = 10_000_000
+
+    func path(of name: String) -> String { "\(profileDir)/\(name).json" }
+
+    /// The contents of an installed profile.
+    func read(_ name: String) throws -> [UInt8] {
+        do throws(FileProblem) {
+            _ = try FirstProfile.name(name)
+        } catch {
+            throw Failure(.usage, error.message)
+        }
+        do throws(SystemError) {
+            return try Files.read(path(of: name), limit: ProfileReport.sizeLimit)
+        } catch {
+            guard error.errno == SystemError.noEntry else { throw Self.failure(error, path(of: name)) }
+            let names = Files.names(in: profileDir).filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }
+            let advice =
+                NearestWord.find(name, among: names).map { "; did you mean \($0)?" }
+                ?? (names.isEmpty ? "" : "; there are " + names.joined(separator: ", "))
+            throw Failure(.noInput, "\(path(of: name)): no such profile is installed\(advice)")
+        }
+    }
+
+    func write(_ octets: [UInt8], to name: String) throws {
+        do throws(SystemError) {
+            try Files.makeDirectory(profileDir)
+            try Files.replace(path(of: name), with: octets)
+        } catch {
+            throw Self.failure(error, path(of: name))
+        }
+    }
+
+    static func failure(_ error: SystemError, _ path: String) -> Failure {
+        switch error.errno {
+        case SystemError.notPermitted, SystemError.accessDenied:
+            Failure(.notPermitted, "\(path): \(error.text); run the command with sudo")
+        default: Failure(.osError, "\(path): \(error.text)")
+        }
+    }
+
+    /// Runs systemctl.
+    ///
+    /// - Throws: A ``Failure`` with its message if it does not succeed.
+    static func systemctl(_ arguments: String...) throws {
+        guard let message = try problem(["systemctl"] + arguments) else { return }
+        throw Failure(.unavailable, "systemctl \(arguments.joined(separator: " ")): \(message)")
+    }
+
+    /// Returns whether the beacon's unit runs or starts.
+    static func isActive(_ name: String) throws -> Bool {
+        try problem(["systemctl", "is-active", "--quiet", "pharos@\(name)"]) == nil
+    }
+
+    /// Returns `nil` if the program succeeds, otherwise its message.
+    private static func problem(_ command: [String]) throws -> String? {
+        switch try ProcessPool.run([command], parallel: 1, timeoutSeconds: 90, outputLimit: 1 << 16).first {
+        case .ended(_, let errors, let code):
+            if code == 0 { return nil }
+            let text = TerminalText.line(String(decoding: errors.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+            return text.isEmpty ? "exit status \(code)" : text
+        case .notStarted(let error): return error.text
+        case .late, nil: return "it did not end"
+        }
+    }
+
+    /// Waits until the beacon sends this profile, and shows its status.
+    ///
+    /// - Throws: A ``Failure`` with exit code 75 if it is not on the air in time.
+    func showWhenOnAir(_ name: String, _ profile: [UInt8]) throws {
+        let hash = Fingerprint.text(of: profile)
+        let deadline = MonotonicClock.nanoseconds() + UInt64(waitS) * 1000
+        var status: InstanceStatus?
+        while true {
+            status = (try? StatusFile.all(in: runtimeDir))?.status.instances.first { $0.name == name }
+            if let status, status.state == .onAir, status.profileHash == hash { break }
+            guard MonotonicClock.nanoseconds() < deadline else {
+                if let status { show(status) }
+                throw Failure(
+                    .temporaryFailure,
+                    "\(name): the new profile is installed, but not on the air yet; see `systemctl status pharos@\(name)` and "
+                        + "`sudo pharos doctor`")
+            }
+            _ = try? Poller.wait([], milliseconds: 50)
+        }
+        if let status { show(status) }
+    }
+
+    private func show(_ status: InstanceStatus) {
+        let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
+        Terminal.write(StatusText.lines(status, now: now, color: Terminal.wantsColor))
+    }
+}
+
+/// `install FILE`: from a file to a beacon that starts at every boot.
+struct Install: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "install", abstract: "Install a profile on this machine, and put it on the air at every boot.",
+        discussion: """
+            pharos profile init lobby.json
+            sudo pharos install lobby.json
+
+            Checks the profile, copies it to /etc/pharos/NAME.json, enables and starts pharos@NAME, waits until it is on \
+            the air, and shows its status. A beacon of that name that runs already takes the new profile over.
+            """)
+
+    @Argument(help: "Beacon profile, such as lobby.json.", completion: .file())
+    var file: String
+
+    @OptionGroup var options: InstalledOptions
+
+    func run() throws {
+        let octets = try ProfileReport.read(file)
+        let report = ProfileReport(octets, file: file)
+        guard let profile = report.profile else { throw report.refusal }
+        for problem in report.problems { Terminal.writeError("pharos: \(problem.text(file: file))\n") }
+        let name = profile.name
+        for key in profile.advertisements.compactMap(\.content.keyFile) {
+            let place = key.hasPrefix("/") ? key : "\(options.profileDir)/\(key)"
+            guard !Files.exists(place) else { continue }
+            let source = key.hasPrefix("/") ? "KEY" : InputFile.directory(of: file) + key
+            throw Failure(
+                .noInput,
+                "\(place): the profile's key is missing; install it first: sudo install -D -o pharos -m 600 \(source) \(place)"
+            )
+        }
+        try options.write(octets, to: name)
+        if case .some(let adapter) = profile.adapter, ["tcp:", "unix:", "serial:"].contains(where: adapter.hasPrefix) {
+            Terminal.writeError(
+                "pharos: \(adapter) needs a drop-in for pharos@\(name): see /usr/share/pharos/systemd\n")
+        }
+        let isActive = try InstalledOptions.isActive(name)
+        try InstalledOptions.systemctl("enable", "--now", "pharos@\(name)")
+        if isActive { try InstalledOptions.systemctl("reload", "pharos@\(name)") }
+        try options.showWhenOnAir(name, octets)
+    }
+}
+
+/// `set NAME key=value …`: changes values of an installed profile.
+struct SetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Change values of an installed profile without interrupting the beacon.",
+        discussion: """
+            sudo pharos set lobby url=https://example.org/menu
+            sudo pharos set lobby radioPowerDbm=-4 ibeacon.intervalMs=250
+
+            A key that several advertisements have needs the type or the number of the advertisement before it: \
+            ibeacon.minor or advertisements[0].minor, counted from 0. Nothing is changed if the result would be invalid.
+            """)
+
+    @Argument(help: "Name of the beacon.")
+    var name: String
+
+    @Argument(help: ArgumentHelp("New values.", valueName: "key=value"))
+    var values: [String]
+
+    @OptionGroup var options: InstalledOptions
+
+    func run() throws {
+        var octets = try options.read(name)
+        for text in values {
+            guard let edit = ProfileEdit(text) else {
+                throw Failure(.usage, "\(text): write KEY=VALUE, such as url=https://example.org")
+            }
+            do throws(ProfileEditError) {
+                octets = try edit.applied(to: octets)
+            } catch {
+                let status: ExitStatus = if case .unknown = error { .usage } else { .configuration }
+                throw Failure(status, error.messages.map { "\(text): \($0)" })
+            }
+        }
+        try options.write(octets, to: name)
+        guard try InstalledOptions.isActive(name) else {
+            Terminal.write(
+                "\(options.path(of: name)) is changed; the beacon does not run: `sudo systemctl enable --now pharos@\(name)`\n"
+            )
+            return
+        }
+        try InstalledOptions.systemctl("reload", "pharos@\(name)")
+        try options.showWhenOnAir(name, octets)
+    }
+}
+
+/// `remove NAME`: takes a beacon off the air for good.
+struct Remove: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Take a beacon off the air, and remove its profile from this machine.",
+        discussion: """
+            sudo pharos remove lobby
+
+            Its keys in /etc/pharos/keys and its state in /var/lib/pharos stay, so that the beacon can come back with the \
+            same identity.
+            """)
+
+    @Argument(help: "Name of the beacon.")
+    var name: String
+
+    @Option(
+        help: ArgumentHelp("Directory of the installed profiles.", valueName: "directory"), completion: .directory)
+    var profileDir = "/etc/pharos"
+
+    func run() throws {
+        var options = InstalledOptions()
+        options.profileDir = profileDir
+        _ = try options.read(name)
+        try InstalledOptions.systemctl("disable", "--now", "pharos@\(name)")
+        do throws(SystemError) {
+            try Files.remove(options.path(of: name))
+        } catch {
+            throw InstalledOptions.failure(error, options.path(of: name))
+        }
+        Terminal.write("\(name) is off the air, and \(options.path(of: name)) is removed.\n")
+    }
+}

@@ -1,0 +1,109 @@
+import Glibc
+import LinuxHost
+import TestSupport
+import Testing
+
+/// `install`, `set` and `remove`, with a script in the place of systemctl that starts the service itself.
+@Suite struct InstallTests {
+    private let folder: TemporaryFolder
+
+    private static let systemctl = """
+        #!/bin/sh
+        d=${0%/*}
+        echo "$*" >> "$d/calls"
+        case $1 in
+        is-active) [ -e "$d/pid" ] ;;
+        enable)
+            [ -e "$d/pid" ] || {
+                "$PHAROS" run "$d/etc/lobby.json" --adapter virtual --state-dir "$d/state" --runtime-dir "$d/run" \\
+                    > "$d/log" 2>&1 &
+                echo $! > "$d/pid"
+            } ;;
+        reload) kill -HUP "$(cat "$d/pid")" ;;
+        disable) [ ! -e "$d/pid" ] || { kill "$(cat "$d/pid")"; rm "$d/pid"; } ;;
+        *) exit 1 ;;
+        esac
+        """
+
+    init() throws {
+        folder = try TemporaryFolder()
+        _ = unsafe chmod(try folder.file("systemctl", text: Self.systemctl + "\n"), 0o755)
+        for name in ["run", "state"] { try Files.makeDirectory(folder.place(name)) }
+    }
+
+    private func pharos(_ words: String) throws -> Program.Result {
+        try Program.shell("cd \"$1\" && PHAROS=\"$0\" PATH=\"$1:$PATH\" exec \"$0\" \(words)", folder.path)
+    }
+
+    private var installed: String {
+        String(decoding: (try? Files.read(folder.place("etc/lobby.json"))) ?? [], as: UTF8.self)
+    }
+
+    @Test func aProfileIsInstalledChangedAndRemoved() throws {
+        let places = "--profile-dir etc --runtime-dir run"
+        defer { _ = try? pharos("remove lobby --profile-dir etc") }
+        let made = try pharos("profile init lobby.json --type eddystone-url --url https://example.org")
+        #expect(made.code == 0, "\(made)")
+        let first = try pharos("install lobby.json \(places)")
+        #expect(first.code == 0, "\(first)")
+        #expect(first.output.hasPrefix("lobby: on the air since "))
+        #expect(first.output.contains("  eddystone-url: Eddystone-URL https://example.org, -18 dBm at 0 m\n"))
+        #expect(try Files.read(folder.place("etc/lobby.json")) == Files.read(folder.place("lobby.json")))
+        let calls = String(decoding: try Files.read(folder.place("calls")), as: UTF8.self)
+        #expect(calls == "is-active --quiet pharos@lobby\nenable --now pharos@lobby\n")
+
+        let changed = try pharos("set lobby url=https://example.org/new intervalMs=1.28s \(places)")
+        #expect(changed.code == 0 && changed.output.contains("Eddystone-URL https://example.org/new, "), "\(changed)")
+        #expect(
+            installed.contains("\"url\": \"https://example.org/new\"") && installed.contains("\"intervalMs\": 1280"))
+
+        let before = installed
+        let refused = try pharos("set lobby 'url=https://example.org/my menu' \(places)")
+        #expect(
+            refused.code == 78 && refused.errors.contains("did you mean https://example.org/my%20menu?"), "\(refused)")
+        let unknown = try pharos("set lobby intervallMs=100 \(places)")
+        #expect(unknown.code == 64 && unknown.errors.contains("did you mean intervalMs?"), "\(unknown)")
+        let form = try pharos("set lobby url \(places)")
+        #expect(form.code == 64 && form.errors.contains("url: write KEY=VALUE"), "\(form)")
+        let other = try pharos("set loby url=https://example.org \(places)")
+        #expect(other.code == 66 && other.errors.contains("did you mean lobby?"), "\(other)")
+        #expect(installed == before)
+
+        let removed = try pharos("remove lobby --profile-dir etc")
+        #expect(
+            removed.code == 0 && removed.output == "lobby is off the air, and etc/lobby.json is removed.\n",
+            "\(removed)")
+        #expect(installed.isEmpty && !Files.exists(folder.place("pid")))
+        #expect(try pharos("remove lobby --profile-dir etc").code == 66)
+    }
+
+    @Test func aBadProfileAndAMissingKeyAreNotInstalled() throws {
+        try folder.file("bad.json", text: "{}")
+        let bad = try pharos("install bad.json --profile-dir etc")
+        #expect(bad.code == 78 && bad.errors.contains("the key \"name\" is missing"), "\(bad)")
+        #expect(try pharos("profile init lobby.json --type eddystone-eid").code == 0)
+        let key = try pharos("install lobby.json --profile-dir etc")
+        #expect(
+            key.code == 66 && key.errors.contains("sudo install -D -o pharos -m 600 lobby.key etc/lobby.key"), "\(key)")
+        #expect(!Files.exists(folder.place("etc")) && !Files.exists(folder.place("calls")))
+    }
+
+    /// The service starts, but its status is looked for in another directory.
+    @Test func aBeaconThatDoesNotComeOnTheAirIsReported() throws {
+        defer { _ = try? pharos("remove lobby --profile-dir etc") }
+        #expect(try pharos("profile init lobby.json --type ibeacon").code == 0)
+        let result = try pharos("install lobby.json --profile-dir etc --runtime-dir state --wait-s 0.2s")
+        #expect(result.code == 75 && result.errors.contains("not on the air yet; see `systemctl status pharos@lobby`"))
+    }
+
+    @Test(arguments: [
+        ("start lobby", "`sudo systemctl start pharos@lobby`"), ("stop lobby", "`sudo systemctl stop pharos@lobby`"),
+        ("enable", "`sudo systemctl enable --now pharos@NAME`"),
+        ("reload lobby", "`sudo systemctl reload pharos@lobby`"),
+        ("edit lobby", "`sudo pharos set lobby KEY=VALUE`"),
+    ])
+    func verbsOfServicesAreAnsweredWithTheirCommand(_ words: String, _ command: String) throws {
+        let result = try pharos(words)
+        #expect(result.code == 64 && result.errors.contains(command), "\(result)")
+    }
+}

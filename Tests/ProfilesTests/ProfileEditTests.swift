@@ -1,0 +1,51 @@
+import Configuration
+import Profiles
+import Testing
+
+@Suite("Changes of single values")
+struct ProfileEditTests {
+    private static let profile = #"""
+        { "version": 1, "name": "lobby", "advertisements": [
+          { "type": "ibeacon", "uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206", "major": 1, "minor": 2, "intervalMs": 100,
+            "measuredPowerDbm": -59 },
+          { "type": "eddystone-uid", "namespace": "8b0ca750095477cb3e77", "instance": "000000000002", "intervalMs": 350,
+            "measuredPowerDbm": "typical" } ] }
+        """#
+
+    @Test(arguments: [
+        ("minor=7", "\"minor\": 7"), ("ibeacon.intervalMs=1.28s", "\"intervalMs\": 1280"),
+        ("advertisements[1].intervalMs=250 ms", "\"intervalMs\": 250"),
+        ("instance=000000000007", "\"instance\": \"000000000007\""),
+        ("radioPowerDbm=-4", "\"radioPowerDbm\": -4"), ("localName=My lobby", "\"localName\": \"My lobby\""),
+        ("scanResponse.localName=7", "\"localName\": \"7\""), ("channels=[37, 38]", "\"channels\": [37, 38]"),
+    ])
+    func changesOneValue(_ text: String, _ member: String) throws {
+        let edit = try #require(ProfileEdit(text))
+        let result = try edit.applied(to: Array(Self.profile.utf8))
+        #expect(String(decoding: result, as: UTF8.self).contains(member))
+        let before = try #require(BeaconProfile.decode(Array(Self.profile.utf8)).profile)
+        let after = try #require(BeaconProfile.decode(result).profile)
+        #expect(after != before && after.name == before.name && after.advertisements.count == 2)
+        // Applied twice, it changes nothing any more.
+        #expect(try edit.applied(to: result) == result)
+    }
+
+    @Test(arguments: [
+        (
+            "intervalMs=100",
+            "several advertisements have it; name one: advertisements[0].intervalMs, advertisements[1].intervalMs"
+        ),
+        ("minr=7", "did you mean minor?"), ("eddystone-url.url=x", "the advertisements are ibeacon, eddystone-uid"),
+        ("minor=70000", "70000 is out of range 0...65535"), ("minor=two", "a whole number is expected"),
+        ("type=raw", "known here: "), ("name=hall", "a beacon keeps its name"), ("advertisements=[]", "known here: "),
+    ])
+    func refusesOthers(_ text: String, _ message: String) throws {
+        let edit = try #require(ProfileEdit(text))
+        let error = try #require(throws: ProfileEditError.self) { try edit.applied(to: Array(Self.profile.utf8)) }
+        #expect(error.messages.joined().contains(message), "\(error.messages)")
+    }
+
+    @Test(arguments: ["", "=", "minor", "=7"]) func needsAKeyAndAValue(_ text: String) {
+        #expect(ProfileEdit(text) == nil)
+    }
+}
