@@ -168,14 +168,14 @@ struct LockTests {
     @Test("the number of the whole fleet does not keep a large lock from being read")
     func readsLargeLocksWithAFleetNumber() throws {
         var lock = FleetLock(fleet: "f")
-        lock.majors = [.init(group: "", major: 1)]
+        lock.groups = [.init(path: "", major: 1)]
         for number in 0..<20_000 {
             lock.entries.append(.init(name: "beacon-\(number)", instance: UInt64(number)))
         }
         let text = lock.text
         let (read, problems) = FleetLock.decode(text, file: "f.lock.json")
         #expect(problems == [])
-        #expect(read?.entries.count == 20_000 && read?.majors.count == 1)
+        #expect(read?.entries.count == 20_000 && read?.groups.count == 1)
         var damaged = text
         damaged[text.count / 2] = 0x21
         let (_, faults) = FleetLock.decode(damaged, file: "f.lock.json")

@@ -58,7 +58,7 @@ extension FleetLock {
                 guard case .iBeacon(_, let major, _) = try identity(majorPlace) else {
                     throw .otherTemplate(beacon: beacon.name)
                 }
-                majors.append(.init(group: path(rule.per), major: Int(major)))
+                groups.append(.init(path: path(rule.per), major: Int(major)))
             }
             if let minorPlace, let rule = rules.minor {
                 guard case .iBeacon(_, _, let minor) = try identity(minorPlace) else {

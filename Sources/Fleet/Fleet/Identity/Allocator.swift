@@ -4,21 +4,19 @@ internal import EddystoneSecurity
 
 /// Allocates identities. Identities in the lock stay; new ones are added at the end, in the order of the fleet file.
 struct Allocator {
-    private let fleet: Fleet
-    private(set) var allocation: FleetAllocation
-    private(set) var problems = ProblemList()
+    let fleet: Fleet
+    var allocation: FleetAllocation
+    var problems = ProblemList()
     private let lockFile: String
     private let now: RFC3339Time
     /// `true` if the lock has no identities yet.
-    private let isFirst: Bool
+    let isFirst: Bool
     /// The path of the group in which the beacons of each group are counted.
-    private var groupScopes: [String] = []
+    private(set) var groupScopes: [String] = []
     /// The entries that were in the lock before, by name.
     private var known: [String: [Int]] = [:]
     /// `true` if a beacon has the entry, for each entry that was in the lock before.
     private var isTaken: [Bool] = []
-    /// Former names that a beacon has claimed.
-    private var claimed: Set<String> = []
     private var addresses: Set<DeviceAddress> = []
     /// The first entry that has each instance.
     private var instances: [UInt64: Int] = [:]
@@ -30,7 +28,7 @@ struct Allocator {
     init(_ fleet: Fleet, lock: FleetLock?, now: RFC3339Time) {
         self.fleet = fleet
         self.now = now
-        isFirst = lock.map { $0.entries.isEmpty && $0.majors.isEmpty } ?? true
+        isFirst = lock.map { $0.entries.isEmpty && $0.groups.isEmpty } ?? true
         lockFile = FleetLock.file(beside: fleet.file)
         allocation = FleetAllocation(fleet: fleet, lock: lock ?? FleetLock(fleet: fleet.name))
     }
@@ -43,11 +41,16 @@ struct Allocator {
             return
         }
         release(releasing)
+        let before = IdentitiesInUse(allocation.lock, fleet.rules)
         renameGroups()
+        let renamedBeacons = renameBeacons()
         numberGroups()
         collectGivenNumbers()
         for number in fleet.beacons.indices { place(number) }
         retire()
+        rememberGroups()
+        guard !problems.hasErrors else { return }
+        allocation.renumbered = before.renumbered(allocation, scopes: groupScopes, formerNames: renamedBeacons)
     }
 
     private mutating func report(_ message: String) {
@@ -86,7 +89,6 @@ struct Allocator {
     /// The beacon's entry in the lock; `nil` when it has none.
     private mutating func find(_ beacon: Fleet.Beacon) -> Int? {
         let found = entry(named: beacon.name, scope: groupScopes[beacon.group])
-        if let was = beacon.was { return renamed(from: was, beacon) ?? found.inScope }
         if found.inScope == nil, found.isElsewhere { allocation.changes.moved.append(beacon.name) }
         return found.inScope
     }
@@ -108,59 +110,9 @@ struct Allocator {
         return (live ?? retired, isElsewhere)
     }
 
-    /// Renames the entry of the former name. Returns `nil` when the beacon was renamed before.
-    ///
-    /// An ambiguous renaming is an error, because another beacon might get the identity.
-    private mutating func renamed(from was: String, _ beacon: Fleet.Beacon) -> Int? {
-        let own = beacon.name
-        let isKnown = known[own] != nil
-        guard fleet.numbers[was] == nil else {
-            refuse(
-                "the beacon \"\(was)\" is still in the fleet, so this cannot be its new name: remove \"was\" if the "
-                    + "renaming "
-                    + "is done; to swap two names, use a third name and run `pharos fleet generate` after each step",
-                beacon)
-            return nil
-        }
-        guard claimed.insert(was).inserted else {
-            refuse("two beacons have the former name \"\(was)\", and only one of them can keep its identity", beacon)
-            return nil
-        }
-        guard known[was] != nil else {
-            if !isKnown, !isFirst {
-                refuse("the lock has no beacon \"\(was)\" that could have been renamed; remove \"was\"", beacon)
-            }
-            return nil
-        }
-        let found = entry(named: was, scope: groupScopes[beacon.group])
-        guard let index = found.inScope else {
-            if !isKnown, found.isElsewhere {
-                refuse(
-                    "\"\(was)\" is counted in another group: rename it there, run `pharos fleet generate`, and then "
-                        + "move "
-                        + "it", beacon)
-            }
-            return nil
-        }
-        guard !isKnown else {
-            refuse(
-                "the lock has an identity for \"\(own)\" and one for \"\(was)\": remove \"was\" to keep the first; "
-                    + "for the "
-                    + "second, remove \"\(own)\" from the fleet and run `pharos fleet generate --release \(own)` first",
-                beacon)
-            return nil
-        }
-        allocation.lock.entries[index].name = own
-        allocation.changes.renamed.append(.init(name: own, other: was))
-        return index
-    }
-
-    private mutating func refuse(_ message: String, _ beacon: Fleet.Beacon) {
-        problems.add(fleet.place(of: beacon, "was").problem(message))
-    }
-
     private mutating func append(_ beacon: Fleet.Beacon) -> Int {
-        allocation.lock.entries.append(.init(name: beacon.name, scope: groupScopes[beacon.group]))
+        allocation.lock.entries.append(
+            .init(name: beacon.name, was: beacon.was.map { [$0] } ?? [], scope: groupScopes[beacon.group]))
         allocation.changes.added += 1
         return allocation.lock.entries.count - 1
     }
@@ -175,6 +127,11 @@ struct Allocator {
         if fleet.rules.minor != nil, entry.minor == nil {
             entry.scope = groupScopes[beacon.group]
             entry.minor = nextMinor(scope: entry.scope)
+        }
+        if fleet.rules.major != nil, !fleet.rules.majorFollowsFromScope,
+            let major = allocation.groupMajors[beacon.group]
+        {
+            entry.major = major
         }
         if entry.address == nil, fleet.template.hasAddress { entry.address = newAddress(beacon.name) }
         if entry.epoch == nil, fleet.template.hasEpoch { entry.epoch = fleet.rules.eidEpoch ?? now }
@@ -194,10 +151,10 @@ struct Allocator {
     private mutating func retire() {
         for index in isTaken.indices where !isTaken[index] && !allocation.lock.entries[index].isRetired {
             allocation.lock.entries[index].isRetired = true
-            allocation.changes.retired.append(allocation.lock.entries[index].name)
+            // The former identity of a beacon that moved is retired as well, but the beacon is not.
+            let name = allocation.lock.entries[index].name
+            if fleet.numbers[name] == nil { allocation.changes.retired.append(name) }
         }
-        let moved = Set(allocation.changes.moved)
-        if !moved.isEmpty { allocation.changes.retired.removeAll { moved.contains($0) } }
     }
 }
 
@@ -253,7 +210,10 @@ extension Allocator {
             let isGone = fleet.numbers[other] == nil
             return refuse(
                 "the serial number \"\(serial)\" gives the same instance as the one of \"\(other)\""
-                    + (isGone ? "; `pharos fleet generate --release \(other)` gives that instance up" : ""))
+                    + (isGone
+                        ? ": if \"\(other)\" is now called \"\(beacon.name)\", run `pharos fleet rename \(fleet.file) "
+                            + "\(other) \(beacon.name)`, which keeps the identity; `pharos fleet generate --release "
+                            + "\(other)` gives the identity up" : ""))
         }
     }
 
@@ -284,6 +244,7 @@ extension Allocator {
     /// Gives up identities of beacons that are retired or that the fleet file no longer has.
     private mutating func release(_ releasing: [String]) {
         guard !releasing.isEmpty else { return }
+        let groups = allocation.lock.groupPaths
         let wanted = Set(releasing)
         var found: Set<String> = []
         allocation.lock.entries.removeAll { entry in
@@ -298,65 +259,9 @@ extension Allocator {
             report("cannot release: " + reason)
         }
         allocation.changes.released = found.sorted()
-    }
-
-    /// Renames groups in the lock, so that they keep their numbers. An ambiguous renaming is an error.
-    private mutating func renameGroups() {
-        let current = Set(fleet.groups.map(\.pathText))
-        var claimed: Set<String> = []
-        for group in fleet.groups.dropFirst() {
-            guard let was = group.was else { continue }
-            let old = (group.path.dropLast() + [was]).joined(separator: "/")
-            let new = group.pathText
-            func refuse(_ message: String) {
-                problems.add(message, at: group.node?["was"] ?? fleet.template.node, in: fleet.file)
-            }
-            guard !current.contains(old) else {
-                refuse(
-                    "the group \"\(old)\" is still in the fleet, so this cannot be its new name: remove \"was\" if the "
-                        + "renaming is done; to swap two names, use a third name and run `pharos fleet generate` after "
-                        + "each step")
-                continue
-            }
-            guard claimed.insert(old).inserted else {
-                refuse("two groups have the former name \"\(old)\", and only one of them can keep its numbers")
-                continue
-            }
-            switch (knows(new), knows(old)) {
-            case (_, false):
-                if !knows(new), isNumbered(group), !isFirst {
-                    refuse("the lock has no group \"\(old)\" that could have been renamed; remove \"was\"")
-                }
-            case (true, true):
-                refuse(
-                    "the lock has numbers for the group \"\(new)\" and for \"\(old)\": remove \"was\" to keep the "
-                        + "first, "
-                        + "or give the group a name that is not in the lock")
-            case (false, true): rename(old, to: new)
-            }
-        }
-    }
-
-    private static func isBelow(_ path: String, _ top: String) -> Bool { path == top || path.hasPrefix(top + "/") }
-
-    private func knows(_ path: String) -> Bool {
-        allocation.lock.entries.contains { Self.isBelow($0.scope, path) }
-            || allocation.lock.majors.contains { Self.isBelow($0.group, path) }
-    }
-
-    /// Returns whether numbers are counted in the group or in groups in it.
-    private func isNumbered(_ group: Fleet.Group) -> Bool {
-        let depth = max(fleet.rules.major?.per.depth ?? 0, fleet.rules.minor?.within.depth ?? 0)
-        guard group.path.count <= depth else { return false }
-        return fleet.beacons.contains { fleet.groups[$0.group].path.starts(with: group.path) }
-    }
-
-    private mutating func rename(_ old: String, to new: String) {
-        for index in allocation.lock.entries.indices where Self.isBelow(allocation.lock.entries[index].scope, old) {
-            allocation.lock.entries[index].scope = new + allocation.lock.entries[index].scope.dropFirst(old.count)
-        }
-        for index in allocation.lock.majors.indices where Self.isBelow(allocation.lock.majors[index].group, old) {
-            allocation.lock.majors[index].group = new + allocation.lock.majors[index].group.dropFirst(old.count)
+        // A group may be renamed after the last of its identities was released.
+        for path in groups.subtracting(allocation.lock.groupPaths).sorted() {
+            allocation.lock.groups.append(.init(path: path))
         }
     }
 
@@ -365,9 +270,12 @@ extension Allocator {
     private mutating func numberGroups() {
         var majors: [String: Int] = [:]
         var range = NumberRange(first: fleet.rules.major?.first ?? 1)
-        for major in allocation.lock.majors {
-            majors[major.group] = major.major
-            range.use(major.major)
+        var places: [String: Int] = [:]
+        for (index, group) in allocation.lock.groups.enumerated() {
+            places[group.path] = index
+            guard let major = group.major else { continue }
+            majors[group.path] = major
+            range.use(major)
         }
         let used = Set(fleet.beacons.map(\.group))
         for (number, group) in fleet.groups.enumerated() {
@@ -379,7 +287,12 @@ extension Allocator {
                     own = range.next()
                     if let own {
                         majors[path] = own
-                        allocation.lock.majors.append(.init(group: path, major: own))
+                        if let place = places[path] {
+                            allocation.lock.groups[place].major = own
+                        } else {
+                            places[path] = allocation.lock.groups.count
+                            allocation.lock.groups.append(.init(path: path, major: own))
+                        }
                     } else {
                         let node = fleet.rules.nodes["major"] ?? fleet.template.node
                         problems.add("all 65536 major numbers are in use", at: node, in: fleet.file)

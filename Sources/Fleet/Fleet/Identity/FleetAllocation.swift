@@ -9,6 +9,8 @@ public struct FleetAllocation: Sendable {
     /// The lock after this allocation: the old entries, with the new ones at the end.
     public internal(set) var lock: FleetLock
     public internal(set) var changes = Changes()
+    /// The beacons that have other identities than in the lock before.
+    public internal(set) var renumbered: [Renumbered] = []
     /// The number of each beacon's entry in the lock.
     var entries: [Int] = []
     /// The major number of each group.
@@ -130,6 +132,9 @@ struct AllocationRules: Sendable {
     var eidEpoch: RFC3339Time?
     /// The places of the rules in the fleet file.
     var nodes: [String: JSONNode] = [:]
+
+    /// `true` if beacons that are counted together have the same major number.
+    var majorFollowsFromScope: Bool { minor != nil && major?.per.depth == minor?.within.depth }
 
     func isAllocated(_ variable: String) -> Bool {
         switch variable {

@@ -21,8 +21,9 @@ public struct FleetLock: Sendable {
 
     /// The fleet's name.
     public internal(set) var fleet: String
-    /// The major numbers of groups, in the order in which they were given out.
-    var majors: [GroupMajor] = []
+    /// The groups that have a major number, and the groups whose names cannot be seen from the beacons: groups without
+    /// numbers, and groups that were renamed. New groups are added at the end.
+    var groups: [Group] = []
     var entries: [Entry] = []
 
     /// A lock in which no identity is given out yet.
@@ -30,9 +31,13 @@ public struct FleetLock: Sendable {
         self.fleet = fleet
     }
 
-    struct GroupMajor: Sendable, Hashable {
-        var group: String
-        var major: Int
+    struct Group: Sendable, Hashable {
+        var path: String
+        var major: Int?
+        /// The former names of the group, without the names of the groups around it.
+        var was: [String] = []
+        /// `true` if the fleet no longer has the group.
+        var isRetired = false
         /// The line of the file; 0 for a new one.
         var line = 0
     }
@@ -40,8 +45,12 @@ public struct FleetLock: Sendable {
     /// One beacon's identity.
     struct Entry: Sendable, Hashable {
         var name: String
+        /// The former names of the beacon.
+        var was: [String] = []
         /// The path of the group in which the minor number is counted; empty for the whole fleet.
         var scope = ""
+        /// The major number that the beacon sends, if `scope` does not determine it.
+        var major: Int?
         var minor: Int?
         /// Six bytes.
         var instance: UInt64?
@@ -61,6 +70,22 @@ public struct FleetLock: Sendable {
     /// The number of identities in use.
     public var liveCount: Int { entries.count { !$0.isRetired } }
 
+    /// The name of a group or beacon that was set aside because another one took its name: the name, `~` and a number.
+    /// No group and no beacon of a fleet file has such a name.
+    static func setAside(_ name: String, isTaken: (String) -> Bool) -> String {
+        var number = 1
+        while isTaken("\(name)~\(number)") { number += 1 }
+        return "\(name)~\(number)"
+    }
+
+    /// The name without the end that ``setAside(_:isTaken:)`` adds.
+    static func plainName(_ name: String) -> Substring {
+        guard let mark = name.lastIndex(of: "~") else { return name[...] }
+        let digits = name[mark...].dropFirst()
+        return !digits.isEmpty && digits.allSatisfy { $0.isASCII && $0.isNumber }
+            ? plainName(String(name[..<mark])) : name[...]
+    }
+
     /// An Eddystone instance as 12 hexadecimal digits.
     static func instanceText(_ instance: UInt64) -> String {
         Hexadecimal.text((0..<6).reversed().map { UInt8(truncatingIfNeeded: instance >> (8 * UInt64($0))) })
@@ -72,7 +97,7 @@ extension FleetLock {
     public var text: [UInt8] {
         let start = "{\n\"version\":\(Self.version),\n\"fleet\":\(JSONValue.string(fleet).line),\n\"groups\":[\n"
         var text = Array(start.utf8)
-        Self.append(majors.map(Self.line), to: &text)
+        Self.append(groups.map(Self.line), to: &text)
         text += "],\n\"beacons\":[\n".utf8
         Self.append(entries.map(Self.line), to: &text)
         return text + "]\n}\n".utf8
@@ -87,22 +112,27 @@ extension FleetLock {
     }
 
     /// The line of a group without its check mark and the brace at the end.
-    static func line(_ group: GroupMajor) -> String {
-        "{\"group\":\(JSONValue.string(group.group).line),\"major\":\(group.major)"
+    static func line(_ group: Group) -> String {
+        "{\"group\":\(JSONValue.string(group.path).line)" + (group.major.map { ",\"major\":\($0)" } ?? "")
+            + names("was", group.was) + (group.isRetired ? ",\"retired\":true" : "")
+    }
+
+    /// A key whose value is a list of names; empty if there are none.
+    private static func names(_ key: String, _ names: [String]) -> String {
+        names.isEmpty ? "" : ",\"\(key)\":" + JSONValue.array(names.map(JSONValue.string)).line
     }
 
     /// The line of a beacon without its check mark and the brace at the end.
     static func line(_ entry: Entry) -> String {
-        var line = "{\"name\":\"\(entry.name)\""
+        var line = "{\"name\":\"\(entry.name)\"" + names("was", entry.was)
         if !entry.scope.isEmpty { line += ",\"in\":\"\(entry.scope)\"" }
+        if let major = entry.major { line += ",\"major\":\(major)" }
         if let minor = entry.minor { line += ",\"minor\":\(minor)" }
         if let instance = entry.instance { line += ",\"instance\":\"\(instanceText(instance))\"" }
         if let address = entry.address { line += ",\"address\":\"\(address)\"" }
         if let epoch = entry.epoch { line += ",\"eidEpoch\":\"\(epoch)\"" }
         if let box = entry.box { line += ",\"box\":\"\(box)\"" }
-        if !entry.earlierBoxes.isEmpty {
-            line += ",\"earlierBoxes\":" + JSONValue.array(entry.earlierBoxes.map(JSONValue.string)).line
-        }
+        line += names("earlierBoxes", entry.earlierBoxes)
         if entry.isRetired { line += ",\"retired\":true" }
         return line
     }
@@ -167,9 +197,10 @@ private struct LockDecoder {
     var decoder = ConfigurationDecoder()
 
     private static let keys = ["version", "fleet", "groups", "beacons"]
-    private static let groupKeys = ["group", "major", "check"]
+    private static let groupKeys = ["group", "major", "was", "retired", "check"]
     private static let beaconKeys = [
-        "name", "in", "minor", "instance", "address", "eidEpoch", "box", "earlierBoxes", "retired", "check",
+        "name", "was", "in", "major", "minor", "instance", "address", "eidEpoch", "box", "earlierBoxes", "retired",
+        "check",
     ]
 
     mutating func lock(_ root: JSONNode) -> FleetLock? {
@@ -184,7 +215,7 @@ private struct LockDecoder {
         guard let object = decoder.object(root, keys: Self.keys) else { return nil }
         let fleet = decoder.text(decoder.required("fleet", in: object, "whose lock this is"))
         var lock = FleetLock(fleet: fleet ?? "")
-        lock.majors = elements(object, "groups").compactMap { group($0) }
+        lock.groups = elements(object, "groups").compactMap { group($0) }
         lock.entries = elements(object, "beacons").compactMap { entry($0) }
         return lock
     }
@@ -195,13 +226,14 @@ private struct LockDecoder {
         return []
     }
 
-    private mutating func group(_ node: JSONNode) -> FleetLock.GroupMajor? {
+    private mutating func group(_ node: JSONNode) -> FleetLock.Group? {
         guard let object = decoder.object(node, keys: Self.groupKeys) else { return nil }
         let name = decoder.text(decoder.required("group", in: object, "the group's path"))
-        let major = decoder.integer(
-            decoder.required("major", in: object, "its number"), in: AllocationRules.numberRange)
-        guard let name, let major else { return nil }
-        let group = FleetLock.GroupMajor(group: name, major: major, line: node.position.line)
+        guard let name else { return nil }
+        var group = FleetLock.Group(path: name, line: node.position.line)
+        group.major = decoder.integer(object["major"], in: AllocationRules.numberRange)
+        group.was = names(object["was"], "names")
+        group.isRetired = decoder.boolean(object["retired"]) ?? false
         checkMark(FleetLock.line(group), object)
         return group
     }
@@ -211,19 +243,24 @@ private struct LockDecoder {
             let nameNode = decoder.required("name", in: object, "whose identity this is"),
             let name = decoder.text(nameNode)
         else { return nil }
-        if let fault = NameRule.fault(name) { decoder.error(fault, at: nameNode) }
+        if let fault = NameRule.fault(String(FleetLock.plainName(name))) { decoder.error(fault, at: nameNode) }
         var entry = FleetLock.Entry(name: name, line: node.position.line)
+        entry.was = names(object["was"], "names")
         entry.scope = decoder.text(object["in"]) ?? ""
+        entry.major = decoder.integer(object["major"], in: AllocationRules.numberRange)
         entry.minor = decoder.integer(object["minor"], in: AllocationRules.numberRange)
         entry.instance = decoder.octets(object["instance"], count: 6).map { $0.reduce(0) { $0 << 8 | UInt64($1) } }
         entry.address = value(object["address"], "no address") { DeviceAddress($0) }
         entry.epoch = value(object["eidEpoch"], "no time (RFC 3339)") { RFC3339Time($0) }
         entry.box = value(object["box"], "no serial number") { NameRule.isWord($0) ? $0 : nil }
-        entry.earlierBoxes =
-            decoder.list(object["earlierBoxes"], of: "serial numbers")?.compactMap { decoder.text($0) } ?? []
+        entry.earlierBoxes = names(object["earlierBoxes"], "serial numbers")
         entry.isRetired = decoder.boolean(object["retired"]) ?? false
         checkMark(FleetLock.line(entry), object)
         return entry
+    }
+
+    private mutating func names(_ node: JSONNode?, _ what: String) -> [String] {
+        decoder.list(node, of: what)?.compactMap { decoder.text($0) } ?? []
     }
 
     private mutating func value<Value>(
@@ -256,18 +293,19 @@ extension FleetLock {
         }
         if let fault = NameRule.fault(fleet) { report("the fleet's name: " + fault, line: 3) }
         var groups: [String: Int] = [:]
-        var majors: [Int: GroupMajor] = [:]
-        for major in self.majors {
-            if let first = groups.updateValue(major.line, forKey: major.group) {
+        var majors: [Int: Group] = [:]
+        for group in self.groups {
+            if let first = groups.updateValue(group.line, forKey: group.path) {
                 report(
-                    "the group \(major.group) is there twice, first in line \(first): delete one of the lines",
-                    line: major.line)
+                    "the group \(group.path) is there twice, first in line \(first): delete one of the lines",
+                    line: group.line)
             }
-            if let first = majors.updateValue(major, forKey: major.major) {
+            guard let major = group.major else { continue }
+            if let first = majors.updateValue(group, forKey: major) {
                 report(
-                    "the groups \(first.group) (line \(first.line)) and \(major.group) have the same major "
-                        + "\(major.major), as after a merge: delete the newer line, and `pharos fleet generate` gives "
-                        + "that group a number of its own", line: major.line)
+                    "the groups \(first.path) (line \(first.line)) and \(group.path) have the same major "
+                        + "\(major), as after a merge: delete the newer line, and `pharos fleet generate` gives "
+                        + "that group a number of its own", line: group.line)
             }
         }
         var names: [String: Int] = [:]

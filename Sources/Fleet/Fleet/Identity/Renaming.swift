@@ -1,0 +1,254 @@
+internal import Configuration
+
+/// The renamings of groups and beacons, which the fleet file states with `was`.
+///
+/// The lock records each former name. So a `was` that stays in the file is recognized as done, also when the former name
+/// is in use again, and a name from before the last one is found as well.
+extension Allocator {
+    private static let thirdName =
+        "to swap two names, use a third name and run `pharos fleet generate` after each step"
+
+    // MARK: Groups
+
+    /// Renames groups in the lock, so that they keep their numbers. An ambiguous renaming is an error.
+    mutating func renameGroups() {
+        let current = Set(fleet.groups.map(\.pathText))
+        var claimed: Set<String> = []
+        for (number, group) in fleet.groups.enumerated().dropFirst() {
+            guard let was = group.was else { continue }
+            let parent = group.path.dropLast()
+            let new = group.pathText
+            var old = (parent + [was]).joined(separator: "/")
+            // A retired group with a former name that is in use again may get the name once more.
+            let isFree = !allocation.lock.isInUse(group: new) && allocation.lock.isInUse(group: old)
+            let isRecorded = allocation.lock.formerNames(ofGroup: new).contains(was)
+            if isRecorded, !isFree || current.contains(old) { continue }
+            var isKnown = allocation.lock.knows(group: old)
+            let isDone = !isKnown && allocation.lock.knows(group: new)
+            func refuse(_ message: String) {
+                problems.add(message, at: group.node?["was"] ?? fleet.template.node, in: fleet.file)
+            }
+            if isDone {
+                allocation.lock.record(formerName: was, ofGroup: new)
+                continue
+            }
+            guard !current.contains(old) else {
+                refuse(
+                    "the group \"\(old)\" is still in the fleet, so this cannot be its new name: remove \"was\" if the "
+                        + "renaming is done; " + Self.thirdName)
+                continue
+            }
+            guard claimed.insert(old).inserted else {
+                refuse("two groups have the former name \"\(old)\", and only one of them can keep its numbers")
+                continue
+            }
+            if !isKnown,
+                let later = allocation.lock.group(formerly: was, in: parent.joined(separator: "/"), notIn: current)
+            {
+                (old, isKnown) = (later, true)
+            }
+            guard isKnown else {
+                if isFirst {
+                    allocation.lock.record(formerName: was, ofGroup: new)
+                } else if isNumbered(number) {
+                    refuse("the lock has no group \"\(old)\" that could have been renamed; remove \"was\"")
+                }
+                continue
+            }
+            allocation.lock.renameGroup(old, to: new)
+            allocation.lock.record(formerName: was, ofGroup: new)
+        }
+    }
+
+    /// Returns whether numbers are counted in the group or in groups in it.
+    private func isNumbered(_ number: Int) -> Bool {
+        let path = fleet.groups[number].path
+        guard path.count <= fleet.rules.depth else { return false }
+        return fleet.beacons.contains { fleet.groups[$0.group].path.starts(with: path) }
+    }
+
+    /// Notes in the lock which groups are in the fleet: a group without beacons may be renamed before its first beacon
+    /// comes, and a retired group may come back.
+    mutating func rememberGroups() {
+        let current = Set(fleet.groups.map(\.pathText))
+        for index in allocation.lock.groups.indices {
+            allocation.lock.groups[index].isRetired = !current.contains(allocation.lock.groups[index].path)
+        }
+        let inUse = allocation.lock.groupPathsInUse
+        for group in fleet.groups.dropFirst() where group.path.count <= fleet.rules.depth {
+            if !inUse.contains(group.pathText) { allocation.lock.groups.append(.init(path: group.pathText)) }
+        }
+    }
+
+    // MARK: Beacons
+
+    /// Renames beacons in the lock, so that they keep their identities. An ambiguous renaming is an error.
+    ///
+    /// - Returns: The former name of each beacon that was renamed now.
+    mutating func renameBeacons() -> [String: String] {
+        guard fleet.beacons.contains(where: { $0.was != nil }) else { return [:] }
+        var entries = Dictionary(grouping: allocation.lock.entries.indices) { allocation.lock.entries[$0].name }
+        var laterNames: [String: Set<String>] = [:]
+        for entry in allocation.lock.entries {
+            for was in entry.was { laterNames[was, default: []].insert(entry.name) }
+        }
+        var claimed: Set<String> = []
+        var renamed: [String: String] = [:]
+        for beacon in fleet.beacons {
+            guard var was = beacon.was else { continue }
+            let own = entries[beacon.name] ?? []
+            func isInUse(_ indices: [Int]?) -> Bool {
+                indices?.contains { !allocation.lock.entries[$0].isRetired } == true
+            }
+            // A retired beacon with a former name that is in use again may get the name once more.
+            let isFree = !isInUse(own) && isInUse(entries[was])
+            let isRecorded = own.contains { allocation.lock.entries[$0].was.contains(was) }
+            if isRecorded, !isFree || fleet.numbers[was] != nil { continue }
+            if entries[was] == nil, !own.isEmpty {
+                for index in own { allocation.lock.entries[index].was.append(was) }
+                continue
+            }
+            guard fleet.numbers[was] == nil else {
+                refuse(
+                    "the beacon \"\(was)\" is still in the fleet, so this cannot be its new name: remove \"was\" if the "
+                        + "renaming is done; " + Self.thirdName, beacon)
+                continue
+            }
+            guard claimed.insert(was).inserted else {
+                refuse(
+                    "two beacons have the former name \"\(was)\", and only one of them can keep its identity", beacon)
+                continue
+            }
+            if entries[was] == nil {
+                guard !isFirst else { continue }
+                let later = laterNames[was] ?? []
+                let gone = later.filter { fleet.numbers[$0] == nil && entries[$0] != nil }
+                guard gone.count == 1, let name = gone.first else {
+                    refuse(
+                        later.isEmpty
+                            ? "the lock has no beacon \"\(was)\" that could have been renamed; remove \"was\""
+                            : "the beacon \"\(was)\" was renamed to \(later.sorted().map { "\"\($0)\"" }.joined(separator: " and ")) "
+                                + "before; remove \"was\"", beacon)
+                    continue
+                }
+                was = name
+            }
+            let found = entries[was] ?? []
+            guard !isInUse(own) || !isInUse(found) else {
+                refuse(
+                    "the lock has an identity in use for \"\(beacon.name)\" and one for \"\(was)\": remove \"was\" to keep "
+                        + "the first; `pharos fleet rename \(fleet.file) \(was) \(beacon.name)` keeps the second, and sets "
+                        + "the first aside", beacon)
+                continue
+            }
+            allocation.lock.renameBeacon(was, to: beacon.name)
+            allocation.changes.renamed.append(.init(name: beacon.name, other: was))
+            renamed[beacon.name] = was
+            entries[beacon.name] = found
+            entries[was] = nil
+        }
+        return renamed
+    }
+
+    private mutating func refuse(_ message: String, _ beacon: Fleet.Beacon) {
+        problems.add(fleet.place(of: beacon, "was").problem(message))
+    }
+}
+
+extension AllocationRules {
+    /// The depth of the deepest groups that numbers depend on.
+    var depth: Int { max(major?.per.depth ?? 0, minor?.within.depth ?? 0) }
+}
+
+// MARK: The lock
+
+extension FleetLock {
+    /// Returns whether a group is `top` or in it.
+    static func isIn(_ path: String, _ top: String) -> Bool { path == top || path.hasPrefix(top + "/") }
+
+    /// All groups that the lock names, with the groups around them.
+    var groupPaths: Set<String> { Self.paths(groups.map(\.path) + entries.map(\.scope)) }
+
+    /// The groups that were in the fleet when the lock was written, with the groups around them.
+    var groupPathsInUse: Set<String> {
+        Self.paths(groups.filter { !$0.isRetired }.map(\.path) + entries.filter { !$0.isRetired }.map(\.scope))
+    }
+
+    private static func paths(_ all: [String]) -> Set<String> {
+        var found: Set<String> = []
+        for path in all {
+            var path = path[...]
+            while !path.isEmpty, found.insert(String(path)).inserted {
+                path = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
+            }
+        }
+        return found
+    }
+
+    func isInUse(group path: String) -> Bool {
+        groups.contains { !$0.isRetired && Self.isIn($0.path, path) }
+            || entries.contains { !$0.isRetired && Self.isIn($0.scope, path) }
+    }
+
+    func knows(group path: String) -> Bool {
+        groups.contains { Self.isIn($0.path, path) } || entries.contains { Self.isIn($0.scope, path) }
+    }
+
+    func knows(beacon name: String) -> Bool { entries.contains { $0.name == name } }
+
+    func formerNames(ofGroup path: String) -> [String] { groups.first { $0.path == path }?.was ?? [] }
+
+    /// The path of the only group in `parent` that once had that name; `nil` when there is none, or more than one.
+    func group(formerly name: String, in parent: String, notIn current: Set<String>) -> String? {
+        let found = groups.filter { group in
+            let start = group.path.lastIndex(of: "/").map { group.path[..<$0] } ?? ""
+            return start == parent && group.was.contains(name) && !current.contains(group.path)
+        }
+        return found.count == 1 ? found[0].path : nil
+    }
+
+    /// Records the former name of a group, so that it is not taken for a new renaming.
+    mutating func record(formerName name: String, ofGroup path: String) {
+        guard let index = groups.firstIndex(where: { $0.path == path }) else {
+            groups.append(.init(path: path, was: [name]))
+            return
+        }
+        if !groups[index].was.contains(name) { groups[index].was.append(name) }
+    }
+
+    /// Gives a group, and the groups in it, another path. A group that has the new path is set aside, with its numbers.
+    mutating func renameGroup(_ old: String, to new: String) {
+        if knows(group: new) {
+            replacePath(new, by: Self.setAside(new) { name in knows(group: name) })
+        }
+        replacePath(old, by: new)
+        if let name = old.split(separator: "/").last, Self.plainName(String(name)) == name {
+            record(formerName: String(name), ofGroup: new)
+        }
+        let name = new.split(separator: "/").last.map(String.init)
+        for index in groups.indices where groups[index].path == new { groups[index].was.removeAll { $0 == name } }
+    }
+
+    private mutating func replacePath(_ old: String, by new: String) {
+        for index in entries.indices where Self.isIn(entries[index].scope, old) {
+            entries[index].scope = new + entries[index].scope.dropFirst(old.count)
+        }
+        for index in groups.indices where Self.isIn(groups[index].path, old) {
+            groups[index].path = new + groups[index].path.dropFirst(old.count)
+        }
+    }
+
+    /// Gives all identities of a beacon another name. A beacon that has the new name is set aside, with its identities.
+    mutating func renameBeacon(_ old: String, to new: String) {
+        if knows(beacon: new) {
+            let aside = Self.setAside(new) { name in knows(beacon: name) }
+            for index in entries.indices where entries[index].name == new { entries[index].name = aside }
+        }
+        let isRecorded = Self.plainName(old) == old
+        for index in entries.indices where entries[index].name == old {
+            entries[index].name = new
+            entries[index].was.removeAll { $0 == new }
+            if isRecorded, !entries[index].was.contains(old) { entries[index].was.append(old) }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+internal import BluetoothTypes
+public import Configuration
+
+extension FleetAllocation {
+    /// A beacon that has another identity than in the lock before.
+    public struct Renumbered: Hashable, Sendable {
+        public var name: String
+        /// The values that differ, as in `minor 7`.
+        public var before: String
+        public var after: String
+        /// The name in the lock.
+        var was: String
+        /// The group whose numbers the beacon had; empty for the whole fleet.
+        var groupBefore: String
+        /// The group whose numbers the beacon has now; empty for the whole fleet.
+        var groupAfter: String
+        /// `true` if the lock has another beacon on the same machine that the fleet no longer has.
+        var isNewName = false
+        /// The number of the beacon in the fleet.
+        var number: Int
+    }
+
+    /// A warning for each cause of changed identities: how many beacons would get other identities, and what to do.
+    public var renumberingWarnings: [FileProblem] {
+        let isCurrent = Set(fleet.groups.map(\.pathText))
+        var warnings: [FileProblem] = []
+        let kinds = Dictionary(grouping: renumbered) { [$0.groupBefore, $0.groupAfter, $0.isNewName ? "name" : ""] }
+        for beacons in kinds.values.sorted(by: { $0[0].number < $1[0].number }) {
+            let first = beacons[0]
+            let (old, new) = (first.groupBefore, first.groupAfter)
+            let who =
+                beacons.count == 1
+                ? "the beacon \"\(first.name)\" would get another identity (\(first.before) → \(first.after))"
+                : "\(beacons.count) beacons would get other identities: "
+                    + beacons.prefix(3).map(\.name).joined(separator: ", ")
+                    + (beacons.count > 3 ? " and \(beacons.count - 3) more" : "")
+            let renaming = "`pharos fleet rename \(fleet.file)"
+            let reason: String
+            if first.isNewName {
+                reason =
+                    "; the lock has \"\(first.was)\" on the machine of \"\(first.name)\": if the beacon was renamed, run "
+                    + "\(renaming) \(first.was) \(first.name)`, which keeps its identity"
+            } else if old == new {
+                reason =
+                    "; the lock has other numbers for \(old.isEmpty ? "the fleet" : "the group \"\(old)\""): undo the "
+                    + "change of the rules or of \"was\" to keep the identities"
+            } else if old.isEmpty || new.isEmpty || isCurrent.contains(old) {
+                let place = old.isEmpty ? "the whole fleet" : "the group \"\(old)\""
+                reason = "; they have numbers of \(place): undo the move to keep the identities"
+            } else {
+                reason =
+                    "; the lock counts them in the group \"\(old)\", the fleet in \"\(new)\": if the group was renamed, "
+                    + "run \(renaming) \(old) \(new)`, which keeps the identities"
+            }
+            let place = fleet.place(of: fleet.beacons[first.number])
+            warnings.append(place.problem(who + reason, severity: .warning))
+        }
+        return warnings
+    }
+}
+
+/// The identities that the beacons of a lock use.
+struct IdentitiesInUse {
+    private let entries: [String: (entry: FleetLock.Entry, major: Int?)]
+    private let paths: [Int: String]
+    private let rules: AllocationRules
+    private let boxes: [String: String]
+
+    init(_ lock: FleetLock, _ rules: AllocationRules) {
+        self.rules = rules
+        var majors: [String: Int] = [:]
+        var paths: [Int: String] = [:]
+        for group in lock.groups {
+            guard let major = group.major else { continue }
+            majors[group.path] = major
+            paths[major] = group.path
+        }
+        var entries: [String: (FleetLock.Entry, Int?)] = [:]
+        var boxes: [String: String] = [:]
+        for entry in lock.entries where !entry.isRetired {
+            let major = entry.major ?? (rules.majorFollowsFromScope ? majors[entry.scope] : nil)
+            entries[entry.name] = (entry, major)
+            if let box = entry.box { boxes[box] = entry.name }
+        }
+        (self.entries, self.paths, self.boxes) = (entries, paths, boxes)
+    }
+
+    /// The beacons whose identities an allocation has changed.
+    ///
+    /// - Parameters:
+    ///   - scopes: The path of the group in which the beacons of each group are counted.
+    ///   - formerNames: The former names of beacons that were renamed in this allocation.
+    func renumbered(
+        _ allocation: FleetAllocation, scopes: [String], formerNames: [String: String]
+    ) -> [FleetAllocation.Renumbered] {
+        let fleet = allocation.fleet
+        let renamed = Set(formerNames.values)
+        var found: [FleetAllocation.Renumbered] = []
+        for (number, beacon) in fleet.beacons.enumerated() {
+            var name = formerNames[beacon.name] ?? beacon.name
+            if entries[name] == nil { name = beacon.name }
+            var isNewName = false
+            if entries[name] == nil, let serial = beacon.serial, let other = boxes[serial],
+                fleet.numbers[other] == nil, !renamed.contains(other)
+            {
+                (name, isNewName) = (other, true)
+            }
+            guard let (old, oldMajor) = entries[name] else { continue }
+            let new = allocation.lock.entries[allocation.entries[number]]
+            let newMajor = allocation.groupMajors[beacon.group]
+            var before: [String] = []
+            var after: [String] = []
+            func compare<Value: Equatable>(_ what: String, _ old: Value?, _ new: Value?, _ text: (Value) -> String) {
+                guard let old, let new, old != new else { return }
+                before.append("\(what) \(text(old))")
+                after.append("\(what) \(text(new))")
+            }
+            compare("major", rules.major == nil ? nil : oldMajor, newMajor) { "\($0)" }
+            compare("minor", rules.minor == nil ? nil : old.minor, new.minor) { "\($0)" }
+            compare("instance", rules.instance == nil ? nil : old.instance, new.instance) { FleetLock.instanceText($0) }
+            compare("address", fleet.template.hasAddress ? old.address : nil, new.address) { "\($0)" }
+            guard !before.isEmpty else { continue }
+            var groups = (old.scope, scopes[beacon.group])
+            if groups.0 == groups.1, let oldMajor, let per = rules.major?.per {
+                let path = fleet.groups[beacon.group].path.prefix(per.depth).joined(separator: "/")
+                groups = (paths[oldMajor] ?? "", path)
+            }
+            found.append(
+                .init(
+                    name: beacon.name, before: before.joined(separator: ", "), after: after.joined(separator: ", "),
+                    was: name, groupBefore: groups.0, groupAfter: groups.1, isNewName: isNewName, number: number))
+        }
+        return found
+    }
+}
