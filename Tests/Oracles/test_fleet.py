@@ -3,6 +3,8 @@ import csv
 import hashlib
 import io
 import json
+import os
+import pty
 import random
 import re
 import shutil
@@ -128,6 +130,59 @@ def test_a_run_that_is_killed_leaves_the_old_files_whole(tmp_path):
     assert contents(out) == new
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "boxes.csv", "fleet.json", "fleet.lock.json", "kept.lock", "other", "out"]
+
+
+def test_the_drafts_of_a_killed_run_go_with_a_run_that_has_nothing_to_write(tmp_path):
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    file, out = fleet(tmp_path, 3), folder / "out"
+    assert generate(file, out).code == 0
+    draft = folder / ".out.0123456789abcdef.pharos-draft"
+    draft.mkdir()
+    (draft / "box-1.json").write_text("{", encoding="utf-8")
+    (folder / ".out.0123456789abcdee.pharos-draft").mkdir()
+    (tmp_path / ".fleet.lock.json.0123456789abcdef.pharos-draft").write_text("{", encoding="utf-8")
+    assert generate(file, out, "--dry-run").code == 0
+    assert draft.exists()
+    assert generate(file, out).out == f"{out}: 0 written, 5 unchanged, 0 removed\n"
+    assert [path.name for path in folder.iterdir()] == ["out"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["boxes.csv", "fleet.json", "fleet.lock.json", "inner"]
+
+
+def test_a_renamed_group_needs_an_answer(tmp_path):
+    file, out, table = fleet(tmp_path, 21), tmp_path / "out", tmp_path / "boxes.csv"
+    assert generate(file, out).code == 0
+    before, lock = contents(out), (tmp_path / "fleet.lock.json").read_bytes()
+    table.write_text(table.read_text(encoding="utf-8").replace("site-3", "Halle"), encoding="utf-8")
+    check = pharos.run("fleet", "check", file)
+    assert check.code == 0
+    assert "boxes.csv:5:1: warning: name: 3 beacons would get other identities: box-3, box-10, box-17; " in check.out
+    assert f"run `pharos fleet rename {file} site-3 Halle`" in check.out
+    refused = generate(file, out)
+    assert refused.code == 78
+    assert refused.err.rstrip().endswith("nothing was changed; if that is intended, add `--renumber`")
+    dry = generate(file, out, "--dry-run")
+    assert dry.code == 0 and dry.out.endswith("; this was a dry run, and nothing was changed\n"), dry
+    assert "3 beacons would get other identities, which needs --renumber" in dry.err
+    assert contents(out) == before and (tmp_path / "fleet.lock.json").read_bytes() == lock
+    for answer, code in ("n", 78), ("y", 0):
+        main, terminal = pty.openpty()
+        with subprocess.Popen([pharos.PROGRAM, "fleet", "generate", str(file), "--output", str(out)],
+                              stdin=terminal, stdout=subprocess.DEVNULL, stderr=terminal) as process:
+            os.close(terminal)
+            os.write(main, f"{answer}\n".encode())
+            assert process.wait(30) == code
+        assert b"Give them other identities? [y/N]: " in os.read(main, 1 << 16)
+        os.close(main)
+    assert contents(out) != before
+    # The way back keeps the first identities.
+    renamed = pharos.checked("fleet", "rename", file, "site-3", "Halle")
+    assert renamed.out.startswith("The group site-3 is now Halle; 3 beacons keep their identities. Changed ")
+    assert generate(file, out).code == 0
+    assert contents(out)["box-3.json"] == before["box-3.json"]
+    assert pharos.checked("fleet", "rename", file, "Halle", "site-3").code == 0
+    assert generate(file, out).code == 0
+    assert contents(out) == before
 
 
 def test_a_full_disk_leaves_the_old_files_whole(tmp_path):

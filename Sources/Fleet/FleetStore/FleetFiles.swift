@@ -17,23 +17,31 @@ public struct FleetFiles: Sendable {
     private let hasLockFile: Bool
 
     /// The largest fleet file in bytes.
-    private static let fleetLimit = 1 << 26
+    static let fleetLimit = 1 << 26
     /// The largest table and the largest lock in bytes.
     private static let tableLimit = 1 << 28
 
     /// Reads the files. ``problems`` lists their errors and warnings.
     ///
     /// - Throws: When the fleet file or the lock cannot be read at all.
-    public init(_ file: String) throws(FleetStoreError) {
+    public init(_ file: String) throws(FleetStoreError) { try self.init(file, instead: [:]) }
+
+    /// - Parameter edited: The contents of files, by their paths, that are used instead of those on the disk.
+    init(_ file: String, instead edited: [String: [UInt8]]) throws(FleetStoreError) {
         self.file = file
         lockFile = Self.lockFile(beside: file)
-        let octets = try SourceFile.readNamed(file, limit: Self.fleetLimit)
+        let octets: [UInt8] =
+            if let text = edited[file] { text } else { try SourceFile.readNamed(file, limit: Self.fleetLimit) }
         let directory = SourceFile.directory(of: file)
         let lockFile = lockFile
         hasLockFile = Files.exists(lockFile)
-        let lockOctets = hasLockFile ? try SourceFile.read(lockFile, limit: Self.tableLimit) : []
+        let lockOctets: [UInt8] =
+            if let text = edited[lockFile] { text } else if hasLockFile {
+                try SourceFile.read(lockFile, limit: Self.tableLimit)
+            } else { [] }
         (fleet, problems) = Fleet.decode(octets, file: file) { name in
             let path = name.hasPrefix("/") ? name : directory + name
+            if let octets = edited[path] { return .octets(octets) }
             do throws(SystemError) {
                 return .octets(try Files.read(path, limit: Self.tableLimit))
             } catch {
@@ -87,6 +95,7 @@ public struct FleetFiles: Sendable {
         progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }
     ) throws(FleetStoreError) -> FleetTraffic? {
         guard let allocation = allocation() else { return nil }
+        add(allocation.renumberingWarnings)
         return try check(allocation, keys: keys, progress: progress)
     }
 
@@ -149,6 +158,9 @@ public struct FleetFiles: Sendable {
             throw FleetStoreError(
                 .invalid,
                 "\(file): \(allocation.changes.added) of its beacons have no identity yet; run `pharos fleet generate`")
+        }
+        guard allocation.renumbered.isEmpty else {
+            throw FleetStoreError(.invalid, allocation.renumberingWarnings.map(\.description))
         }
         return allocation
     }

@@ -17,6 +17,10 @@ public struct FleetGeneration: Sendable {
         public var allowsEmpty = false
         /// `true` restores a lost lock from the manifest in the directory.
         public var adoptsManifest = false
+        /// `true` if more than one beacon may get another identity than before.
+        public var renumbers = false
+        /// `true` compares all files and writes none.
+        public var isDryRun = false
 
         /// Writes profiles and manifests, with all safety checks.
         public init() {}
@@ -30,10 +34,13 @@ public struct FleetGeneration: Sendable {
     public let warnings: [FileProblem]
     /// The advertisements of each site.
     public let traffic: FleetTraffic
-    /// The numbers of files that were written, left and removed.
+    /// The beacons that have other identities than before.
+    public let renumbered: [FleetAllocation.Renumbered]
+    /// The numbers of files that were written, left and removed; in a dry run, that would be.
     public let outcome: FolderReplacement.Outcome
-    /// `true` if the lock has changed.
+    /// `true` if the lock has changed; in a dry run, if it would change.
     public let lockWritten: Bool
+    public let isDryRun: Bool
     /// The directory of the files, as the caller gave it.
     public let directory: String
 
@@ -44,13 +51,17 @@ public struct FleetGeneration: Sendable {
     ///   - file: The fleet file.
     ///   - directory: The directory for the files. It is created if it does not exist.
     ///   - progress: Receives the number of finished beacons and the total number, from time to time.
-    /// - Throws: ``FleetStoreError/Kind/busy`` when another process changes the fleet for several seconds.
+    /// - Throws: ``FleetStoreError/Kind/busy`` when another process changes the fleet for several seconds;
+    ///   ``FleetStoreError/Kind/renumbering`` when more than one beacon would get another identity and the options do not
+    ///   allow it.
     public init(
         _ file: String, into directory: String, _ options: Options, progress: (_ done: Int, _ all: Int) -> Void
     ) throws(FleetStoreError) {
         let lockFile = FleetFiles.lockFile(beside: file)
-        let claim = try FleetClaim.take(
-            FleetFiles.claim(of: lockFile), of: file, purpose: "pharos fleet generate")
+        let claim =
+            options.isDryRun
+            ? nil
+            : try FleetClaim.take(FleetFiles.claim(of: lockFile), of: file, purpose: "pharos fleet generate")
         defer { claim?.release() }
         var files = try FleetFiles(file)
         if options.adoptsManifest {
@@ -60,13 +71,15 @@ public struct FleetGeneration: Sendable {
         }
         try Self.refuseEmptiness(files, options)
         let allocation = try files.allocated(releasing: options.releasing)
+        try Self.refuseRenumbering(allocation, options)
         let written = try Self.write(
-            allocation, keys: files.keys, lockFile: lockFile, into: directory, manifestOnly: options.manifestOnly,
-            progress)
+            allocation, keys: files.keys, lockFile: lockFile, into: directory, options, progress)
         files.add(written.checker.problems)
         guard !files.hasErrors, let outcome = written.outcome else { throw files.refusal }
         fleet = allocation.fleet
         changes = allocation.changes
+        renumbered = allocation.renumbered
+        isDryRun = options.isDryRun
         warnings = files.problems
         traffic = written.checker.traffic
         self.outcome = outcome
@@ -83,19 +96,20 @@ extension FleetGeneration {
     /// - Returns: The checks, and what happened to the files; no outcome when there is an error, and then nothing was
     ///   written.
     private static func write(
-        _ allocation: FleetAllocation, keys: FleetKeyFolder?, lockFile: String, into folder: String, manifestOnly: Bool,
+        _ allocation: FleetAllocation, keys: FleetKeyFolder?, lockFile: String, into folder: String, _ options: Options,
         _ progress: (_ done: Int, _ all: Int) -> Void
     ) throws(FleetStoreError) -> (checker: FleetChecker, outcome: FolderReplacement.Outcome?, lockWritten: Bool) {
         let replacement: FolderReplacement
         do throws(SystemError) {
-            replacement = try FolderReplacement(folder)
+            replacement = try FolderReplacement(folder, isDryRun: options.isDryRun)
         } catch {
             throw failure(error, folder)
         }
+        let manifestOnly = options.manifestOnly
         try refuseForeignFiles(replacement, in: folder, fleet: allocation.fleet.name, manifestOnly: manifestOnly)
         let lock: FileDraft
         do throws(SystemError) {
-            lock = try FileDraft(lockFile)
+            lock = try FileDraft(lockFile, isDryRun: options.isDryRun)
         } catch {
             throw failure(error, folder)
         }
@@ -270,6 +284,18 @@ extension FleetGeneration {
                 + "to retire them all, add `--empty`")
     }
 
+    /// Refuses to give more than one beacon another identity: receivers know beacons by their identities, and this is
+    /// usually a renamed group.
+    private static func refuseRenumbering(_ allocation: FleetAllocation, _ options: Options) throws(FleetStoreError) {
+        let count = allocation.renumbered.count
+        guard count > 1, !options.renumbers, !options.isDryRun else { return }
+        throw FleetStoreError(
+            .renumbering,
+            allocation.renumberingWarnings.map(\.description) + [
+                "\(count) beacons would get other identities; nothing was changed; if that is intended, add `--renumber`"
+            ])
+    }
+
     /// Refuses a fleet without a lock when the directory has a manifest of the fleet: all beacons would get new
     /// identities.
     private static func refuseLostLock(_ files: FleetFiles, _ directory: String) throws(FleetStoreError) {
@@ -313,15 +339,19 @@ extension FleetGeneration {
 
     /// A line for each kind of change, and a line that counts the files.
     public var text: String {
+        let moved = Set(changes.moved)
         let lists = [
             ("New names, same identities", changes.renamed.map { "\($0.name) (was \($0.other))" }),
             ("New machines, same identities", changes.replacedBoxes.map { "\($0.name) (now \($0.other))" }),
-            ("Moved, with new numbers", changes.moved), ("Back, with their old identities", changes.revived),
+            ("Moved, with new numbers", changes.moved),
+            ("With other identities", renumbered.map(\.name).filter { !moved.contains($0) }),
+            ("Back, with their old identities", changes.revived),
             ("Retired, identities kept", changes.retired), ("Released", changes.released),
         ]
         return lists.map(Self.line).joined()
             + "\(directory): \(outcome.written) written, \(outcome.unchanged) unchanged, \(outcome.removed) removed"
-            + (changes.added > 0 ? "; \(changes.added) new identities" : "") + "\n"
+            + (changes.added > 0 ? "; \(changes.added) new identities" : "")
+            + (isDryRun ? "; this was a dry run, and nothing was changed\n" : "\n")
     }
 
     private static func line(_ what: String, _ names: [String]) -> String {
@@ -336,8 +366,18 @@ extension FleetGeneration {
             ("fleet", .string(fleet.name)), ("beacons", .integer(fleet.beaconCount)),
             ("written", .integer(outcome.written)), ("unchanged", .integer(outcome.unchanged)),
             ("removed", .integer(outcome.removed)), ("lockWritten", .boolean(lockWritten)),
+            ("dryRun", .boolean(isDryRun)),
             ("added", .integer(changes.added)), ("retired", Self.list(changes.retired)),
             ("revived", Self.list(changes.revived)), ("moved", Self.list(changes.moved)),
+            (
+                "renumbered",
+                .array(
+                    renumbered.map {
+                        .record([
+                            ("name", .string($0.name)), ("before", .string($0.before)), ("after", .string($0.after)),
+                        ])
+                    })
+            ),
             ("renamed", Self.pairs(changes.renamed, "was")),
             ("replacedBoxes", Self.pairs(changes.replacedBoxes, "serial")), ("released", Self.list(changes.released)),
         ])

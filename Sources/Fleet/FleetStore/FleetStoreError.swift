@@ -11,6 +11,8 @@ public struct FleetStoreError: Error, Hashable, Sendable {
         case malformed
         /// The files are well formed, but the request cannot be fulfilled with them.
         case invalid
+        /// The files are well formed, but beacons would get other identities, which the caller must allow.
+        case renumbering
         /// The request names something that does not exist.
         case request
         /// Another process is changing the fleet. A later attempt may succeed.

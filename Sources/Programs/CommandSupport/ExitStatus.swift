@@ -112,7 +112,7 @@ package enum ExitStatus: Int32 {
         switch error.kind {
         case .missing: .noInput
         case .malformed: .dataFormat
-        case .invalid: .configuration
+        case .invalid, .renumbering: .configuration
         case .request: .usage
         case .busy: .temporaryFailure
         case .notPermitted: .notPermitted

@@ -202,12 +202,16 @@ public final class FileDraft {
         case beside(FilePlace)
         /// In a directory that is replaced as a whole. The function creates the file.
         case inNewDirectory(() throws(SystemError) -> Descriptor)
+        /// Nowhere: the contents are only compared.
+        case none
     }
 
     private let target: Target
     private let path: String
     private let old: Descriptor?
     private var new: Descriptor?
+    /// Whether the contents differ from those of the file.
+    public private(set) var isChanged = false
     /// The draft in the directory of the file.
     private var draft: DraftFile?
     /// The number of bytes that are equal to the existing contents.
@@ -215,28 +219,28 @@ public final class FileDraft {
     private var pending: [UInt8] = []
     private static let pieceSize = 1 << 18
 
-    /// - Parameter path: The path of the file, which may be missing. If it is a symbolic link, the file that it leads to gets
-    ///   the new contents; a link of another user is refused.
+    /// - Parameters:
+    ///   - path: The path of the file, which may be missing. If it is a symbolic link, the file that it leads to gets the
+    ///     new contents; a link of another user is refused.
+    ///   - isDryRun: Whether to compare the contents only, and to write none.
     /// - Throws: EINVAL or EISDIR if `path` exists and is not a regular file.
-    public init(_ path: String) throws(SystemError) {
+    public init(_ path: String, isDryRun: Bool = false) throws(SystemError) {
         let place = try FilePlace(path)
         if let refusal = place.status?.refusalOfOtherKinds("open", path) { throw refusal }
-        target = .beside(place)
+        target = isDryRun ? .none : .beside(place)
         self.path = path
         old = try? place.directory.openRegular(place.name)
     }
 
     /// Creates the draft of a file in a directory that is replaced as a whole.
     init(
-        _ name: String, path: String, in current: Directory?, make: @escaping () throws(SystemError) -> Descriptor
+        _ name: String, path: String, in current: Directory?, isDryRun: Bool,
+        make: @escaping () throws(SystemError) -> Descriptor
     ) {
-        target = .inNewDirectory(make)
+        target = isDryRun ? .none : .inNewDirectory(make)
         self.path = path
         old = try? current?.openRegular(name)
     }
-
-    /// Whether the contents differ from those of the file.
-    public var isChanged: Bool { new != nil }
 
     /// Appends bytes to the contents.
     public func append(_ octets: [UInt8]) throws(SystemError) {
@@ -249,7 +253,7 @@ public final class FileDraft {
     /// - Parameter isDurable: Whether to wait until the draft is on the disk.
     public func finish(isDurable: Bool = true) throws(SystemError) {
         try flush()
-        if new == nil {
+        if !isChanged {
             if let old, try named({ () throws(SystemError) in try old.read(upTo: 1) }).isEmpty { return }
             try begin()
         }
@@ -258,7 +262,7 @@ public final class FileDraft {
 
     private func flush() throws(SystemError) {
         guard !pending.isEmpty else { return }
-        if new == nil {
+        if !isChanged {
             if try isAsBefore() {
                 same += pending.count
                 pending.removeAll(keepingCapacity: true)
@@ -288,6 +292,7 @@ public final class FileDraft {
 
     /// Creates the draft, and copies the equal start of the existing contents.
     private func begin() throws(SystemError) {
+        isChanged = true
         let made: Descriptor
         switch target {
         case .beside(let place):
@@ -296,6 +301,7 @@ public final class FileDraft {
             self.draft = draft
             made = draft.file
         case .inNewDirectory(let make): made = try make()
+        case .none: return
         }
         new = made
         guard same > 0, let old else { return }
@@ -318,9 +324,12 @@ public final class FileDraft {
         }
     }
 
-    /// Replaces the file if the contents differ.
+    /// Replaces the file if the contents differ. Otherwise removes the drafts that killed processes have left next to it.
     public func commit() throws(SystemError) {
-        guard new != nil else { return }
+        guard isChanged else {
+            if case .beside(let place) = target { Leftovers.remove(in: place.directory) }
+            return
+        }
         new = nil
         guard case .beside(let place) = target else { return }
         try draft?.rename(to: place.name)

@@ -18,12 +18,15 @@ public final class FolderReplacement {
     /// The old directory; `nil` if there is none.
     private let current: Directory?
     private let currentStatus: Stat?
+    private let isDryRun: Bool
     private var next: (directory: Directory, name: String)?
     private var kept: [String] = []
     /// The number of new and changed files.
     public private(set) var written = 0
     /// The number of unchanged files.
     public var unchanged: Int { kept.count }
+    /// The new and changed files.
+    private var changed: Set<String> = []
     /// The names in the old directory.
     public let names: Set<String>
 
@@ -46,10 +49,13 @@ public final class FolderReplacement {
         }
     }
 
-    /// - Parameter path: The path of the directory, which may be missing. If it is a symbolic link, the directory that it
-    ///   leads to is replaced; a link of another user is refused.
+    /// - Parameters:
+    ///   - path: The path of the directory, which may be missing. If it is a symbolic link, the directory that it leads to
+    ///     is replaced; a link of another user is refused.
+    ///   - isDryRun: Whether to compare the files only, and to write none.
     /// - Throws: ENOTDIR if `path` is not a directory; ENOENT if its parent is missing.
-    public init(_ path: String) throws(SystemError) {
+    public init(_ path: String, isDryRun: Bool = false) throws(SystemError) {
+        self.isDryRun = isDryRun
         let place = try FilePlace(Self.named(FilePath(path)))
         if let status = place.status, status.type != .directory {
             throw SystemError("open", path, errno: .notDirectory)
@@ -77,17 +83,22 @@ public final class FolderReplacement {
             kept.append(name)
             return
         }
-        do throws(SystemError) {
-            try make(name).writeAll(octets)
-        } catch {
-            throw error.about("\(path)/\(name)")
+        if !isDryRun {
+            do throws(SystemError) {
+                try make(name).writeAll(octets)
+            } catch {
+                throw error.about("\(path)/\(name)")
+            }
         }
         written += 1
+        changed.insert(name)
     }
 
     /// Returns a file of the new directory that is written piece by piece. Pass it to ``finish(_:_:)`` at its end.
     public func draft(_ name: String) -> FileDraft {
-        FileDraft(name, path: "\(path)/\(name)", in: current) { [self] () throws(SystemError) in try make(name) }
+        FileDraft(name, path: "\(path)/\(name)", in: current, isDryRun: isDryRun) {
+            [self] () throws(SystemError) in try make(name)
+        }
     }
 
     /// Ends a file that was written piece by piece.
@@ -95,6 +106,7 @@ public final class FolderReplacement {
         try draft.finish()
         if draft.isChanged {
             written += 1
+            changed.insert(name)
         } else {
             kept.append(name)
         }
@@ -107,10 +119,13 @@ public final class FolderReplacement {
     ///
     /// - Throws: EBUSY for a mount point; EAGAIN if another process has replaced the directory in the meantime.
     public func commit() throws(SystemError) -> Outcome {
-        var removed = names.subtracting(kept)
-        if let next { removed.subtract(next.directory.names) }
+        let removed = names.subtracting(kept).subtracting(changed)
         let outcome = Outcome(written: written, unchanged: kept.count, removed: removed.count)
-        guard isChanged else { return outcome }
+        guard !isDryRun else { return outcome }
+        guard isChanged else {
+            Leftovers.remove(in: parent)
+            return outcome
+        }
         let next = try prepare()
         for name in kept { try keep(name, in: next.directory) }
         try next.directory.setPermissions(currentStatus?.permissions ?? ProcessMask.permissions(0o777))
@@ -153,10 +168,19 @@ public final class FolderReplacement {
                 guard error.errno != .fileExists else { continue }
                 throw error.about(path)
             }
-            let directory = try Directory(draftName, in: parent)
+            let directory: Directory
+            do throws(SystemError) {
+                directory = try Directory(draftName, in: parent)
+            } catch {
+                parent.removeDirectory(draftName)
+                throw error.about(path)
+            }
             // Another process may have removed the directory before it was locked.
             guard directory.tryLock(), try parent.status(of: draftName)?.identity == directory.status().identity
-            else { continue }
+            else {
+                parent.removeDirectory(draftName)
+                continue
+            }
             let made = (directory, draftName)
             next = made
             return made

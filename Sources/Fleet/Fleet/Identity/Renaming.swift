@@ -216,12 +216,29 @@ extension FleetLock {
         if !groups[index].was.contains(name) { groups[index].was.append(name) }
     }
 
-    /// Gives a group, and the groups in it, another path. A group that has the new path is set aside, with its numbers.
+    /// Gives a group, and the groups in it, another path. A group that has the new path is set aside, with its numbers:
+    /// its beacons use the identities that they had in the renamed group, if they had any.
     mutating func renameGroup(_ old: String, to new: String) {
+        var inUse: Set<[String]> = []
+        var majors: [Int: String] = [:]
         if knows(group: new) {
+            for index in entries.indices where Self.isIn(entries[index].scope, new) && !entries[index].isRetired {
+                inUse.insert([entries[index].scope, entries[index].name])
+                entries[index].isRetired = true
+            }
+            for group in groups where Self.isIn(group.path, new) {
+                if let major = group.major { majors[major] = group.path }
+            }
             replacePath(new, by: Self.setAside(new) { name in knows(group: name) })
         }
         replacePath(old, by: new)
+        for index in entries.indices where inUse.contains([entries[index].scope, entries[index].name]) {
+            entries[index].isRetired = false
+        }
+        for index in entries.indices where !entries[index].isRetired {
+            guard let path = entries[index].major.flatMap({ majors[$0] }) else { continue }
+            entries[index].major = groups.first { $0.path == path }?.major ?? entries[index].major
+        }
         if let name = old.split(separator: "/").last, Self.plainName(String(name)) == name {
             record(formerName: String(name), ofGroup: new)
         }
@@ -238,15 +255,26 @@ extension FleetLock {
         }
     }
 
-    /// Gives all identities of a beacon another name. A beacon that has the new name is set aside, with its identities.
+    /// Gives all identities of a beacon another name. A beacon that has the new name is set aside, with its identities: the
+    /// renamed beacon is in use in its place.
     mutating func renameBeacon(_ old: String, to new: String) {
+        var scope: String?
         if knows(beacon: new) {
             let aside = Self.setAside(new) { name in knows(beacon: name) }
-            for index in entries.indices where entries[index].name == new { entries[index].name = aside }
+            for index in entries.indices where entries[index].name == new {
+                entries[index].name = aside
+                if !entries[index].isRetired { scope = entries[index].scope }
+                entries[index].isRetired = true
+            }
         }
         let isRecorded = Self.plainName(old) == old
+        let isInUse = entries.contains { $0.name == old && !$0.isRetired }
         for index in entries.indices where entries[index].name == old {
             entries[index].name = new
+            if !isInUse, entries[index].scope == scope {
+                entries[index].isRetired = false
+                scope = nil
+            }
             entries[index].was.removeAll { $0 == new }
             if isRecorded, !entries[index].was.contains(old) { entries[index].was.append(old) }
         }

@@ -15,7 +15,8 @@ struct FleetCommand: ParsableCommand {
             """,
         subcommands: [
             FleetInit.self, FleetCheck.self, FleetList.self, FleetGenerate.self, FleetDiffCommand.self,
-            FleetStatus.self, FleetLabels.self, FleetKeysCommand.self, FleetExport.self, FleetSchemaCommand.self,
+            FleetRename.self, FleetStatus.self, FleetLabels.self, FleetKeysCommand.self, FleetExport.self,
+            FleetSchemaCommand.self,
         ])
 }
 

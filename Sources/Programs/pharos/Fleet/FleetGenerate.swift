@@ -50,6 +50,9 @@ struct FleetGenerate: ParsableCommand {
         discussion: """
             The directory is replaced in one step. Files that do not change are not written. The lock is next to the fleet \
             file; keep both in version control.
+
+            If more than one beacon would get another identity, the command asks on a terminal, and needs --renumber \
+            elsewhere. If a group or a beacon has a new name, `pharos fleet rename` keeps the identities.
             """)
 
     @Argument(help: "The fleet file.", completion: .file())
@@ -75,22 +78,88 @@ struct FleetGenerate: ParsableCommand {
     @Flag(help: "Restore a lost lock from the manifest in the directory.")
     var adopt = false
 
+    @Flag(help: "Give other identities to more than one beacon, as the fleet file says.")
+    var renumber = false
+
+    @Flag(help: "Print what would change, and write nothing.")
+    var dryRun = false
+
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func run() throws {
         var options = FleetGeneration.Options()
+        (options.renumbers, options.isDryRun) = (renumber, dryRun)
         (options.releasing, options.manifestOnly) = (release, manifestOnly)
         (options.allowsEmpty, options.adoptsManifest) = (empty, adopt)
         let progress = ProgressLine()
         defer { progress.finish() }
-        let generation = try FleetGeneration(file, into: output, options) { progress.report($0, of: $1, "beacons") }
+        func generate() throws(FleetStoreError) -> FleetGeneration {
+            try FleetGeneration(file, into: output, options) { progress.report($0, of: $1, "beacons") }
+        }
+        let generation: FleetGeneration
+        do throws(FleetStoreError) {
+            generation = try generate()
+        } catch {
+            guard error.kind == .renumbering, Self.wantsRenumbering(error) else { throw error }
+            options.renumbers = true
+            generation = try generate()
+        }
         progress.finish()
         let airtime = FleetAirtime(generation.traffic).warnings(for: generation.fleet)
         for warning in FileProblem.sorted(generation.warnings + airtime) {
             Terminal.writeError("pharos: \(warning)\n")
         }
+        if dryRun, generation.renumbered.count > 1, !renumber {
+            let count = generation.renumbered.count
+            Terminal.writeError("pharos: \(count) beacons would get other identities, which needs --renumber\n")
+        }
         Terminal.write(json ? generation.json.line + "\n" : generation.text)
+    }
+
+    /// Asks on a terminal whether beacons may get other identities.
+    private static func wantsRenumbering(_ error: FleetStoreError) -> Bool {
+        guard Terminal.inputIsTerminal, Terminal.errorIsTerminal else { return false }
+        for message in error.messages.dropLast() { Terminal.writeError("pharos: \(message)\n") }
+        Terminal.writeError("Give them other identities? [y/N]: ")
+        return ["y", "yes"].contains(readLine()?.lowercased() ?? "")
+    }
+}
+
+struct FleetRename: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rename", abstract: "Give a group or a beacon another name. It keeps its identities.",
+        discussion: """
+            Changes the fleet file, its tables and the lock. If the fleet file or its table has the new name already, only the \
+            lock is changed. Examples:
+
+              pharos fleet rename museum.json museum/ground ground-floor
+              pharos fleet rename museum.json hall-3 hall-east
+            """)
+
+    @Argument(help: "The fleet file.", completion: .file())
+    var file: String
+
+    @Argument(help: "The present name: of a beacon, or the path of a group such as museum/ground.")
+    var old: String
+
+    @Argument(help: "The new name.")
+    var new: String
+
+    @Flag(help: "OLD is a group, also if a beacon has this name.")
+    var group = false
+
+    @Flag(help: "OLD is a beacon, also if a group has this name.")
+    var beacon = false
+
+    func validate() throws {
+        guard !group || !beacon else { throw ValidationError("Give either --group or --beacon.") }
+    }
+
+    func run() throws {
+        let kind: FleetNameChange.Kind? = group ? .group : beacon ? .beacon : nil
+        let renaming = try FleetRenaming(file, old, to: new, kind: kind)
+        Terminal.write(renaming.text + "Next: pharos fleet generate \(file) --output DIRECTORY\n")
     }
 }
 

@@ -1,0 +1,200 @@
+internal import Configuration
+
+/// A new name of a group or a beacon, which keeps its identities: the places of the name in the fleet file and its
+/// tables, and the lock with the new name.
+public struct FleetNameChange: Sendable {
+    /// The things that have names.
+    public enum Kind: String, Hashable, Sendable {
+        case group
+        case beacon
+    }
+
+    /// The reason why a name cannot be changed.
+    public enum Fault: Error, Hashable, Sendable {
+        /// Neither the fleet nor the lock has the name.
+        case unknown(nearest: String?)
+        /// There are a group and a beacon of that name.
+        case ambiguous
+        /// The new name is invalid, with the reason.
+        case name(String)
+        /// The new path of a group is in another group.
+        case otherParent
+        /// The fleet has the new name already, and the old one as well.
+        case taken
+        /// The fleet has the new name, and the lock does not have the old one.
+        case notInLock
+    }
+
+    public let kind: Kind
+    /// The path of a group, or the name of a beacon.
+    public let old: String
+    public let new: String
+    /// The last name of `new`.
+    private var newName: String { String(new.split(separator: "/").last ?? "") }
+    private let fleet: Fleet
+
+    /// - Parameters:
+    ///   - old: The name of a beacon, or the path of a group such as `museum/ground`.
+    ///   - new: The new name. For a group also the whole new path.
+    ///   - kind: `nil` if the name decides.
+    public init(_ old: String, to new: String, kind: Kind?, in fleet: Fleet, _ lock: FleetLock?) throws(Fault) {
+        let groups = Set(fleet.groups.map(\.pathText)).subtracting([""])
+        let isGroup = kind != .beacon && (groups.contains(old) || lock?.knows(group: old) == true)
+        let isBeacon = kind != .group && (fleet.numbers[old] != nil || lock?.knows(beacon: old) == true)
+        guard isGroup || isBeacon else {
+            var known = kind == .beacon ? [] : groups.union(lock?.groupPaths ?? [])
+            if kind != .group { known.formUnion(fleet.beacons.map(\.name) + (lock?.entries.map(\.name) ?? [])) }
+            throw .unknown(nearest: NearestWord.find(old, among: known.sorted()))
+        }
+        guard !isGroup || !isBeacon else { throw .ambiguous }
+        self.kind = isGroup ? .group : .beacon
+        self.old = old
+        self.fleet = fleet
+        guard isGroup else {
+            self.new = new
+            if let fault = NameRule.beaconFault(new) { throw .name(fault) }
+            guard fleet.numbers[new] == nil || fleet.numbers[old] == nil else { throw .taken }
+            if fleet.numbers[old] == nil, lock?.knows(beacon: old) != true { throw .notInLock }
+            return
+        }
+        let parent = old.split(separator: "/").dropLast().joined(separator: "/")
+        let path = new.contains("/") || parent.isEmpty ? new : parent + "/" + new
+        self.new = path
+        for name in path.split(separator: "/", omittingEmptySubsequences: false) {
+            if let fault = NameRule.fault(String(name)) { throw .name(fault) }
+        }
+        guard groups.contains(old) else {
+            if lock?.knows(group: old) != true { throw .notInLock }
+            return
+        }
+        guard path.split(separator: "/").dropLast().joined(separator: "/") == parent else { throw .otherParent }
+        guard !groups.contains(path) else { throw .taken }
+    }
+
+    /// `true` if the fleet file and its tables have the old name. Otherwise only the lock has it.
+    public var changesFiles: Bool {
+        kind == .beacon ? fleet.numbers[old] != nil : fleet.groups.contains { $0.pathText == old }
+    }
+
+    /// Gives the identities in the lock the new name. A group or beacon that has it is set aside.
+    public func apply(to lock: inout FleetLock) {
+        switch kind {
+        case .group: if lock.knows(group: old) { lock.renameGroup(old, to: new) }
+        case .beacon: if lock.knows(beacon: old) { lock.renameBeacon(old, to: new) }
+        }
+    }
+
+    // MARK: The files
+
+    /// The text of a file with the new name at the given places.
+    public struct Edit: Sendable {
+        /// The name of the file, as the fleet file has it; `nil` for the fleet file itself.
+        public var table: String?
+        public var octets: [UInt8]
+    }
+
+    /// The files with the new name. Everything else in them stays as it is.
+    ///
+    /// - Parameter octets: The contents of the fleet file.
+    public func edits(of octets: [UInt8]) -> [Edit] {
+        guard changesFiles else { return [] }
+        var texts: [(position: JSONPosition, text: String)] = []
+        var tables: [ObjectIdentifier: (source: TableSource, cells: [(range: Range<Int>, text: String)])] = [:]
+        let depth = old.split(separator: "/").count
+        if kind == .group, let node = fleet.groups.first(where: { $0.pathText == old })?.node?["name"] {
+            texts.append((node.position, newName))
+        }
+        for beacon in fleet.beacons {
+            let path = fleet.groups[beacon.group].path
+            switch kind {
+            case .beacon: guard beacon.name == old else { continue }
+            case .group: guard FleetLock.isIn(path.joined(separator: "/"), old) else { continue }
+            }
+            if let row = beacon.row {
+                guard let cell = cell(of: row, path, depth) else { continue }
+                tables[ObjectIdentifier(row.table), default: (row.table, [])].cells.append(cell)
+            } else if kind == .beacon, let node = beacon.node?["name"] {
+                texts.append((node.position, new))
+            } else if let node = beacon.node?["group"], let text = node.string,
+                let changed = Self.replaced(text, path, depth, newName)
+            {
+                texts.append((node.position, changed))
+            }
+        }
+        var edits: [Edit] = []
+        if !texts.isEmpty { edits.append(Edit(table: nil, octets: Self.replacing(texts, in: octets))) }
+        for (source, cells) in tables.values.sorted(by: { $0.source.table.file < $1.source.table.file }) {
+            var changed = source.table.octets
+            for cell in cells.sorted(by: { $0.range.lowerBound > $1.range.lowerBound }) {
+                changed.replaceSubrange(cell.range, with: cell.text.utf8)
+            }
+            edits.append(Edit(table: source.table.file, octets: changed))
+        }
+        return edits
+    }
+
+    /// The cell of a row that has the old name, and its new contents; `nil` if the table belongs to the group.
+    private func cell(of row: Fleet.Row, _ path: [String], _ depth: Int) -> (range: Range<Int>, text: String)? {
+        let (table, columns) = (row.table.table, row.table.columns)
+        var cells = CSVRow()
+        table.row(at: row.start, line: row.line, &cells)
+        func found(_ column: Int, _ text: String) -> (range: Range<Int>, text: String)? {
+            let cell = cells.cells[column]
+            return cell.isEmpty ? nil : (Int(cell.start)..<Int(cell.end), text)
+        }
+        if kind == .beacon { return found(columns.name, new) }
+        if let column = columns.group {
+            let text = cells.cells[column].string(in: table.octets)
+            return Self.replaced(text, path, depth, newName).flatMap { found(column, $0) }
+        }
+        return columns.levels[depth - 1].flatMap { found($0, newName) }
+    }
+
+    /// The end of a path with another name at the given depth; `nil` if that name is not in the end.
+    private static func replaced(_ text: String, _ path: [String], _ depth: Int, _ name: String) -> String? {
+        var names = text.split(separator: "/").map(String.init)
+        let place = depth - 1 - (path.count - names.count)
+        guard names.indices.contains(place) else { return nil }
+        names[place] = name
+        return names.joined(separator: "/")
+    }
+
+    /// Replaces the strings of a JSON text that begin at the given positions.
+    private static func replacing(_ texts: [(position: JSONPosition, text: String)], in octets: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        var done = 0
+        var position = JSONPosition(line: 1, column: 1)
+        var index = octets.starts(with: TextEncoding.byteOrderMark) ? TextEncoding.byteOrderMark.count : 0
+        var rest = texts.sorted { $0.position < $1.position }[...]
+        while index < octets.count, let next = rest.first {
+            let octet = octets[index]
+            if position == next.position, octet == UInt8(ascii: "\"") {
+                var end = index + 1
+                while end < octets.count, octets[end] != UInt8(ascii: "\"") {
+                    end += octets[end] == UInt8(ascii: "\\") ? 2 : 1
+                }
+                result += octets[done..<index] + Array(JSONValue.string(next.text).line.utf8)
+                done = min(end + 1, octets.count)
+                rest = rest.dropFirst()
+            }
+            let endsLine = octet == 0x0A || octet == 0x0D && !(index + 1 < octets.count && octets[index + 1] == 0x0A)
+            if endsLine {
+                position = JSONPosition(line: position.line + 1, column: 1)
+            } else if octet != 0x0D, octet & 0xC0 != 0x80 {
+                position.column += 1
+            }
+            index += 1
+        }
+        return result + octets[done...]
+    }
+}
+
+extension FleetAllocation {
+    /// The number of beacons that have the new name, or are in the group that has it.
+    public func count(of change: FleetNameChange) -> Int {
+        fleet.beacons.count { beacon in
+            change.kind == .beacon
+                ? beacon.name == change.new : FleetLock.isIn(fleet.groups[beacon.group].pathText, change.new)
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import Configuration
+import Fleet
+import LinuxHost
+import TestSupport
+import Testing
+
+@testable import FleetStore
+
+@Suite("Changed names and identities")
+struct FleetRenamingTests {
+    private static func fleet(_ beacons: String, groups: String = "") -> String {
+        """
+        { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "ibeacon",
+          "uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206", "major": "${major}", "minor": "${minor}",
+          "intervalMs": 500, "measuredPowerDbm": -59 } ] },
+          "identities": { "major": { "per": "site" }, "minor": { "within": "site" } },
+          \(groups)"beacons": \(beacons) }
+        """
+    }
+
+    private static func table(_ site: String, count: Int = 5, name: String = "b") -> String {
+        "site;name;note\r\n" + (1...count).map { "\"\(site)\";\(name)\($0); kept, ü \r\n" }.joined()
+    }
+
+    private static func generate(
+        _ file: String, _ output: String, _ change: (inout FleetGeneration.Options) -> Void = { _ in }
+    ) throws(FleetStoreError) -> FleetGeneration {
+        var options = FleetGeneration.Options()
+        change(&options)
+        return try FleetGeneration(file, into: output, options) { _, _ in }
+    }
+
+    private static func identities(_ file: String) throws -> [String] {
+        try NamedFleet(path: file).manifest().beacons.map {
+            "\($0.name) \($0.advertisements.map(\.identity)) \($0.address.map { "\($0)" } ?? "")"
+        }
+    }
+
+    /// A fleet of a table whose site was renamed after its identities were given out.
+    private func renamedSite() throws -> (folder: TemporaryFolder, file: String, before: [String]) {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("f.json", text: Self.fleet("{ \"csv\": \"t.csv\" }"))
+        try folder.file("t.csv", text: Self.table("hall"))
+        _ = try Self.generate(file, folder.place("out"))
+        let before = try Self.identities(file)
+        try folder.file("t.csv", text: Self.table("Halle"))
+        return (folder, file, before)
+    }
+
+    @Test("a group that is renamed in a table is not renumbered without a question, and check warns with the number")
+    func asks() throws {
+        let (folder, file, _) = try renamedSite()
+        let lock = try Files.read(folder.place("f.lock.json"))
+        let error = #expect(throws: FleetStoreError.self) { try Self.generate(file, folder.place("out")) }
+        #expect(error?.kind == .renumbering)
+        let text = error?.description ?? ""
+        #expect(text.contains("5 beacons would get other identities: b1, b2, b3 and 2 more"), "\(text)")
+        #expect(text.contains("`pharos fleet rename \(file) hall Halle`"), "\(text)")
+        #expect(text.hasSuffix("nothing was changed; if that is intended, add `--renumber`"), "\(text)")
+        var files = try FleetFiles(file)
+        #expect(try files.check() != nil)
+        #expect(files.problems.map(\.severity) == [.warning])
+        #expect(files.problems.first?.message.hasPrefix("5 beacons would get other identities") == true)
+        let dry = try Self.generate(file, folder.place("out")) { $0.isDryRun = true }
+        #expect(dry.renumbered.count == 5 && dry.outcome.written == 7 && dry.lockWritten)
+        #expect(try Files.read(folder.place("f.lock.json")) == lock)
+        #expect(try Self.generate(file, folder.place("out")) { $0.renumbers = true }.renumbered.count == 5)
+    }
+
+    @Test("one beacon may move without a question")
+    func allowsOne() throws {
+        let (folder, file, _) = try renamedSite()
+        let text = Self.table("hall").replacing("\"hall\";b5", with: "\"yard\";b5")
+        try folder.file("t.csv", text: text)
+        let generation = try Self.generate(file, folder.place("out"))
+        #expect(generation.renumbered.map(\.name) == ["b5"])
+        #expect(generation.json.line.contains("\"renumbered\":[{\"name\":\"b5\",\"before\":\"major 1, minor 5, "))
+    }
+
+    @Test(
+        "a name that was changed in a table gets its identities back, also after it was renumbered",
+        arguments: [false, true])
+    func renamesTheLock(isRenumbered: Bool) throws {
+        let (folder, file, before) = try renamedSite()
+        if isRenumbered { _ = try Self.generate(file, folder.place("out")) { $0.renumbers = true } }
+        let renaming = try FleetRenaming(file, "hall", to: "Halle", kind: nil)
+        #expect(renaming.beacons == 5 && renaming.files == [folder.place("f.lock.json")])
+        #expect(try Self.identities(file) == before)
+        #expect(try Self.generate(file, folder.place("out")).renumbered == [])
+        #expect(try Self.identities(folder.place("out")) == before)
+        let lock = String(decoding: try Files.read(folder.place("f.lock.json")), as: UTF8.self)
+        #expect(lock.contains("\"Halle~1\"") == isRenumbered, "\(lock)")
+    }
+
+    @Test("a beacon that was renamed in a table, and renumbered, gets its identity back")
+    func renamesBeaconsInTheLock() throws {
+        let (folder, file, before) = try renamedSite()
+        try folder.file("t.csv", text: Self.table("hall").replacing("b2", with: "door"))
+        #expect(try Self.generate(file, folder.place("out")).changes.retired == ["b2"])
+        #expect(try FleetRenaming(file, "b2", to: "door", kind: nil).beacons == 1)
+        #expect(try Self.identities(file) == before.map { $0.replacing("b2 ", with: "door ") })
+        #expect(try Self.generate(file, folder.place("out")).renumbered == [])
+    }
+
+    @Test("the numbers of a group that are not counted in it come back with its name")
+    func renamesMajors() throws {
+        let folder = try TemporaryFolder()
+        let text = Self.fleet("{ \"csv\": \"t.csv\" }").replacing("\"within\": \"site\"", with: "\"within\": \"fleet\"")
+        let file = try folder.file("f.json", text: text)
+        try folder.file("t.csv", text: Self.table("hall"))
+        _ = try Self.generate(file, folder.place("out"))
+        let before = try Self.identities(file)
+        try folder.file("t.csv", text: Self.table("Halle"))
+        let error = #expect(throws: FleetStoreError.self) { try Self.generate(file, folder.place("out")) }
+        #expect(error?.description.contains("rename \(file) hall Halle`") == true, "\(error?.description ?? "")")
+        #expect(try Self.generate(file, folder.place("out")) { $0.renumbers = true }.renumbered.count == 5)
+        #expect(try FleetRenaming(file, "hall", to: "Halle", kind: nil).beacons == 5)
+        #expect(try Self.identities(file) == before)
+        #expect(try Self.generate(file, folder.place("out")).renumbered == [])
+    }
+
+    @Test("a renaming changes the table and the lock, and nothing else in them")
+    func renamesTables() throws {
+        let (folder, file, before) = try renamedSite()
+        try folder.file("t.csv", text: Self.table("hall"))
+        #expect(try FleetRenaming(file, "hall", to: "west", kind: nil).beacons == 5)
+        #expect(String(decoding: try Files.read(folder.place("t.csv")), as: UTF8.self) == Self.table("west"))
+        #expect(try FleetRenaming(file, "b2", to: "door", kind: nil).beacons == 1)
+        let text = String(decoding: try Files.read(folder.place("t.csv")), as: UTF8.self)
+        #expect(text == Self.table("west").replacing(";b2;", with: ";door;"))
+        #expect(try Self.identities(file) == before.map { $0.replacing("b2 ", with: "door ") })
+        let generation = try Self.generate(file, folder.place("out"))
+        #expect(generation.renumbered == [] && generation.changes.added == 0 && generation.changes.retired == [])
+    }
+
+    @Test("a renaming changes the names in a fleet file, at every place of a path")
+    func renamesLists() throws {
+        let folder = try TemporaryFolder()
+        let groups = """
+            "groups": [ { "name": "n\\u006frth", "groups": [ { "name": "ground", "beacons": [ { "name": "x" } ] } ] } ],
+            """
+        let list =
+            "[ { \"name\": \"y\", \"group\": \"north/ground\" }, { \"name\": \"ground\", \"group\": \"north\" } ]"
+        let text = Self.fleet(list, groups: groups + "\n  ")
+        let file = try folder.file("f.json", text: text)
+        _ = try Self.generate(file, folder.place("out"))
+        let before = try Self.identities(file)
+        #expect(try FleetRenaming(file, "north/ground", to: "first", kind: nil).beacons == 2)
+        #expect(try FleetRenaming(file, "north", to: "sud", kind: nil).beacons == 3)
+        let expected = text.replacing("n\\u006frth", with: "sud").replacing(
+            "\"name\": \"ground\", \"beacons\"", with: "\"name\": \"first\", \"beacons\""
+        )
+        .replacing("north/ground", with: "sud/first").replacing("\"group\": \"north\"", with: "\"group\": \"sud\"")
+        #expect(String(decoding: try Files.read(file), as: UTF8.self) == expected)
+        #expect(try Self.identities(file) == before)
+    }
+
+    @Test(
+        "a name that cannot be changed is refused with the reason",
+        arguments: [
+            ("hal", "west", "\"hal\" is no group and no beacon of the fleet or its lock; did you mean \"hall\"?"),
+            ("b1", "b2", "the fleet has both \"b1\" and \"b2\""),
+            ("b1", "Tür 1", "the new name: \"Tür 1\" has letters beyond ASCII"),
+            ("hall", "yard/hall", "\"hall\" cannot become \"yard/hall\", which is in another group"),
+        ])
+    func refuses(old: String, new: String, message: String) throws {
+        let (folder, file, _) = try renamedSite()
+        try folder.file("t.csv", text: Self.table("hall"))
+        let before = try Files.read(folder.place("t.csv"))
+        let error = #expect(throws: FleetStoreError.self) { _ = try FleetRenaming(file, old, to: new, kind: nil) }
+        #expect(error?.kind == .request)
+        #expect(error?.description.contains(message) == true, "\(error?.description ?? "")")
+        #expect(try Files.read(folder.place("t.csv")) == before)
+    }
+}
