@@ -172,4 +172,38 @@ struct FleetRenamingTests {
         #expect(error?.description.contains(message) == true, "\(error?.description ?? "")")
         #expect(try Files.read(folder.place("t.csv")) == before)
     }
+
+    @Test(
+        "an unknown name in a selection gets a suggestion",
+        arguments: [
+            (
+                BeaconSelection(groups: ["nroth/ground"]),
+                "--group nroth/ground: there is no group of that name in f; did you mean \"north/ground\"?"
+            ),
+            (
+                BeaconSelection(groups: ["ground"]),
+                "--group ground: there is no group of that name in f; did you mean \"north/ground\"?"
+            ),
+            (
+                BeaconSelection(sites: ["norht"]),
+                "--site norht: there is no site of that name in f; did you mean \"north\"?"
+            ),
+            (BeaconSelection(names: ["zzzzzz"]), "--beacon zzzzzz: there is no beacon of that name in f; it has x, y"),
+        ])
+    func suggests(selection: BeaconSelection, message: String) throws {
+        let folder = try TemporaryFolder()
+        let list = "[ { \"name\": \"x\", \"group\": \"north/ground\" }, { \"name\": \"y\", \"group\": \"south\" } ]"
+        let file = try folder.file("f.json", text: Self.fleet(list))
+        _ = try Self.generate(file, folder.place("out"))
+        let manifest = try NamedFleet(path: file).manifest()
+        let error = #expect(throws: FleetStoreError.self) { _ = try selection.beacons(of: manifest.beacons, in: "f") }
+        #expect(error?.description == message)
+    }
+
+    @Test("text is not written to a file whose name promises a picture", arguments: ["x.png", "x.PDF", "x.xlsx"])
+    func refusesPictures(name: String) throws {
+        let folder = try TemporaryFolder()
+        let error = #expect(throws: FleetStoreError.self) { try OutputFile.write("text", to: folder.place(name)) }
+        #expect(error?.kind == .request && !Files.exists(folder.place(name)))
+    }
 }

@@ -13,7 +13,7 @@ public struct LabelFiles: Sendable {
         self.output = output
     }
 
-    private var isDocument: Bool { output.hasSuffix(".pdf") }
+    private var isDocument: Bool { output.lowercased().hasSuffix(".pdf") }
 
     /// The name of the file, or the names of the first and the last file.
     public var names: String {
@@ -24,6 +24,7 @@ public struct LabelFiles: Sendable {
     /// Draws all pages and writes them.
     ///
     /// - Parameter progress: Gets the number of drawn pages; `nil` while the document is converted.
+    /// - Throws: ``FleetStoreError/Kind/request`` for a name of another kind of picture, such as `labels.png`.
     public func write(progress: (_ done: Int?) -> Void = { _ in }) throws(FleetStoreError) {
         if isDocument { return try writeDocument(progress) }
         for index in 0..<sheet.pageCount {

@@ -182,11 +182,18 @@ public struct BeaconSelection: Sendable {
     ) throws(FleetStoreError) -> [FleetManifest.Beacon] {
         let paths = groups.map { $0.split(separator: "/", omittingEmptySubsequences: false).map(String.init) }
         let knownNames = Set(beacons.map(\.name))
-        if let name = names.first(where: { !knownNames.contains($0) }) { throw Self.unknown("beacon", name, fleet) }
+        if let name = names.first(where: { !knownNames.contains($0) }) {
+            throw Self.unknown("beacon", name, fleet, knownNames)
+        }
         let knownSites = Set(beacons.compactMap(\.site))
-        if let site = sites.first(where: { !knownSites.contains($0) }) { throw Self.unknown("site", site, fleet) }
+        if let site = sites.first(where: { !knownSites.contains($0) }) {
+            throw Self.unknown("site", site, fleet, knownSites)
+        }
         for (group, path) in zip(groups, paths) where !beacons.contains(where: { $0.group.starts(with: path) }) {
-            throw Self.unknown("group", group, fleet)
+            let knownGroups = beacons.reduce(into: Set<String>()) { known, beacon in
+                for depth in beacon.group.indices { known.insert(beacon.group[...depth].joined(separator: "/")) }
+            }
+            throw Self.unknown("group", group, fleet, knownGroups)
         }
         let (wantedNames, wantedSites) = (Set(names), Set(sites))
         return beacons.filter { beacon in
@@ -196,7 +203,16 @@ public struct BeaconSelection: Sendable {
         }
     }
 
-    private static func unknown(_ kind: String, _ name: String, _ fleet: String) -> FleetStoreError {
-        FleetStoreError(.request, "--\(kind) \(name): there is no \(kind) of that name in \(fleet)")
+    private static func unknown(
+        _ kind: String, _ name: String, _ fleet: String, _ known: Set<String>
+    ) -> FleetStoreError {
+        // A group is often given without the groups around it.
+        let whole = known.filter { $0.hasSuffix("/" + name) }
+        let nearest = whole.count == 1 ? whole.first : NearestWord.find(name, among: known.sorted())
+        let few = known.count <= 10 && !known.isEmpty ? "; it has \(known.sorted().joined(separator: ", "))" : ""
+        return FleetStoreError(
+            .request,
+            "--\(kind) \(name): there is no \(kind) of that name in \(fleet)"
+                + (nearest.map { "; did you mean \"\($0)\"?" } ?? few))
     }
 }

@@ -89,9 +89,19 @@ enum SecretFile {
 
 /// Writes files that are named on the command line, such as exports.
 public enum OutputFile {
+    /// Endings of files that never contain text.
+    private static let binaryFormats = ["png", "pdf", "jpg", "jpeg", "gif", "xlsx", "ods", "zip"]
+
     /// Replaces the file at `path` with `text`, or writes it to standard output for `-`.
+    ///
+    /// - Throws: ``FleetStoreError/Kind/request`` for a name that promises another format, such as `labels.png`.
     public static func write(_ text: String, to path: String) throws(FleetStoreError) {
         guard path != "-" else { return Terminal.write(text) }
+        if let picture = binaryFormats.first(where: { path.lowercased().hasSuffix("." + $0) }) {
+            throw FleetStoreError(
+                .request,
+                "\(path): this command does not write \(picture.uppercased()); choose a name with another ending")
+        }
         try write(octets: Array(text.utf8), to: path)
     }
 

@@ -31,6 +31,28 @@ struct CheckTests {
             problems.contains { $0.contains("is also what \"a\" sends") && $0.contains("0000000000ff") }, "\(problems)")
     }
 
+    @Test(
+        "two beacons on one machine are a warning that names both rows, unless they have adapters of their own",
+        arguments: [
+            ("name,host,serial,port\na,pi-1,s1,hci0\nb,pi-2,s2,hci0\nc,pi-1,s3,hci0\n", ["4:3", "the host pi-1"]),
+            (
+                "name,host,serial,port\na,pi-1,s1,hci0\nb,pi-2,s1,hci0\n",
+                ["3:8", "the machine with the serial number s1"]
+            ),
+            ("name,host,serial,port\na,pi-1,s1,hci0\nb,pi-1,s1,hci0\n", ["3:3", "the host pi-1"]),
+            ("name,host,serial,port\na,pi-1,s1,hci0\nb,pi-1,s1,hci1\n", []),
+        ])
+    func findsSharedMachines(table: String, expected: [String]) {
+        let text = Self.fleet(
+            advertisement: Self.uid, more: #""identities": { "instance": { "from": "counter" } },"#,
+            beacons: #"{ "csv": "t.csv" }"#
+        ).replacing("\"template\": {", with: "\"template\": { \"adapter\": \"${port}\",")
+        let problems = MadeFleet.problems(text, tables: ["t.csv": table])
+        #expect(problems.count == (expected.isEmpty ? 0 : 1), "\(problems)")
+        for part in expected { #expect(problems.first?.contains(part) == true, "\(problems)") }
+        if !expected.isEmpty { #expect(problems.first?.contains("and \"a\" (t.csv:2:1)") == true, "\(problems)") }
+    }
+
     @Test("one address for all is one too few")
     func findsSharedAddresses() {
         let text = Self.fleet(

@@ -22,6 +22,8 @@ public struct FleetChecker {
     private var known: Set<FileProblem> = []
     /// The first beacon with each identity, address and key.
     private var owners: [GeneratedBeacon.Claim.Value: Int] = [:]
+    /// The first beacon with each adapter of each machine.
+    private var adapters: [[String]: Int] = [:]
     /// The number of pairs of major and minor of each iBeacon UUID.
     private var pairs: [FixedOctets<16>: Int] = [:]
     private var sites = FleetTraffic()
@@ -57,9 +59,33 @@ public struct FleetChecker {
         }
         for claim in generated.claims { add(claim, of: generated) }
         if let beacon = generated.beacon {
+            checkMachine(beacon, generated.number)
             sites.add(generated.traffic, site: beacon.site ?? "")
         }
         if list.isFull { list.cut() }
+    }
+
+    /// Warns if another beacon uses the same adapter of the same machine.
+    private mutating func checkMachine(_ beacon: FleetManifest.Beacon, _ number: Int) {
+        var isReported = false
+        for (key, machine) in [("host", beacon.host), ("serial", beacon.serial)] {
+            guard let machine else { continue }
+            let adapter = [key, machine, beacon.adapter ?? ""]
+            guard let first = adapters[adapter] else {
+                adapters[adapter] = number
+                continue
+            }
+            guard !isReported else { continue }
+            isReported = true
+            let owner = fleet.beacons[first]
+            let other = fleet.place(of: owner)
+            let which = key == "host" ? "the host \(machine)" : "the machine with the serial number \(machine)"
+            list.add(
+                fleet.place(of: fleet.beacons[number], key).problem(
+                    "\"\(beacon.name)\" and \"\(owner.name)\" (\(other.file):\(other.position)) use one adapter of \(which): "
+                        + "correct the machine, or give each beacon its own adapter (\"adapter\": \"${adapter}\")",
+                    severity: .warning))
+        }
     }
 
     private mutating func add(_ claim: GeneratedBeacon.Claim, of generated: GeneratedBeacon) {

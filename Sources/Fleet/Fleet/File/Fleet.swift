@@ -121,6 +121,7 @@ extension Fleet {
         if let columns = beacon.row?.table.columns {
             let column: Int? =
                 switch name {
+                case "host": columns.host
                 case "serial": columns.serial
                 case "was": columns.was
                 default: nil
