@@ -37,7 +37,7 @@ struct FleetTextTests {
         #expect(
             second.json.line
                 == "{\"fleet\":\"f\",\"beacons\":1,\"written\":2,\"unchanged\":1,\"removed\":1,\"lockWritten\":true,"
-                + "\"added\":0,\"retired\":[\"a\"],\"revived\":[],\"moved\":[],\"renamed\":[],\"replacedBoxes\":[],"
+                + "\"dryRun\":false,\"added\":0,\"retired\":[\"a\"],\"revived\":[],\"moved\":[],\"renumbered\":[],\"renamed\":[],\"replacedBoxes\":[],"
                 + "\"released\":[]}")
     }
 
@@ -111,9 +111,9 @@ struct FleetTextTests {
     @Test(
         "what no beacon has is refused by its name",
         arguments: [
-            (BeaconSelection(names: ["x"]), "--beacon x: there is no beacon of that name in f"),
-            (BeaconSelection(sites: ["g"]), "--site g: there is no site of that name in f"),
-            (BeaconSelection(groups: ["m/"]), "--group m/: there is no group of that name in f"),
+            (BeaconSelection(names: ["x"]), "--beacon x: there is no beacon of that name in f; did you mean \"a\"?"),
+            (BeaconSelection(sites: ["g"]), "--site g: there is no site of that name in f; did you mean \"m\"?"),
+            (BeaconSelection(groups: ["m/"]), "--group m/: there is no group of that name in f; did you mean \"m\"?"),
         ])
     func refusesUnknown(_ selection: BeaconSelection, _ message: String) {
         #expect(throws: FleetStoreError(.request, message)) { try selection.beacons(of: Self.beacons, in: "f") }

@@ -44,6 +44,28 @@ struct DiffTests {
         #expect(diff.json.line.contains("{\"path\":\"serial\",\"old\":null,\"new\":\"s1\"}"))
     }
 
+    @Test("a group has one line, however many of its beacons change")
+    func combinesGroups() throws {
+        func beacons(_ host: String) -> String {
+            (1...5).map { "{ \"name\": \"a\($0)\", \"group\": \"n/g\"\($0 == 5 ? ", \"host\": \"\(host)\"" : "") }" }
+                .joined(separator: ", ") + ", { \"name\": \"z\", \"group\": \"s\" }"
+        }
+        let diff = FleetDiff(
+            from: try Self.manifest(beacons("pi-1")), to: try Self.manifest(beacons("pi-2"), interval: "600"))
+        #expect(
+            diff.text == """
+                ~ n/g: 5 beacons (a1, a2, a3 and 2 more): advertisements[0].intervalMs: 500 → 600; host: "pi-1" → "pi-2" \
+                (1 of them)
+                ~ z
+                    profileHash: \(diff.changed.last?.fields.first?.old?.line ?? "") → \
+                \(diff.changed.last?.fields.first?.new?.line ?? "")
+                    advertisements[0].intervalMs: 500 → 600
+                0 added, 0 removed, 0 renamed, 6 changed, 0 unchanged
+
+                """)
+        #expect(diff.fullText.split(separator: "\n").count { $0.hasPrefix("~ a") } == 5)
+    }
+
     @Test("numbers stay numbers")
     func findsNumbers() throws {
         let old = try Self.manifest("{ \"name\": \"a\" }")
@@ -58,7 +80,10 @@ struct DiffTests {
         let old = try Self.manifest(Self.two)
         // A beacon's address depends on its name.
         let other = FleetDiff(from: old, to: try Self.manifest("{ \"name\": \"c\" }"))
-        #expect(other.text == "+ c\n- a\n- b\n1 added, 2 removed, 0 renamed, 0 changed, 0 unchanged\n")
+        #expect(
+            other.text
+                == "+ c\n- without a group: 2 beacons (a, b)\n1 added, 2 removed, 0 renamed, 0 changed, 0 unchanged\n")
+        #expect(other.fullText == "+ c\n- a\n- b\n1 added, 2 removed, 0 renamed, 0 changed, 0 unchanged\n")
         var moved = old
         moved.beacons[0].address = DeviceAddress("C0:00:00:00:00:01")
         #expect(FleetDiff(from: moved, to: old).changed.count == 1)

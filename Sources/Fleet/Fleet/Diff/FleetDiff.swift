@@ -9,6 +9,8 @@ public struct FleetDiff: Hashable, Sendable {
     public var renamed: [Renamed] = []
     public var changed: [Change] = []
     public var unchanged = 0
+    /// The path of the group of each beacon.
+    private var groups: [String: String] = [:]
 
     /// A beacon under another name: both send from the same address.
     public struct Renamed: Hashable, Sendable {
@@ -30,12 +32,16 @@ public struct FleetDiff: Hashable, Sendable {
         public var old: JSONValue?
         /// `nil` for a value that is gone.
         public var new: JSONValue?
+
+        /// The path with both values, as in `host: nothing → "pi-1"`.
+        var text: String { "\(path): \(old?.line ?? "nothing") → \(new?.line ?? "nothing")" }
     }
 
     public var isEmpty: Bool { added.isEmpty && removed.isEmpty && renamed.isEmpty && changed.isEmpty }
 
     /// Compares two manifests. The order of the beacons does not matter.
     public init(from old: FleetManifest, to new: FleetManifest) {
+        for beacon in old.beacons + new.beacons { groups[beacon.name] = beacon.group.joined(separator: "/") }
         var gone: [String: FleetManifest.Beacon] = [:]
         for beacon in old.beacons { gone[beacon.name] = beacon }
         var added: [FleetManifest.Beacon] = []
@@ -84,22 +90,71 @@ public struct FleetDiff: Hashable, Sendable {
 }
 
 extension FleetDiff {
-    /// A line for each beacon that is new (`+`), gone (`-`), renamed (`=`) or changed (`~`), followed by its values
-    /// that differ. The last line counts them.
+    /// A line for each group with beacons that are new (`+`), gone (`-`), renamed (`=`) or changed (`~`); a beacon that is
+    /// the only one in its group has its name, followed by its values that differ. The last line counts the beacons.
     public var text: String {
-        var text = ""
-        for name in added { text += "+ \(name)\n" }
-        for name in removed { text += "- \(name)\n" }
-        for pair in renamed { text += "= \(pair.name) (was \(pair.was))\n" }
-        for change in changed {
-            text += "~ \(change.name)\n"
-            for field in change.fields {
-                text += "    \(field.path): \(field.old?.line ?? "nothing") → \(field.new?.line ?? "nothing")\n"
-            }
-        }
-        return text
-            + "\(added.count) added, \(removed.count) removed, \(renamed.count) renamed, \(changed.count) changed, "
+        let names = renamed.map { (name: $0.name, text: "\($0.name) (was \($0.was))") }
+        return lines("+", added.map { ($0, $0) }) + lines("-", removed.map { ($0, $0) }) + lines("=", names)
+            + changedLines
+            + summary
+    }
+
+    /// A line for each beacon, and for each of its values that differ.
+    public var fullText: String {
+        added.map { "+ \($0)\n" }.joined() + removed.map { "- \($0)\n" }.joined()
+            + renamed.map { "= \($0.name) (was \($0.was))\n" }.joined() + changed.map(Self.lines).joined() + summary
+    }
+
+    private var summary: String {
+        "\(added.count) added, \(removed.count) removed, \(renamed.count) renamed, \(changed.count) changed, "
             + "\(unchanged) unchanged\n"
+    }
+
+    private static func lines(_ change: Change) -> String {
+        "~ \(change.name)\n" + change.fields.map { "    \($0.text)\n" }.joined()
+    }
+
+    /// The values of a list by their groups, in the order of the list.
+    private func byGroup<Value>(_ values: [Value], _ name: (Value) -> String) -> [(group: String, values: [Value])] {
+        var order: [String] = []
+        var found: [String: [Value]] = [:]
+        for value in values {
+            let group = groups[name(value)] ?? ""
+            if found[group] == nil { order.append(group) }
+            found[group, default: []].append(value)
+        }
+        return order.map { ($0, found[$0] ?? []) }
+    }
+
+    /// The start of the line of a group: `~ museum/ground: 12 beacons (a, b, c and 9 more)`.
+    private static func start(_ mark: String, _ group: String, _ names: [String]) -> String {
+        let rest = names.count - 3
+        return "\(mark) \(group.isEmpty ? "without a group" : group): \(names.count) beacons "
+            + "(\(names.prefix(3).joined(separator: ", "))\(rest > 0 ? " and \(rest) more" : ""))"
+    }
+
+    private func lines(_ mark: String, _ beacons: [(name: String, text: String)]) -> String {
+        byGroup(beacons, \.name).map { group, beacons in
+            beacons.count == 1 ? "\(mark) \(beacons[0].text)\n" : Self.start(mark, group, beacons.map(\.text)) + "\n"
+        }.joined()
+    }
+
+    private var changedLines: String {
+        byGroup(changed, \.name).map { group, changes in
+            guard changes.count > 1 else { return Self.lines(changes[0]) }
+            var paths: [String] = []
+            var fields: [String: [Field]] = [:]
+            for field in changes.flatMap(\.fields) where field.path != "profileHash" {
+                if fields[field.path] == nil { paths.append(field.path) }
+                fields[field.path, default: []].append(field)
+            }
+            let parts = paths.map { path in
+                let own = fields[path] ?? []
+                let text = Set(own).count == 1 ? own[0].text : "\(path): \(Set(own).count) different changes"
+                return text + (own.count < changes.count ? " (\(own.count) of them)" : "")
+            }
+            return Self.start("~", group, changes.map(\.name)) + ": " + parts.joined(separator: "; ") + "\n"
+        }.joined()
     }
 
     /// The differences as JSON. A missing value is `null`.

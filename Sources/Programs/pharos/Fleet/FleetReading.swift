@@ -51,7 +51,11 @@ struct FleetCheck: ParsableCommand {
 
 struct FleetDiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "diff", abstract: "Show what a fleet file would change, by beacon and by field.")
+        commandName: "diff", abstract: "Show what a fleet file would change, by group or beacon and by field.",
+        discussion: """
+            A group in which several beacons are new (+), gone (-), renamed (=) or changed (~) has one line. --each prints \
+            every beacon.
+            """)
 
     @Argument(help: "The fleet file.", completion: .file())
     var file: String
@@ -65,12 +69,15 @@ struct FleetDiffCommand: ParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
+    @Flag(help: "Print every beacon with its values that differ.")
+    var each = false
+
     @Flag(help: "Exit with 1 if anything would change.")
     var exitCode = false
 
     func run() throws {
         let diff = try FleetDiff(of: file, against: against)
-        Terminal.write(json ? diff.json.line + "\n" : diff.text)
+        Terminal.write(json ? diff.json.line + "\n" : each ? diff.fullText : diff.text)
         if exitCode, !diff.isEmpty { throw Failure(.failure) }
     }
 }
