@@ -272,7 +272,8 @@ package.targets += [
     tests(
         "FleetStoreTests",
         [
-            "BeaconService", "BluetoothTypes", "Configuration", "Fleet", "FleetStore", "LinuxHost", "TestSupport",
+            "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "FleetStore", "LinuxHost",
+            "TestSupport",
         ]),
     tests(
         "FleetTests",

@@ -1,3 +1,6 @@
+import BluetoothTypes
+import Configuration
+import EddystoneSecurity
 import Fleet
 import LinuxHost
 import TestSupport
@@ -7,6 +10,40 @@ import Testing
 
 @Suite("The keys of a fleet")
 struct FleetKeysTests {
+    @Test("a rotation gives new keys, and keeps the former ones for ids that were received before")
+    func rotates() throws {
+        let folder = try TemporaryFolder()
+        let keys = try Self.keys(in: folder)
+        _ = try keys.generate()
+        let before = try Files.read(folder.place("keys/a.key"))
+        let now = RFC3339Time(secondsSince1970: 1_772_366_400)
+        let report = try keys.rotate(BeaconSelection(names: ["a"]), at: now)
+        let former = folder.place("keys-before-2026-03-01T120000Z/")
+        #expect(report.replaced == ["a"] && report.former == former)
+        #expect(try Files.read(former + "a.key") == before)
+        #expect(try Files.read(folder.place("keys/a.key")) != before)
+        #expect(Files.isPrivate(former + "a.key"))
+        #expect(keys.text(of: report).contains("1 replaced\nThe former keys are in \(former).\n"))
+        #expect(throws: FleetStoreError.self) { _ = try keys.rotate(BeaconSelection(names: ["b"]), at: now) }
+        // A second rotation in the same second would lose a key.
+        #expect(throws: FleetStoreError.self) { _ = try keys.rotate(BeaconSelection(), at: now) }
+        #expect(try Files.read(former + "a.key") == before)
+    }
+
+    @Test("a key that was agreed on with a resolver is not replaced by a random one")
+    func refusesAgreedKeys() throws {
+        let folder = try TemporaryFolder()
+        let keys = try Self.keys(in: folder)
+        let resolver = try IdentityKey.publicKey(of: FixedOctets<32>.random())
+        #expect(try keys.agree(resolverPublicKey: resolver).made == ["a"])
+        let before = try Files.read(folder.place("keys/a.key"))
+        let error = #expect(throws: FleetStoreError.self) {
+            _ = try keys.rotate(BeaconSelection(), at: RFC3339Time(secondsSince1970: 0))
+        }
+        #expect(error?.kind == .request && error?.description.contains("agreed on with a resolver") == true)
+        #expect(try Files.read(folder.place("keys/a.key")) == before)
+    }
+
     private static func keys(in folder: borrowing TemporaryFolder) throws -> FleetKeys {
         let line = """
             {"name":"a","profileHash":"0","eidEpoch":"2026-03-01T12:00:00Z","advertisements":[{"type":"eddystone-eid",\

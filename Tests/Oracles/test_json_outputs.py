@@ -369,6 +369,11 @@ def fleet_keys(folder):
     return [output("fleet", "keys", "generate", folder / "out", "--json")]
 
 
+def fleet_rotated(folder):
+    fleet_keys(folder)
+    return [output("fleet", "keys", "rotate", folder / "out", "--all", "--json")]
+
+
 def fleet_resolved(folder):
     fleet_keys(folder)
     # Any id is none of these; its beacons have the keys that the source names.
@@ -593,6 +598,7 @@ OUTPUTS = [
     Output("fleet", "diff", "fleet diff", fleet_differs),
     Output("fleet", "status", "fleet status", fleet_status),
     Output("fleet", "keys generate, pharos fleet keys agree", "fleet keys generate, fleet keys agree", fleet_keys),
+    Output("fleet", "keys rotate", "fleet keys rotate", fleet_rotated),
     Output("fleet", "keys resolve", "fleet keys resolve", fleet_resolved),
     Output("plan", "interval", "plan interval", lambda _: [
         plan("interval", *MUSEUM, *DETECT), plan("interval", "--beacons", "50", "--max-throughput")]),

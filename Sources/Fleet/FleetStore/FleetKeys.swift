@@ -27,6 +27,8 @@ public struct FleetKeys: Sendable {
         public var kept: [String] = []
         /// Beacons whose public key is missing.
         public var missing: [String] = []
+        /// The directory with the keys that were replaced by ``FleetKeys/rotate(_:at:progress:)``, with a slash at the end.
+        public var former: String?
     }
 
     /// Receives the number of finished beacons and the total number.
@@ -56,6 +58,51 @@ public struct FleetKeys: Sendable {
                 report.kept.append(rotation.name)
             }
         }
+    }
+
+    /// Gives beacons new random keys, and keeps the former ones in a directory of its own next to the keys: ids that were
+    /// received before, or from machines that do not have the new keys yet, can be resolved with them.
+    ///
+    /// - Parameters:
+    ///   - selection: The beacons. Those that need no key are left out.
+    ///   - now: Part of the name of the directory.
+    /// - Throws: ``FleetStoreError/Kind/request`` when none of the beacons needs a key, and when the key of one of them was
+    ///   agreed on with a resolver.
+    public func rotate(
+        _ selection: BeaconSelection, at now: RFC3339Time, progress: Progress = { _, _ in }
+    ) throws(FleetStoreError) -> Report {
+        let names = Set(try selection.beacons(of: fleet.manifest().beacons, in: fleet.path).map(\.name))
+        let chosen = try rotations().filter { names.contains($0.name) }
+        guard !chosen.isEmpty else {
+            throw FleetStoreError(
+                .request, "\(fleet.path): none of these \(names.count) beacons has ephemeral ids or encrypted telemetry"
+            )
+        }
+        for rotation in chosen where try directory.publicKey(of: rotation) != nil {
+            throw FleetStoreError(
+                .request,
+                "\(directory.path)\(rotation.publicKeyName): the key of \(rotation.name) was agreed on with a resolver, and "
+                    + "nothing was changed; remove this file and the key, and run `pharos fleet keys agree` again")
+        }
+        let stamp = "\(now)".filter { $0 != ":" }
+        let former = KeyDirectory(directory.path.dropLast() + "-before-" + stamp)
+        let claim = try former.claim("pharos fleet keys rotate")
+        defer { claim?.release() }
+        var report = try work(on: chosen, for: "rotate", progress) { (rotation, report) throws(FleetStoreError) in
+            let key = IdentityKey(FixedOctets.random())
+            guard let old = try directory.key(of: rotation) else {
+                if try directory.add(key, of: rotation) { report.made.append(rotation.name) }
+                return
+            }
+            guard try former.add(old, of: rotation) else {
+                throw FleetStoreError(.request, "\(former.path)\(rotation.keyName) exists; wait a second and try again")
+            }
+            try former.synchronize()
+            try directory.replace(key, of: rotation)
+            report.replaced.append(rotation.name)
+        }
+        report.former = former.path
+        return report
     }
 
     /// Makes keys with X25519 on the side of the beacons: every beacon without a key gets one, and a public key. The
@@ -171,15 +218,30 @@ extension FleetKeys {
         guard !parts.isEmpty else { return "No beacon of this fleet has ephemeral ids or encrypted telemetry.\n" }
         return "Identity keys in \(directory.path): "
             + parts.map { "\($0.0.count) \($0.1)" }.joined(separator: ", ") + "\n"
+            + (report.former.map(Self.consequences) ?? "")
+    }
+
+    private static func consequences(_ former: String) -> String {
+        """
+        The former keys are in \(former).
+        Next:
+          1. Roll the new keys out (`pharos fleet export ansible`). Until then the beacons send ids of the former keys.
+          2. Run `pharos fleet keys collect` again if you use its file, and reload the listeners that resolve ids.
+          3. Resolve earlier ids with `pharos fleet keys resolve ID FLEET --keys \(former)`.
+             Remove that directory when you no longer need it.
+
+        """
     }
 
     /// The report as JSON, with the names.
     public func json(of report: Report) -> JSONValue {
         func list(_ names: [String]) -> JSONValue { .array(names.map { .string($0) }) }
-        return .record([
-            ("directory", .string(directory.path)), ("made", list(report.made)), ("replaced", list(report.replaced)),
-            ("kept", list(report.kept)),
-        ])
+        return .record(
+            [
+                ("directory", .string(directory.path)), ("made", list(report.made)),
+                ("replaced", list(report.replaced)),
+                ("kept", list(report.kept)),
+            ] + (report.former.map { [("formerKeys", .string($0))] } ?? []))
     }
 
     /// The error that names the beacons whose public key is missing; `nil` when there are none.

@@ -50,8 +50,10 @@ struct BeaconFilter: ParsableArguments {
         completion: .file())
     var group: [String] = []
 
+    var selection: BeaconSelection { BeaconSelection(names: beacon, sites: site, groups: group) }
+
     /// The selected beacons, in their order.
     func apply(to beacons: [FleetManifest.Beacon], of fleet: String) throws -> [FleetManifest.Beacon] {
-        try BeaconSelection(names: beacon, sites: site, groups: group).beacons(of: beacons, in: fleet)
+        try selection.beacons(of: beacons, in: fleet)
     }
 }

@@ -11,7 +11,8 @@ struct FleetKeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys", abstract: "Make and use the identity keys of beacons with ephemeral ids.",
         subcommands: [
-            FleetKeysGenerate.self, FleetKeysAgree.self, FleetKeysCollect.self, FleetKeysResolve.self,
+            FleetKeysGenerate.self, FleetKeysRotate.self, FleetKeysAgree.self, FleetKeysCollect.self,
+            FleetKeysResolve.self,
         ])
 }
 
@@ -54,6 +55,42 @@ struct FleetKeysGenerate: ParsableCommand {
         let keys = options.fleetKeys
         let progress = ProgressLine()
         let report = try keys.generate(replacing: replace) { progress.report($0, of: $1, "keys") }
+        keys.show(report, asJSON: json)
+    }
+}
+
+struct FleetKeysRotate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate",
+        abstract: "Give all beacons, or some of them, new random identity keys.",
+        discussion: """
+            The former keys are kept in a directory next to the keys, because ids that were received before can be resolved \
+            only with them. Afterwards the machines need the new keys: roll them out as the profiles. Examples:
+
+              pharos fleet keys rotate museum.json --all
+              pharos fleet keys rotate museum.json --group museum/ground
+            """)
+
+    @OptionGroup var options: FleetKeyOptions
+    @OptionGroup var filter: BeaconFilter
+
+    @Flag(help: "Give every beacon of the fleet a new key.")
+    var all = false
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func validate() throws {
+        guard all == (filter.beacon + filter.site + filter.group).isEmpty else {
+            throw ValidationError("Give either --all, or the beacons with --beacon, --site or --group.")
+        }
+    }
+
+    func run() throws {
+        let keys = options.fleetKeys
+        let progress = ProgressLine()
+        let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
+        let report = try keys.rotate(filter.selection, at: now) { progress.report($0, of: $1, "keys") }
         keys.show(report, asJSON: json)
     }
 }
