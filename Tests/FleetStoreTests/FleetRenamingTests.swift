@@ -67,6 +67,24 @@ struct FleetRenamingTests {
         #expect(try Self.generate(file, folder.place("out")) { $0.renumbers = true }.renumbered.count == 5)
     }
 
+    @Test("a site with floors that is renamed is one cause, and one renaming")
+    func asksOnce() throws {
+        let folder = try TemporaryFolder()
+        let text = Self.fleet("{ \"csv\": \"t.csv\" }").replacing("\"site\"", with: "\"floor\"")
+        let file = try folder.file("f.json", text: text)
+        let rows = "name,site,floor\na,hall,g\nb,hall,g\nc,hall,u\n"
+        try folder.file("t.csv", text: rows)
+        _ = try Self.generate(file, folder.place("out"))
+        try folder.file("t.csv", text: rows.replacing("hall", with: "Halle"))
+        var files = try FleetFiles(file)
+        _ = try files.check()
+        #expect(files.problems.count == 1)
+        #expect(files.problems.first?.message.contains("3 beacons would get other identities: a, b, c; ") == true)
+        #expect(files.problems.first?.message.contains("rename \(file) hall Halle`") == true)
+        #expect(try FleetRenaming(file, "hall", to: "Halle", kind: nil).beacons == 3)
+        #expect(try Self.generate(file, folder.place("out")).renumbered == [])
+    }
+
     @Test("one beacon may move without a question")
     func allowsOne() throws {
         let (folder, file, _) = try renamedSite()

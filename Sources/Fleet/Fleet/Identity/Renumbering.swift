@@ -125,11 +125,23 @@ struct IdentitiesInUse {
                 let path = fleet.groups[beacon.group].path.prefix(per.depth).joined(separator: "/")
                 groups = (paths[oldMajor] ?? "", path)
             }
+            groups = Self.outermost(groups.0, groups.1)
             found.append(
                 .init(
                     name: beacon.name, before: before.joined(separator: ", "), after: after.joined(separator: ", "),
                     was: name, groupBefore: groups.0, groupAfter: groups.1, isNewName: isNewName, number: number))
         }
         return found
+    }
+
+    /// Two paths without the names at their ends that they share: the groups that differ.
+    private static func outermost(_ old: String, _ new: String) -> (String, String) {
+        var (before, after) = (old.split(separator: "/"), new.split(separator: "/"))
+        guard before.count == after.count, before != after else { return (old, new) }
+        while let last = before.last, last == after.last {
+            before.removeLast()
+            after.removeLast()
+        }
+        return (before.joined(separator: "/"), after.joined(separator: "/"))
     }
 }
