@@ -17,18 +17,19 @@ import Testing
         return SightingCollector(whole, RoomPlan(whole, sites: []))
     }
 
-    /// A line each second from each receiver, with the levels that it hears.
+    /// A line each second from each receiver, with the levels that it hears, and perhaps with other devices.
     static func run(
-        _ collector: inout SightingCollector, _ seconds: Range<Int>, _ levels: [String: Double?]
+        _ collector: inout SightingCollector, _ seconds: Range<Int>, _ levels: [String: Double?],
+        hasOthers: Bool = true
     ) -> [SightingCollector.Event] {
         var events: [SightingCollector.Event] = []
         for second in seconds {
             for (receiver, level) in levels.sorted(by: { $0.key < $1.key }) {
                 let heard = level.map { [ReceiverLine.Heard(name: "key", level: $0)] } ?? []
-                events += collector.take(
-                    ReceiverLine(
-                        receiver: receiver, unixMilliseconds: begin + second * 1000 + 500, beacons: heard),
-                    from: nil, arrival: 0)
+                var line = ReceiverLine(
+                    receiver: receiver, unixMilliseconds: begin + second * 1000 + 500, beacons: heard)
+                line.hasOthers = hasOthers
+                events += collector.take(line, from: nil, arrival: 0)
             }
         }
         return events
@@ -44,8 +45,53 @@ import Testing
         #expect(Self.kinds(there) == [.enter, .room, .known])
         let gone = Self.run(&collector, 60..<120, ["hall": Double?.none, "desk": nil])
         #expect(Self.kinds(gone) == [.exit])
+        #expect(gone.first { $0.kind == .exit }?.json.line.contains(#""provenBy":"report""#) == true)
         let again = Self.run(&collector, 120..<130, ["hall": Double?.none, "desk": -60])
         #expect(Self.kinds(again).first == .enter && again.last { $0.beacon != nil }?.room == "desk")
+    }
+
+    /// A receiver that receives nothing any more looks like an air without senders.
+    @Test func nobodyLeavesWhileTheReceiverReceivesNothing() throws {
+        var collector = try Self.collector(["hall"])
+        let there = Self.run(&collector, 0..<60, ["hall": -60], hasOthers: false)
+        #expect(Self.kinds(there) == [.enter, .room, .known])
+        let silent = Self.run(&collector, 60..<3660, ["hall": Double?.none], hasOthers: false)
+        #expect(Self.kinds(silent) == [.unknown])
+        // Other devices prove that the receiver works now, but not that it has worked before.
+        #expect(Self.kinds(Self.run(&collector, 3660..<3670, ["hall": Double?.none])) == [.known])
+        let gone = Self.run(&collector, 3670..<3700, ["hall": Double?.none])
+        #expect(Self.kinds(gone) == [.exit])
+        #expect(gone.first { $0.kind == .exit }?.json.line.contains(#""provenBy":"report""#) == true)
+    }
+
+    /// Two receivers received the beacon. One of them receives nothing any more, so the beacon may be near it.
+    @Test func bothReceiversMustHaveProvedThatTheyWork() throws {
+        var collector = try Self.collector()
+        _ = Self.run(&collector, 0..<60, ["hall": -60, "desk": -70], hasOthers: false)
+        var events: [SightingCollector.Event] = []
+        for second in 60..<600 {
+            events += Self.run(&collector, second..<second + 1, ["hall": Double?.none])
+            events += Self.run(&collector, second..<second + 1, ["desk": Double?.none], hasOthers: false)
+        }
+        #expect(Self.kinds(events) == [.unknown])
+        // The receivers report other devices every 5 s, and not at the same time.
+        for second in 600..<700 {
+            events += Self.run(&collector, second..<second + 1, ["hall": Double?.none], hasOthers: second % 5 == 0)
+            events += Self.run(&collector, second..<second + 1, ["desk": Double?.none], hasOthers: second % 5 == 2)
+        }
+        #expect(Self.kinds(events) == [.unknown, .known, .exit])
+    }
+
+    @Test func whatALineSaysOfOtherDevices() throws {
+        let heard = ReceiverLine(Array(#"{"event":"beacons","state":"listening","strangers":{"reports":3}}"#.utf8))
+        #expect(heard?.hasOthers == true && heard?.isListening == true)
+        let deaf = ReceiverLine(
+            Array(#"{"event":"beacons","state":"listening","deafSince":"2026-01-01T00:00:00Z"}"#.utf8))
+        #expect(deaf?.hasOthers == false && deaf?.isListening == false)
+        let state = ReceiverLine(
+            topic: "pharos/m/receivers/hall/state",
+            payload: Array(#"{"state":"listening","deafSince":null,"reportsPerS":7,"lost":0}"#.utf8))
+        #expect(state?.hasOthers == true && state?.isListening == true)
     }
 
     @Test func nobodyLeavesWhileTheReceiverIsDead() throws {

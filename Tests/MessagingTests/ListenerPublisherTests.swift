@@ -31,7 +31,12 @@ private struct Stage {
     static func at(_ seconds: Double) -> HeardInstant { HeardInstant(nanoseconds: UInt64(seconds * 1e9)) }
 
     /// A second of which the beacon is heard, or not.
-    mutating func round(_ second: Int, level: Int8? = nil) -> ListenerPublisher.Output {
+    ///
+    /// - Parameter hasOthers: Whether another device is heard.
+    mutating func round(_ second: Int, level: Int8? = nil, hasOthers: Bool = false) -> ListenerPublisher.Output {
+        if hasOthers {
+            table.hear(Sighting(at: Self.at(Double(second) + 0.05), from: nil, rssi: -70), [2, 1, 6].span, 0..<3)
+        }
         if let level {
             let frame: [UInt8] =
                 [0x02, 0x01, 0x06, 0x17, 0x16, 0xAA, 0xFE, 0x00, 0xEE] + [UInt8](repeating: 1, count: 10)
@@ -65,7 +70,7 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
 @Suite struct ListenerPublisherTests {
     @Test func aBeaconThatIsHeardIsInTheRoomOfItsReceiver() throws {
         var stage = try Stage()
-        stage.publisher.becomeHearing(at: Stage.at(0))
+        stage.publisher.begin(at: Stage.at(0))
         let output = stage.round(0, level: -61)
         #expect(output.text(statusTopic) == "online")
         #expect(
@@ -90,7 +95,7 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
     /// A collector of the site tells where beacons are; the receiver tells what it hears.
     @Test func besideACollectorItTellsSightingsAlone() throws {
         var stage = try Stage(#"{"url":"mqtt://a","beacons":false}"#)
-        stage.publisher.becomeHearing(at: Stage.at(0))
+        stage.publisher.begin(at: Stage.at(0))
         let output = stage.round(0, level: -61)
         #expect(output.text("pharos/museum/sightings/\(TopicTree.shard(of: "key-peter"))/hall") != nil)
         #expect(output.text(statusTopic) == "online")
@@ -100,7 +105,7 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
 
     @Test func whatDoesNotChangeIsNotRepeated() throws {
         var stage = try Stage()
-        stage.publisher.becomeHearing(at: Stage.at(0))
+        stage.publisher.begin(at: Stage.at(0))
         let outputs = (0..<11).map { stage.round($0, level: -61) }
         #expect(outputs.compactMap { $0.text(stateTopic) }.count == 3, "at 0, 5 and 10 s")
         #expect(outputs.count { $0.fleeting.contains { $0.topic.hasPrefix("espresense/devices/") } } == 3)
@@ -110,13 +115,13 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
 
     @Test func whoIsSilentLeavesAndWhoWasNeverHeardIsAbsentAfterThat() throws {
         var stage = try Stage()
-        stage.publisher.becomeHearing(at: Stage.at(0))
-        let never = (0..<12).map { stage.round($0).text(stateTopic) }
+        stage.publisher.begin(at: Stage.at(0))
+        let never = (0..<12).map { stage.round($0, hasOthers: true).text(stateTopic) }
         #expect(never.prefix(9).allSatisfy { $0 == nil })
         #expect(
             never.compactMap(\.self).first?.hasPrefix(#"{"present":"OFF","room":null,"zones":[],"known":true"#) == true)
         #expect(stage.round(12, level: -61).text(stateTopic)?.contains(#""present":"ON""#) == true)
-        let after = (13..<30).compactMap { stage.round($0).text(stateTopic) }
+        let after = (13..<30).compactMap { stage.round($0, hasOthers: true).text(stateTopic) }
         #expect(
             after.last?.hasPrefix(
                 #"{"present":"OFF","room":null,"zones":[],"known":true,"rssiDbm":null,"distanceM":null"#) == true)
@@ -125,9 +130,9 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
 
     @Test func aDeafReceiverIsOfflineAndSaysThatNobodyLeft() throws {
         var stage = try Stage()
-        stage.publisher.becomeHearing(at: Stage.at(0))
+        stage.publisher.begin(at: Stage.at(0))
         _ = stage.round(0, level: -61)
-        stage.publisher.becomeDeaf(at: Stage.at(1))
+        stage.table.stopListening(at: Stage.at(1))
         stage.state = "recovering"
         let deaf = (1..<100).map { stage.round($0) }
         #expect(deaf[2].text(statusTopic) == "online" && deaf[6].text(statusTopic) == "offline")
@@ -136,15 +141,26 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         #expect(
             deaf[0].text("pharos/museum/receivers/hall/state")?.contains(#""state":"recovering","deafSince":"T1""#)
                 == true)
-        stage.publisher.becomeHearing(at: Stage.at(100))
+        stage.table.startListening(at: Stage.at(100))
         let back = stage.round(100, level: -61)
         #expect(back.text(statusTopic) == "online" && back.text(stateTopic)?.contains(#""known":true"#) == true)
+    }
+
+    @Test func aReceiverThatReceivesNothingIsOfflineAndClaimsNothing() throws {
+        var stage = try Stage()
+        stage.publisher.begin(at: Stage.at(0))
+        #expect((0..<60).allSatisfy { stage.round($0).text(stateTopic) == nil }, "nobody is absent without proof")
+        _ = stage.round(60, level: -61)
+        let silent = (61..<100).map { stage.round($0) }
+        #expect(silent[2].text(statusTopic) == "online" && silent[6].text(statusTopic) == "offline")
+        let told = silent.compactMap { $0.text(stateTopic) }
+        #expect(told.count == 1 && told[0].hasPrefix(#"{"present":"ON","room":"hall","zones":[],"known":false"#))
     }
 
     @Test func theLastWordsClaimNothing() throws {
         var stage = try Stage()
         #expect(stage.publisher.finish().isEmpty)
-        stage.publisher.becomeHearing(at: Stage.at(0))
+        stage.publisher.begin(at: Stage.at(0))
         _ = stage.round(0, level: -61)
         let last = stage.publisher.finish()
         #expect(last.first == .status(statusTopic, isOnline: false) && last.first == stage.publisher.will)

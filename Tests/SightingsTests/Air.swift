@@ -75,6 +75,15 @@ extension Hearing {
         return events
     }
 
+    /// Devices without an identity send twice a second.
+    mutating func others(from start: Int, to end: Int) -> [Event] {
+        var events: [Event] = []
+        for time in stride(from: start, through: end, by: 500) {
+            events += take([2, 1, 6], from: Air.sender(99), atMilliseconds: time)
+        }
+        return events + self.events(untilMilliseconds: end)
+    }
+
     mutating func events(untilMilliseconds time: Int) -> [Event] {
         var events: [Event] = []
         while let event = nextEvent(until: Air.at(milliseconds: time)) { events.append(event) }

@@ -46,25 +46,42 @@ import Testing
             events == [
                 .region(
                     .init(
-                        region: 0, isEnter: true, instant: Air.at(milliseconds: 0), lastHeard: Air.at(milliseconds: 0)))
+                        region: 0, kind: .enter, instant: Air.at(milliseconds: 0), lastHeard: Air.at(milliseconds: 0)))
             ])
-        _ = hearing.take(Air.iBeacon(2, 1), from: Air.sender(9), atMilliseconds: 53_000)
         // Both intervals are known by now, and the shortest silence counts from the last report.
-        #expect(hearing.nextWakeUp == Air.at(milliseconds: 499 * 105 + 10_000))
         #expect(
-            hearing.events(untilMilliseconds: 120_000) == [
+            hearing.others(from: 53_000, to: 120_000) == [
                 .region(
                     .init(
-                        region: 0, isEnter: false, instant: Air.at(milliseconds: 499 * 105 + 10_000),
-                        lastHeard: Air.at(milliseconds: 499 * 105)))
+                        region: 0, kind: .exit, instant: Air.at(milliseconds: 499 * 105 + 10_000),
+                        lastHeard: Air.at(milliseconds: 499 * 105), proof: .report))
             ])
     }
 
     @Test func aBeaconOfUnknownIntervalStaysForThirtySeconds() {
         var hearing = Hearing(table: SightingTable(), regions: [Self.region])
         _ = hearing.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 0)
-        #expect(hearing.events(untilMilliseconds: 29_999).count == 1)
-        #expect(hearing.events(untilMilliseconds: 30_000).count == 1)
+        #expect(hearing.others(from: 500, to: 29_500).count == 1)
+        #expect(hearing.others(from: 30_000, to: 30_000).count == 1)
+    }
+
+    /// Reports of nobody look like a receiver that has failed: the regions are unknown, and left only when other reports
+    /// prove that the receiver works.
+    @Test func aRegionIsUnknownWhileNothingIsReceived() {
+        var hearing = Hearing(table: SightingTable(), regions: [Self.region])
+        var events: [Hearing.Event] = []
+        for event in 0..<500 {
+            events += hearing.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: event * 105)
+        }
+        let last = 499 * 105
+        #expect(hearing.nextWakeUp == Air.at(milliseconds: last + 5000))
+        events += hearing.events(untilMilliseconds: 3_600_000)
+        events += hearing.others(from: 3_600_000, to: 3_630_000)
+        let kinds = events.compactMap { if case .region(let event) = $0 { event } else { nil } }
+        #expect(kinds.map(\.kind) == [.enter, .unknown, .known, .exit])
+        #expect(
+            kinds.map(\.instant)
+                == [0, last + 5000, 3_600_000, 3_610_000].map { Air.at(milliseconds: $0) })
     }
 
     @Test func aKnownBeaconIsARegionByItsName() {
@@ -81,12 +98,17 @@ import Testing
     @Test func nobodyLeavesWhileNobodyListens() {
         var hearing = Hearing(table: SightingTable(), regions: [Self.region])
         _ = hearing.take(Air.iBeacon(1, 1), from: Air.sender(1), atMilliseconds: 0)
-        _ = hearing.events(untilMilliseconds: 10_000)
-        hearing.becomeDeaf(at: Air.at(milliseconds: 10_000))
-        #expect(hearing.events(untilMilliseconds: 4_000_000).isEmpty)
+        hearing.becomeDeaf(at: Air.at(milliseconds: 1000))
+        #expect(hearing.events(untilMilliseconds: 4999).map(Self.kind) == [.enter])
+        #expect(hearing.events(untilMilliseconds: 4_000_000).map(Self.kind) == [.unknown])
         hearing.becomeHearing(at: Air.at(milliseconds: 4_000_000))
-        #expect(hearing.events(untilMilliseconds: 4_019_999).isEmpty)
-        #expect(hearing.events(untilMilliseconds: 4_020_000).count == 1)
+        #expect(hearing.events(untilMilliseconds: 4_100_000).isEmpty)
+        #expect(hearing.others(from: 4_100_000, to: 4_129_500).map(Self.kind) == [.known])
+        #expect(hearing.others(from: 4_130_000, to: 4_130_000).map(Self.kind) == [.exit])
+    }
+
+    private static func kind(_ event: Hearing.Event) -> RegionMonitor.Event.Kind? {
+        if case .region(let event) = event { event.kind } else { nil }
     }
 
     /// The events are the same with single steps, large steps and many calls between.

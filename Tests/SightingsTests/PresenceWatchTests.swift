@@ -18,7 +18,15 @@ import Testing
     private mutating func hear(_ minor: UInt16, at seconds: Double) {
         let data = Air.iBeacon(1, minor)
         let sighting = Sighting(at: Self.at(seconds), from: Air.sender(UInt32(minor)), rssi: -60)
-        if let place = table.hear(sighting, data.span, data.indices) { watch.hear(place, at: Self.at(seconds)) }
+        table.hear(sighting, data.span, data.indices)
+    }
+
+    /// Devices that are not known send four times a second, until then.
+    private mutating func hearOthers(from start: Double, to end: Double) {
+        for time in stride(from: start, through: end, by: 0.25) {
+            table.hear(Sighting(at: Self.at(time), from: Air.sender(99), rssi: -70), [2, 1, 6].span, 0..<3)
+        }
+        endRound()
     }
 
     private mutating func endRound() {
@@ -36,9 +44,12 @@ import Testing
         for step in 0..<20 { hear(1, at: Double(step) * 0.105) }
         endRound()
         // The shortest silence is 10 s.
+        hearOthers(from: 2, to: 11.75)
         #expect(presence(0, 11.9) == .present)
+        hearOthers(from: 12, to: 12)
         #expect(presence(0, 12.1) == .gone)
         #expect(presence(1, 12.1) == nil)
+        hearOthers(from: 12.25, to: 20)
         hear(1, at: 20)
         endRound()
         #expect(presence(0, 20) == .present)
@@ -60,26 +71,45 @@ import Testing
         watch = PresenceWatch(names: ["desk"])
         hear(1, at: 0)
         endRound()
-        #expect(presence(0, 29) == .present && presence(0, 31) == .gone)
-        for step in 1..<40 { hear(1, at: Double(step) * 0.105) }
+        hearOthers(from: 0.25, to: 29)
+        #expect(presence(0, 29) == .present)
+        hearOthers(from: 29.25, to: 31)
+        #expect(presence(0, 31) == .gone)
+        for step in 0..<40 { hear(1, at: 32 + Double(step) * 0.105) }
         endRound()
-        #expect(presence(0, 14) == .present && presence(0, 14.2) == .gone)
+        hearOthers(from: 36.25, to: 46)
+        #expect(presence(0, 46) == .present)
+        hearOthers(from: 46.25, to: 46.25)
+        #expect(presence(0, 46.25) == .gone)
     }
 
     @Test mutating func nobodyLeavesWhileNothingCanBeHeard() {
         for step in 0..<20 { hear(1, at: Double(step) * 0.105) }
         endRound()
-        watch.becomeDeaf(at: Self.at(3))
-        watch.becomeDeaf(at: Self.at(4))
-        #expect(watch.deafSince == Self.at(3))
-        #expect(presence(0, 7.9) == .present)
-        #expect(presence(0, 8) == .unknown)
+        table.stopListening(at: Self.at(3))
+        table.stopListening(at: Self.at(4))
+        endRound()
+        #expect(watch.clock.silentSince(at: Self.at(3)) == Self.at(3))
+        #expect(presence(0, 6.9) == .present)
+        #expect(presence(0, 7) == .unknown)
         #expect(presence(0, 5000) == .unknown)
-        watch.becomeHearing(at: Self.at(5000))
-        // One second of the silence was before, and nine more follow.
-        #expect(presence(0, 5008) == .present)
-        #expect(presence(0, 5010) == .gone)
-        #expect(watch.deafSince == nil)
+        table.startListening(at: Self.at(5000))
+        endRound()
+        #expect(presence(0, 5001) == .unknown)
+        hearOthers(from: 5001, to: 5010.75)
+        #expect(presence(0, 5010.9) == .present)
+        hearOthers(from: 5011, to: 5011)
+        #expect(presence(0, 5011) == .gone)
+        #expect(watch.clock.silentSince(at: Self.at(5011)) == nil)
+    }
+
+    /// A beacon that is alone on the air looks like a deaf receiver when it leaves.
+    @Test mutating func aLoneBeaconThatIsSilentIsUnknown() {
+        for step in 0..<20 { hear(1, at: Double(step) * 0.105) }
+        endRound()
+        #expect(presence(0, 6.9) == .present)
+        #expect(presence(0, 7) == .unknown && presence(0, 500) == .unknown)
+        #expect(watch.clock.silentSince(at: Self.at(500)) == Self.at(1.995))
     }
 
     /// The kernel reports a beacon to its advertisement monitors only once.
@@ -87,7 +117,10 @@ import Testing
         watch = PresenceWatch(names: ["desk", "desk", "door"], hearsRepeats: false)
         for step in 0..<20 { hear(1, at: Double(step) * 0.105) }
         endRound()
-        #expect(presence(0, 11.9) == .present && presence(0, 12.1) == .unknown)
+        hearOthers(from: 2, to: 11.75)
+        #expect(presence(0, 11.9) == .present)
+        hearOthers(from: 12, to: 12.25)
+        #expect(presence(0, 12.25) == .unknown)
         #expect(presence(0, 5000) == .unknown && presence(1, 5000) == nil)
     }
 
@@ -95,8 +128,8 @@ import Testing
         hear(3, at: 0)
         endRound()
         for start in stride(from: 10.0, to: 100, by: 10) {
-            watch.becomeDeaf(at: Self.at(start))
-            watch.becomeHearing(at: Self.at(start + 9))
+            table.stopListening(at: Self.at(start))
+            table.startListening(at: Self.at(start + 9))
             hear(3, at: start + 9.5)
             endRound()
             #expect(presence(1, start + 9.9) == .present)

@@ -116,7 +116,8 @@ import Testing
         var broken = SightingTable(known: [Self.known])
         for event in 0..<40 {
             broken.hear(Air.iBeacon(1, 7), from: Air.sender(1), atMilliseconds: event * 105)
-            broken.breakOff()
+            broken.stopListening(at: Air.at(milliseconds: event * 105 + 1))
+            broken.startListening(at: Air.at(milliseconds: event * 105 + 2))
         }
         #expect(broken.tracks[0].interval.intervalMicroseconds == nil)
     }

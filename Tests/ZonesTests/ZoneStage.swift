@@ -10,6 +10,8 @@ struct ZoneStage {
     private(set) var table: SightingTable
     private(set) var engine: ZoneEngine
     private let names: [String]
+    /// The time of the last report, in seconds.
+    private var time = 0.0
 
     static let eidTrack = 3
 
@@ -54,6 +56,19 @@ struct ZoneStage {
 
     mutating func lines(until seconds: Double) -> [String] { events(until: seconds).map(Self.line) }
 
+    /// The events until then if devices that the file does not name send twice a second.
+    mutating func lines(withOthersUntil seconds: Double) -> [String] {
+        var lines: [String] = []
+        while time + 0.5 <= seconds { lines += hearOther(time + 0.5) }
+        return lines + self.lines(until: seconds)
+    }
+
+    /// The events of a report of a device that the file does not name, and those that were due before.
+    mutating func hearOther(_ seconds: Double) -> [String] {
+        let data: [UInt8] = [0x02, 0x01, 0x06]
+        return lines(until: seconds) + receive(data, from: 30, seconds, -70).map(Self.line)
+    }
+
     /// The events of a report of the beacon `name`, and those that were due before. A level of -59 dBm is 1 m.
     mutating func hear(_ name: String, _ seconds: Double, _ level: Int8?) -> [String] {
         let lines = lines(until: seconds)
@@ -78,10 +93,11 @@ struct ZoneStage {
     private mutating func receive(
         _ data: [UInt8], from number: UInt8, _ seconds: Double, _ level: Int8?
     ) -> [ZoneEvent] {
+        time = seconds
         let sighting = Sighting(
             at: Self.at(seconds), from: Sender(DeviceAddress(FixedOctets(repeating: 0xC0 + number)), isRandom: true),
             rssi: level)
-        guard let track = table.hear(sighting, data.span, data.indices) else { return [] }
+        let track = table.hear(sighting, data.span, data.indices)
         return checked(engine.receive(track, in: table, sighting))
     }
 
@@ -97,13 +113,14 @@ struct ZoneStage {
     }
 
     mutating func becomeDeaf(_ seconds: Double) -> [String] {
-        let events = checked(engine.stopListening(at: Self.at(seconds)))
-        return events.map(Self.line) + lines(until: seconds)
+        engine.stopListening(at: Self.at(seconds))
+        return lines(until: seconds)
     }
 
     mutating func becomeHearing(_ seconds: Double) -> [String] {
-        let events = checked(engine.startListening(at: Self.at(seconds)))
-        return events.map(Self.line) + lines(until: seconds)
+        engine.startListening(at: Self.at(seconds))
+        time = max(time, seconds)
+        return lines(until: seconds)
     }
 
     mutating func resume(_ presences: [ZoneEngine.Presence], now: Int64) {

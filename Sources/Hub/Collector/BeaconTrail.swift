@@ -8,13 +8,17 @@ struct BeaconTrail: Sendable {
     struct ReceiverStates {
         let plan: RoomPlan
         let isAlive: [Bool]
+        /// Whether each receiver is alive and has received something recently, so that its silence means something.
+        let isCertain: [Bool]
         /// The living receivers with a position that sent a line in this second, by receiver and as a list.
         let hasSpoken: [Bool]
         let spoken: [Int]
         /// The living receivers with a position that sent a line in the last ``quietStep``, by receiver.
         let isRecent: [Bool]
-        /// The time of each receiver's last line, in milliseconds.
-        let lastLines: [Int?]
+        /// The time at which each receiver last received anything, in milliseconds.
+        let lastReports: [Int?]
+        /// The number of each receiver's period of listening.
+        let periods: [Int]
         /// Whether there are cells that only dead receivers cover.
         let hasBlindCells: Bool
         let hasDead: Bool
@@ -65,6 +69,10 @@ struct BeaconTrail: Sendable {
     private var silenceSeconds = 0
     /// Silent seconds in which it is not yet known whether the receivers worked.
     private var openSeconds = 0
+    /// Why it is certain that the receivers worked during the silence: `restart` if one of them was dead meanwhile.
+    private var proof = ListeningClock.Proof.report
+    /// The sum of the numbers of the receivers' periods of listening at the last silent second.
+    private var periods = 0
     private var listenedSeconds = 0
     private var heardSeconds = 0
     private var sureSeconds = 0
@@ -125,7 +133,7 @@ struct BeaconTrail: Sendable {
     enum Change: Hashable, Sendable {
         case enter
         /// - Parameter from: The room of the last event.
-        case exit(from: Int?)
+        case exit(from: Int?, ListeningClock.Proof)
         case room(from: Int?)
         case unknown(from: Int?)
         case known
@@ -149,7 +157,7 @@ struct BeaconTrail: Sendable {
             if silenceSeconds >= exitSeconds {
                 let room = reportedRoom
                 leave(at: now.end)
-                return [.exit(from: room)]
+                return [.exit(from: room, proof)]
             }
         } else {
             if !isPresent {
@@ -159,7 +167,7 @@ struct BeaconTrail: Sendable {
             }
             listenedSeconds += 1
             heardSeconds += 1
-            (silenceSeconds, openSeconds) = (0, 0)
+            (silenceSeconds, openSeconds, proof) = (0, 0, .report)
             lastHeard = now.end
             for sound in sounds { hearers[sound.receiver] = now.end }
             let best = sounds.max { ($0.mean ?? -200, $1.receiver) < ($1.mean ?? -200, $0.receiver) }
@@ -182,17 +190,22 @@ struct BeaconTrail: Sendable {
     /// Silence counts only while all receivers work that could have received the beacon.
     private mutating func endQuietSecond(_ now: ReceiverStates, _ workspace: inout CellWorkspace) {
         hearers = hearers.filter { (lastHeard ?? now.end) - $0.value <= Self.coverMilliseconds }
-        if isCovered(now) {
-            // A dead receiver is noticed late. Only a later line proves that it has worked.
-            openSeconds += 1
-            if hearers.keys.allSatisfy({ (now.lastLines[$0] ?? 0) >= now.end - 1000 }) {
-                listenedSeconds += openSeconds
-                silenceSeconds += openSeconds
-                openSeconds = 0
-            }
-        } else {
-            openSeconds = 0
-        }
+        // It is not known which receivers would receive a beacon that was not received since the start.
+        let covering = hearers.isEmpty ? Array(now.periods.indices) : Array(hearers.keys)
+        let before = periods
+        periods = covering.reduce(0) { $0 + now.periods[$1] }
+        // A receiver has received nothing for so long that it may have failed meanwhile.
+        if periods != before { openSeconds = 0 }
+        openSeconds = isCovered(now) ? openSeconds + 1 : 0
+        if !covering.allSatisfy({ now.isAlive[$0] }) { proof = .restart }
+        // That a receiver has failed is noticed late. Only something that it receives later proves that it has worked.
+        let reports = covering.map { now.lastReports[$0] ?? 0 }
+        let proven = (hearers.isEmpty ? reports.max() : reports.min()) ?? 0
+        let start = now.end - openSeconds * 1000
+        let certain = min(openSeconds, max(0, (proven + 1000 - start) / 1000))
+        listenedSeconds += certain
+        silenceSeconds += certain
+        openSeconds -= certain
         // A beacon that was not received since the start has no cells.
         if lastHeard != nil, now.end - lastUpdate >= Self.quietStep { update(now, &workspace) }
     }
@@ -200,8 +213,8 @@ struct BeaconTrail: Sendable {
     private func isCovered(_ now: ReceiverStates) -> Bool {
         guard !now.hasBlindCells else { return false }
         // It is not known which receivers would receive a beacon that was not received since the start.
-        guard lastHeard != nil else { return now.isAlive.contains(true) }
-        return !hearers.isEmpty && hearers.keys.allSatisfy { now.isAlive[$0] }
+        guard lastHeard != nil else { return now.isCertain.contains(true) }
+        return !hearers.isEmpty && hearers.keys.allSatisfy { now.isCertain[$0] }
     }
 
     /// The silence that a run of losses does not explain, in seconds.

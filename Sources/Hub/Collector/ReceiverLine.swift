@@ -13,6 +13,11 @@ public struct ReceiverLine: Hashable, Sendable {
     /// Whether the receiver works; `nil` if the line does not tell.
     public var isListening: Bool?
     public var beacons: [Heard] = []
+    /// Whether the receiver received other devices, which the line does not name.
+    public var hasOthers = false
+
+    /// Whether the line proves that the receiver receives something.
+    var provesReception: Bool { !beacons.isEmpty || hasOthers }
 
     /// The number of a batch, by which a batch that comes twice is noticed.
     public struct Number: Hashable, Sendable {
@@ -112,7 +117,8 @@ public struct ReceiverLine: Hashable, Sendable {
             let telemetry = node["frames"]?.elements?.first { $0["type"]?.string == "eddystone-tlm" }
             take(node, reports: 1, level: node["rssiDbm"]?.integer.map(Double.init), power: power, telemetry)
         case "beacons":
-            if let state = node["state"]?.string { isListening = Self.hears(state) }
+            isListening = Self.isListening(node)
+            hasOthers = (node["strangers"]?["reports"]?.integer ?? 0) > 0
             for beacon in node["beacons"]?.elements ?? [] {
                 guard let reports = beacon["heard"]?.integer, reports > 0 else { continue }
                 take(
@@ -120,7 +126,7 @@ public struct ReceiverLine: Hashable, Sendable {
                     level: beacon["rssiDbm"]?["mean"]?.thousandths.map { Double($0) / 1000 }, power: nil,
                     beacon["telemetry"])
             }
-        case "state": if let state = node["state"]?.string { isListening = Self.hears(state) }
+        case "state": isListening = Self.isListening(node)
         default: break
         }
     }
@@ -137,7 +143,10 @@ public struct ReceiverLine: Hashable, Sendable {
         } else if levels[2] == "receivers" {
             receiver = Self.name(levels[3])
             if levels[4] == "status" { isListening = payload.string.map { $0 == "online" } }
-            if levels[4] == "state", let state = payload["state"]?.string { isListening = Self.hears(state) }
+            if levels[4] == "state" {
+                isListening = Self.isListening(payload)
+                hasOthers = (payload["reportsPerS"]?.integer ?? 0) > 0
+            }
         }
     }
 
@@ -179,7 +188,11 @@ public struct ReceiverLine: Hashable, Sendable {
         (1...nameLimit).contains(text.utf8.count) && !text.unicodeScalars.contains { $0.value < 32 } ? text : nil
     }
 
-    private static func hears(_ state: String) -> Bool { state == "listening" || state == "online" }
+    /// Whether a state means that the receiver works; `nil` if there is none.
+    private static func isListening(_ node: JSONNode) -> Bool? {
+        guard let state = node["state"]?.string else { return nil }
+        return (state == "listening" || state == "online") && node["deafSince"]?.string == nil
+    }
 
     /// A battery voltage; beacons without a battery send 0.
     private static func battery(_ millivolts: Int) -> Int? { (1...65_535).contains(millivolts) ? millivolts : nil }

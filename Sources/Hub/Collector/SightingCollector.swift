@@ -1,13 +1,14 @@
 public import Airtime
 internal import Configuration
 internal import Messaging
+public import Sightings
 public import Store
 
 /// Combines the lines of all receivers of a site: which beacons are present, in which room, and with which probability.
 ///
 /// Time is that of the lines, in milliseconds since 1970, and advances second by second. A receiver that sends nothing
-/// for 15 s, or reports that it is deaf, is dead. Its silence is ignored; beacons that only it could hear become
-/// unknown.
+/// for 15 s, or reports that it is deaf, is dead. The silence of a dead receiver, and of one that receives nothing, is
+/// ignored; beacons that only it could hear become unknown.
 public struct SightingCollector: Sendable {
     public let file: CollectorFile
     let plan: RoomPlan
@@ -39,6 +40,8 @@ public struct SightingCollector: Sendable {
         var isAlive = false
         var reports = 0
         var runs = ReceiverRuns()
+        /// The time that the receiver certainly listened.
+        var clock = ListeningClock()
     }
 
     /// The lines that came, and those that were not used.
@@ -85,6 +88,8 @@ public struct SightingCollector: Sendable {
         public var position: FloorPosition?
         /// The time of the last enter or exit, in milliseconds since 1970.
         public var since: Int?
+        /// Why it is certain that the receivers worked until the beacon left; `nil` unless it left.
+        public var proof: ListeningClock.Proof?
     }
 
     /// A receiver without a line for this time is dead, in milliseconds.
@@ -154,6 +159,7 @@ public struct SightingCollector: Sendable {
         receivers[receiver].lastLine = max(receivers[receiver].lastLine ?? time, time)
         receivers[receiver].hasSpoken = true
         if let isListening = line.isListening { receivers[receiver].isDeaf = !isListening }
+        if line.provesReception { receivers[receiver].clock.receive(at: Self.instant(time)) }
         for heard in line.beacons { take(heard, from: receiver) }
         return events
     }
@@ -259,6 +265,11 @@ public struct SightingCollector: Sendable {
 
     // MARK: Time
 
+    /// A time in milliseconds since 1970 as a moment of a receiver's clock.
+    private static func instant(_ time: Int) -> HeardInstant {
+        HeardInstant(nanoseconds: 0).advanced(byMicroseconds: time * 1000)
+    }
+
     /// Ends every second that is over by `time`.
     ///
     /// - Parameter goesOn: Called often, because a second may take long at a large site. If it returns false, the rest is
@@ -323,13 +334,17 @@ public struct SightingCollector: Sendable {
                     receiver: file.receivers[number].name))
         }
         let isAlive = receivers.map(\.isAlive)
+        let moment = Self.instant(end)
+        let isCertain = receivers.indices.map { isAlive[$0] && !receivers[$0].clock.isDoubtful(at: moment) }
         let isPlaced = receivers.indices.map { isAlive[$0] && plan.levels.rows[$0] != nil }
         let hasSpoken = receivers.indices.map { isPlaced[$0] && receivers[$0].hasSpoken }
         let now = BeaconTrail.ReceiverStates(
-            plan: plan, isAlive: isAlive, hasSpoken: hasSpoken, spoken: hasSpoken.indices.filter { hasSpoken[$0] },
+            plan: plan, isAlive: isAlive, isCertain: isCertain, hasSpoken: hasSpoken, spoken: hasSpoken.indices.filter { hasSpoken[$0] },
             isRecent: receivers.indices.map {
                 isPlaced[$0] && receivers[$0].lastLine ?? 0 >= end - BeaconTrail.quietStep
-            }, lastLines: receivers.map(\.lastLine), hasBlindCells: blindCells.exist,
+            },
+            lastReports: receivers.map { $0.clock.lastReport.map { Int($0.nanoseconds / 1_000_000) } },
+            periods: receivers.map(\.clock.period), hasBlindCells: blindCells.exist,
             hasDead: isAlive.contains(false), end: end)
         for number in trails.indices {
             guard number % Self.beaconsBetween > 0 || goesOn() else { break }
@@ -346,7 +361,7 @@ public struct SightingCollector: Sendable {
         var from: Int?
         switch change {
         case .enter: event.kind = .enter
-        case .exit(let room): (event.kind, from) = (.exit, room)
+        case .exit(let room, let proof): (event.kind, from, event.proof) = (.exit, room, proof)
         case .known: event.kind = .known
         case .unknown(let room): (event.kind, from) = (.unknown, room)
         case .room(let room): (event.kind, from) = (.room, room)

@@ -125,7 +125,7 @@ extension SightingCollector.Event {
             (
                 "probability",
                 .optional(probability) { .number(JSONNumber(thousandths: Int(($0 * 1000).rounded()))) }
-            ),
+            ), ("provenBy", .optional(proof) { .string($0.rawValue) }),
         ]
         return .record(members)
     }

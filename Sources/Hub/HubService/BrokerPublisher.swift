@@ -145,7 +145,7 @@ final class BrokerPublisher {
 
     /// Updates whether the receiver works.
     func change(isHearing: Bool, at now: HeardInstant) {
-        if isHearing { publisher.becomeHearing(at: now) } else { publisher.becomeDeaf(at: now) }
+        if isHearing { publisher.begin(at: now) }
     }
 
     /// Publishes an event.

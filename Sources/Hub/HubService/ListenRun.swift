@@ -72,7 +72,7 @@ final class ListenRun: SightingConsumer {
         for warning in file.warnings { journal.write(.warning, warning) }
         resume()
         broker?.begin()
-        handle(monitor.beginDeaf(at: HeardInstant(nanoseconds: MonotonicClock.nanoseconds())))
+        monitor.beginDeaf(at: HeardInstant(nanoseconds: MonotonicClock.nanoseconds()))
         defer { end() }
         try source.run(self)
     }
@@ -256,11 +256,10 @@ final class ListenRun: SightingConsumer {
             for warning in next.warnings { journal.write(.warning, warning) }
             file = next
             source.levelOffset = next.listener.levelOffset
-            let events = monitor.replace(next, source, at: now, context.unix)
+            monitor.replace(next, source, at: now, context.unix)
             // A new engine numbers its events from 1 again.
             context.boot = boot
             replaceBroker(nextBroker, at: now)
-            handle(events)
             journal.write(.notice, "\(options.path) was read again")
         } catch {
             for message in error.messages { journal.write(.warning, message) }

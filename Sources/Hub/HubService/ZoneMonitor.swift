@@ -30,7 +30,7 @@ public final class ZoneMonitor {
     /// Processes an advertisement, and returns the events that it causes. Its data is the part `range` of `octets`.
     public func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) -> [ZoneEvent] {
         reportsByType[report.type, default: 0] += 1
-        guard let track = table.hear(report.sighting, octets, range) else { return [] }
+        let track = table.hear(report.sighting, octets, range)
         return engine.receive(track, in: table, report.sighting)
     }
 
@@ -39,20 +39,21 @@ public final class ZoneMonitor {
 
     /// Updates whether the receiver works, and returns the events that follow up to `now`.
     public func change(_ state: ListeningState, at now: HeardInstant) -> [ZoneEvent] {
-        var events: [ZoneEvent]
         if state.isHearing {
-            events = engine.startListening(at: now)
+            table.startListening(at: now)
+            engine.startListening(at: now)
         } else {
-            table.breakOff()
-            events = engine.stopListening(at: now)
+            table.stopListening(at: now)
+            engine.stopListening(at: now)
         }
-        events += engine.advance(to: now)
-        return events
+        return engine.advance(to: now)
     }
 
     /// Starts the clock while the receiver does not work yet. The zones become unknown if it does not work within 5 s.
-    public func beginDeaf(at now: HeardInstant) -> [ZoneEvent] {
-        engine.startListening(at: now) + engine.stopListening(at: now)
+    public func beginDeaf(at now: HeardInstant) {
+        table.startListening(at: now)
+        engine.startListening(at: now)
+        _ = change(.starting, at: now)
     }
 
     /// Restores the presences that an earlier run saved.
@@ -65,13 +66,13 @@ public final class ZoneMonitor {
     /// - Parameter unix: Converts a moment into microseconds since 1970.
     public func replace(
         _ file: HubFile, _ source: SightingSource, at now: HeardInstant, _ unix: (ZoneMoment) -> Int64?
-    ) -> [ZoneEvent] {
+    ) {
         let presences = engine.presences(unix)
         table = file.known.table(source.clock, strangers: .counted)
         engine = ZoneEngine(file.zones, known: file.known.beacons, beacons: HubFile.beacons(file.known))
         engine.resume(presences, unixMicroseconds: source.clock.unixMicroseconds(at: now))
-        let events = beginDeaf(at: now)
-        return source.state.isHearing ? events + engine.startListening(at: now) : events
+        beginDeaf(at: now)
+        if source.state.isHearing { _ = change(source.state, at: now) }
     }
 
     /// Starts a new round, and resets the counts that the table keeps for each round.

@@ -139,19 +139,10 @@ public struct ListenerPublisher {
 
     // MARK: The receiver's state
 
-    /// Marks the receiver as working.
-    public mutating func becomeHearing(at now: HeardInstant) {
-        begunAt = begunAt ?? now
-        watch.becomeHearing(at: now)
-    }
+    /// Marks the receiver as working for the first time; later calls change nothing.
+    public mutating func begin(at now: HeardInstant) { begunAt = begunAt ?? now }
 
-    /// Marks the receiver as not working.
-    public mutating func becomeDeaf(at now: HeardInstant) { watch.becomeDeaf(at: now) }
-
-    private func isDeaf(at now: HeardInstant) -> Bool {
-        guard begunAt != nil else { return true }
-        return watch.deafSince.map { now.microseconds(since: $0) >= PresenceWatch.graceMicroseconds } ?? false
-    }
+    private func isDeaf(at now: HeardInstant) -> Bool { begunAt == nil || watch.clock.isDoubtful(at: now) }
 
     /// Adds a completed round. Call it before the table begins the next round.
     ///
@@ -159,9 +150,6 @@ public struct ListenerPublisher {
     public mutating func endRound(
         _ table: SightingTable, at now: HeardInstant, _ measures: Measures, zones: [String: [String]] = [:]
     ) -> Output {
-        for place in table.heardInRound where place < watch.groups.count {
-            if let heard = table.tracks[place].lastHeard { watch.hear(place, at: heard) }
-        }
         watch.endRound(table)
         let window = lastRoundAt.map { now.microseconds(since: $0) / 1000 } ?? 1000
         lastRoundAt = now
@@ -203,7 +191,7 @@ public struct ListenerPublisher {
         if lastReceiverState != measures.state || receiverPace.isDue(nil, at: now) {
             lastReceiverState = measures.state
             let state = ReceiverState(
-                state: measures.state, deafSince: watch.deafSince.flatMap(subject.time), reportsPerSecond: rate,
+                state: measures.state, deafSince: watch.clock.silentSince(at: now).flatMap(subject.time), reportsPerSecond: rate,
                 lost: measures.lost)
             output.retained.append(Publication(tree.receiverState, state.json, isRetained: true))
         }
@@ -278,10 +266,9 @@ public struct ListenerPublisher {
         case .gone: (state.isPresent, state.isKnown, state.room) = (false, true, nil)
         case .unknown: state.isKnown = false
         case nil:
-            guard let begunAt else { return }
             if isDeaf(at: now) {
                 state.isKnown = false
-            } else if now.microseconds(since: begunAt) >= beacons[index].silence {
+            } else if watch.clock.listened >= beacons[index].silence {
                 (state.isPresent, state.isKnown, state.room) = (false, true, nil)
             }
         }

@@ -12,6 +12,8 @@ struct BeaconTracker: Sendable {
     var proof = EphemeralIDProof()
     /// The track that was last proven, and when, in listened time.
     var proven: (track: Int, received: Int)?
+    /// The number of restarts of the receiver when a report last arrived; `nil` before the first one of this run.
+    var restarts: Int?
     /// The last median that was judged: in dBm, and relative to 1 m in dB.
     var last: (level: Double, gain: Double?)?
 }

@@ -3,11 +3,9 @@ public import Sightings
 /// Decides when beacons enter, leave and stay in zones, from sightings and a clock.
 ///
 /// Every call returns the events that it caused, in order. The same calls return the same events, live or from a
-/// recording. All durations are measured in listened time: while the receiver is deaf no beacon leaves, and after 5 s all
-/// zones become unknown.
+/// recording. All durations are measured in listened time (``ListeningClock``): while the receiver may have failed, no
+/// beacon leaves, and the zones become unknown.
 public struct ZoneEngine: Sendable {
-    /// The time without a working receiver after which all zones become unknown, in microseconds: 5 s.
-    public static let graceMicroseconds = PresenceWatch.graceMicroseconds
     /// The shortest automatic window, in microseconds: 3 s.
     static let shortestWindow = 3_000_000
     /// The length of the automatic window of a beacon that sends rarely, in periods of the beacon.
@@ -26,7 +24,8 @@ public struct ZoneEngine: Sendable {
     private let trackersOfTracks: [[Int]]
     private var timers = ZoneTimers()
     private var clock = ListeningClock()
-    private var isUnknown = false
+    /// When the last report before the zones became unknown arrived, or the receiver stopped; `nil` while they are known.
+    private var unknownSince: HeardInstant?
     private var sequence = 0
     private var pending: [ZoneEvent] = []
     /// For each zone, the number of events of each kind.
@@ -50,8 +49,8 @@ public struct ZoneEngine: Sendable {
 
     // MARK: State
 
-    /// Whether the zones are known: false after the receiver was deaf for 5 s.
-    public var isKnown: Bool { !isUnknown }
+    /// Whether the zones are known: false while the receiver may have failed.
+    public var isKnown: Bool { unknownSince == nil }
 
     /// The names of the beacons inside a zone, in the order of the zone's beacons.
     public func inside(_ zone: Int) -> [String] {
@@ -87,11 +86,14 @@ public struct ZoneEngine: Sendable {
     }
 
     /// The time at which ``advance(to:)`` has something to return even if no report arrives; `nil` for never.
-    public var nextWakeUp: HeardInstant? {
-        if let since = clock.deafSince {
-            return isUnknown ? nil : since.advanced(byMicroseconds: Self.graceMicroseconds)
-        }
-        return clock.hasBegun ? timers.first.map { clock.instant(of: $0.due) } : nil
+    public var nextWakeUp: HeardInstant? { isKnown ? unknownDue : nil }
+
+    /// The time at which the zones become unknown if no report arrives; `nil` for never. Beacons that are inside since
+    /// an earlier run are unknown if nothing is received after the start.
+    private var unknownDue: HeardInstant? {
+        if let doubtful = clock.doubtful { return doubtful }
+        guard let begun = clock.begun, occupants.members.contains(where: \.isInside) else { return nil }
+        return begun.advanced(byMicroseconds: ListeningClock.graceMicroseconds)
     }
 
     // MARK: Inputs
@@ -117,64 +119,60 @@ public struct ZoneEngine: Sendable {
         }
     }
 
-    /// Judges the zones of a beacon after a sighting that the table has already taken.
+    /// Takes a report of any device, and judges the zones of its beacon. The table must have taken the report.
     ///
-    /// - Parameter track: The beacon's position in the table. Strangers, which have a higher one, are ignored.
-    public mutating func receive(_ track: Int, in table: SightingTable, _ sighting: Sighting) -> [ZoneEvent] {
-        guard silences.indices.contains(track) else { return [] }
-        fireTimers(until: sighting.instant)
-        judge(track, in: table, sighting)
-        fireTimers(until: sighting.instant)
-        return takePending()
-    }
-
-    /// Returns the events that time alone causes up to `now`: exits by silence, dwell times, and unknown zones.
-    public mutating func advance(to now: HeardInstant) -> [ZoneEvent] {
-        if let since = clock.deafSince {
-            becomeUnknown(deafSince: since, at: now)
-        } else {
-            fireTimers(until: now)
+    /// - Parameter track: The beacon's position in the table; `nil` or a higher one for strangers, whose reports prove
+    ///   that the receiver works.
+    public mutating func receive(_ track: Int?, in table: SightingTable, _ sighting: Sighting) -> [ZoneEvent] {
+        becomeUnknown(at: sighting.instant)
+        let (last, period) = (clock.lastReport, clock.period)
+        clock.receive(at: sighting.instant)
+        if let last, clock.period != period,
+            sighting.instant.microseconds(since: last) >= ListeningClock.graceMicroseconds
+        {
+            // Levels from before the pause say nothing about the present.
+            for tracker in trackers.indices { trackers[tracker].window.removeAll() }
+        }
+        fireTimers()
+        becomeKnown(at: sighting.instant)
+        if let track, silences.indices.contains(track) {
+            judge(track, in: table, sighting)
+            fireTimers()
         }
         return takePending()
     }
 
-    /// The receiver is deaf from now on.
-    public mutating func stopListening(at now: HeardInstant) -> [ZoneEvent] {
-        guard clock.deafSince == nil, clock.hasBegun else { return [] }
-        fireTimers(until: now)
-        clock.stop(at: now)
+    /// Returns the events that time alone causes up to `now`: the zones become unknown if nothing is received. Everything
+    /// else waits for a report, which proves that the receiver works.
+    public mutating func advance(to now: HeardInstant) -> [ZoneEvent] {
+        becomeUnknown(at: now)
         return takePending()
     }
+
+    /// The receiver does not work from now on.
+    public mutating func stopListening(at now: HeardInstant) { clock.stopListening(at: now) }
 
     /// The receiver works from now on, for the first time or again.
-    public mutating func startListening(at now: HeardInstant) -> [ZoneEvent] {
-        guard clock.hasBegun else {
-            clock.begin(at: now)
-            return []
-        }
-        guard let since = clock.deafSince else { return [] }
-        becomeUnknown(deafSince: since, at: now)
-        clock.start(at: now)
-        if isUnknown {
-            isUnknown = false
-            for tracker in trackers.indices { trackers[tracker].window.removeAll() }
-            addForAllZones(.known, at: now, since: since)
-        }
-        return takePending()
+    public mutating func startListening(at now: HeardInstant) { clock.startListening(at: now) }
+
+    private mutating func becomeUnknown(at now: HeardInstant) {
+        guard isKnown, let due = unknownDue, due <= now else { return }
+        let since = clock.lastReport ?? clock.stopped ?? clock.begun ?? due
+        unknownSince = since
+        addForAllZones(.unknown, at: due, since: since)
     }
 
-    private mutating func becomeUnknown(deafSince since: HeardInstant, at now: HeardInstant) {
-        let due = since.advanced(byMicroseconds: Self.graceMicroseconds)
-        guard !isUnknown, due <= now else { return }
-        isUnknown = true
-        addForAllZones(.unknown, at: due, since: since)
+    private mutating func becomeKnown(at now: HeardInstant) {
+        guard let since = unknownSince, clock.stopped == nil else { return }
+        unknownSince = nil
+        addForAllZones(.known, at: now, since: since)
     }
 
     /// Returns the broken invariants, one sentence each. Tests call it after every step.
     public func check() -> [String] {
         var faults = occupants.check()
         if !pending.isEmpty { faults.append("\(pending.count) events were not returned") }
-        if isUnknown, clock.deafSince == nil { faults.append("the zones are unknown while the receiver works") }
+        if let first = timers.first, first.due <= clock.listened { faults.append("a timer is late") }
         if counts.reduce(0, { $0 + $1.values.reduce(0, +) }) != sequence { faults.append("events were not counted") }
         return faults
     }
@@ -187,9 +185,7 @@ public struct ZoneEngine: Sendable {
     // MARK: Levels
 
     private mutating func judge(_ track: Int, in table: SightingTable, _ sighting: Sighting) {
-        clock.begin(at: sighting.instant)
-        let now = clock.listened(at: sighting.instant)
-        clock.advance(to: now)
+        let now = clock.listened
         let events = table.tracks[track].events
         guard events != silences[track].events else { return silences[track].receiveOther(at: now) }
         silences[track].receive(at: now, events: events, period: clock.period) {
@@ -198,6 +194,7 @@ public struct ZoneEngine: Sendable {
         var level = sighting.rssi
         if let received = level, !LevelTally.range.contains(received) { level = nil }
         for tracker in trackersOfTracks[track] {
+            trackers[tracker].restarts = clock.restarts
             if trackers[tracker].needsProof {
                 let isProven = trackers[tracker].proof.accepts(
                     table.tracks[track].identity, from: sighting.sender, at: now)
@@ -310,16 +307,14 @@ public struct ZoneEngine: Sendable {
         }.max()
     }
 
-    private mutating func fireTimers(until now: HeardInstant) {
-        guard clock.deafSince == nil else { return }
-        while let timer = timers.first, timer.due <= clock.listened(at: now) {
+    private mutating func fireTimers() {
+        while let timer = timers.first, timer.due <= clock.listened {
             timers.removeFirst()
             fire(timer)
         }
     }
 
     private mutating func fire(_ timer: ZoneTimers.Timer) {
-        clock.advance(to: timer.due)
         let index = timer.number
         let instant = clock.instant(of: timer.due)
         switch timer.kind {
@@ -366,6 +361,7 @@ public struct ZoneEngine: Sendable {
         event.dwells = occupancy.dwells
         event.hasOwnPresence = occupancy.isOfOneBeacon
         event.cause = cause
+        if kind == .exit { event.receiverProof = clock.proof(since: tracker.restarts) }
         event.content = content?.filled(beacon.attachments)
         if cause != .silence, let last = tracker.last {
             event.level = last.level

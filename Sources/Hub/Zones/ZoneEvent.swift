@@ -18,9 +18,9 @@ public struct ZoneEvent: Hashable, Sendable {
         case exit
         /// A beacon has been inside for one of the zone's dwell times.
         case dwell
-        /// The receiver was deaf for 5 s: the zone's beacons are not known any more.
+        /// The receiver may have failed: the zone's beacons are not known any more.
         case unknown
-        /// The receiver works again.
+        /// Reports arrive again.
         case known
     }
 
@@ -43,11 +43,13 @@ public struct ZoneEvent: Hashable, Sendable {
     /// The beacon's name; `nil` for an event of the whole zone.
     public internal(set) var beacon: String?
     public let instant: HeardInstant
-    /// When the zone was entered; for `unknown` and `known`, when the receiver became deaf.
+    /// When the zone was entered; for `unknown` and `known`, the last report before.
     public let since: ZoneMoment
     /// How many of the zone's dwell times have been reported.
     public internal(set) var dwells = 0
     public internal(set) var cause: Cause?
+    /// Why it is certain that the receiver worked until the beacon left; `nil` unless it left.
+    public internal(set) var receiverProof: ListeningClock.Proof?
     /// The median level of the window, in dBm; `nil` if the event does not depend on it.
     public internal(set) var level: Double?
     /// In metres; `nil` if the beacon's power is not known.
@@ -115,6 +117,7 @@ extension ZoneEvent {
         row.add("since", context.unix(since).map(Self.time))
         row.add("dwellS", thousandths: beacon == nil ? nil : lastedMicroseconds(context).map { ($0 + 500) / 1000 })
         row.add("cause", cause?.rawValue)
+        row.add("provenBy", receiverProof?.rawValue)
         row.add("rssiDbm", thousandths: level.map { Int(($0 * 1000).rounded()) })
         row.add("distanceM", thousandths: distance.map { Int((min(1e6, $0) * 100).rounded()) * 10 })
         row.add("clock", context.clock)

@@ -111,11 +111,12 @@ public struct SightingJSON {
     /// Whether the source reports every advertisement.
     private var isCounting: Bool { !source.isPresenceOnly }
 
-    /// Returns an enter or exit event of a region.
+    /// Returns an event of a region.
     public func region(_ event: RegionMonitor.Event, name: String) -> JSONValue {
         .record([
-            ("event", .string(event.isEnter ? "enter" : "exit")), ("at", source.clock.json(event.instant)),
-            ("region", .string(name)), ("cause", event.isEnter ? .null : "silence"),
+            ("event", .string(event.kind.rawValue)), ("at", source.clock.json(event.instant)),
+            ("region", .string(name)), ("cause", event.kind == .exit ? "silence" : .null),
+            ("provenBy", .optional(event.proof) { .string($0.rawValue) }),
             ("lastHeard", source.clock.json(event.lastHeard)),
         ])
     }

@@ -15,9 +15,9 @@ public struct Hearing: Sendable {
     private let roundMicroseconds: Int?
     private var roundStart: HeardInstant?
     private var isRoundOver = false
-    private var entered: [RegionMonitor.Event] = []
-    private var enteredPlace = 0
-    private var deafSince: HeardInstant?
+    /// The events of regions that were not returned yet.
+    private var waiting: [RegionMonitor.Event] = []
+    private var nextWaiting = 0
 
     /// - Parameter roundMicroseconds: The length of a round; `nil` for no rounds.
     public init(table: SightingTable, regions: [RegionMonitor.Region] = [], roundMicroseconds: Int? = nil) {
@@ -34,16 +34,15 @@ public struct Hearing: Sendable {
     /// Returns the next event up to `now`. Call it until it returns `nil`.
     public mutating func nextEvent(until now: HeardInstant) -> Event? {
         closeRound()
-        if enteredPlace < entered.count {
-            enteredPlace += 1
-            return .region(entered[enteredPlace - 1])
+        monitor.becomeUnknown(at: roundEnd.map { min($0, now) } ?? now, table.clock) { waiting.append($0) }
+        if nextWaiting < waiting.count {
+            nextWaiting += 1
+            return .region(waiting[nextWaiting - 1])
         }
-        if enteredPlace > 0 {
-            entered.removeAll(keepingCapacity: true)
-            enteredPlace = 0
+        if nextWaiting > 0 {
+            waiting.removeAll(keepingCapacity: true)
+            nextWaiting = 0
         }
-        let due = roundEnd.map { min($0, now) } ?? now
-        if deafSince == nil, let event = monitor.nextExit(until: due) { return .region(event) }
         guard let start = roundStart, let end = roundEnd, end <= now else { return nil }
         roundStart = end
         isRoundOver = true
@@ -52,8 +51,7 @@ public struct Hearing: Sendable {
 
     /// The time at which ``nextEvent(until:)`` returns an event even if no report arrives; `nil` for never.
     public var nextWakeUp: HeardInstant? {
-        let exit = deafSince == nil ? monitor.nextDeadline : nil
-        return [roundEnd, exit].compactMap { $0 }.min()
+        [roundEnd, monitor.nextWakeUp(table.clock)].compactMap { $0 }.min()
     }
 
     /// Ends the last round early, because no more sightings follow.
@@ -72,26 +70,21 @@ public struct Hearing: Sendable {
     public mutating func hear(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
         closeRound()
         begin(at: sighting.instant)
+        guard !monitor.regions.isEmpty else { return table.hear(sighting, octets, range) }
+        monitor.becomeUnknown(at: sighting.instant, table.clock) { waiting.append($0) }
         let place = table.hear(sighting, octets, range)
-        if let place, !monitor.regions.isEmpty {
-            monitor.hear(table.tracks[place], at: sighting.instant) { entered.append($0) }
+        monitor.advance(to: sighting.instant, table.clock) { waiting.append($0) }
+        if let place {
+            monitor.hear(table.tracks[place], at: sighting.instant, table.clock) { waiting.append($0) }
         }
         return place
     }
 
-    /// The receiver is deaf from now on. Beacons do not leave regions until it works again.
-    public mutating func becomeDeaf(at now: HeardInstant) {
-        guard deafSince == nil else { return }
-        deafSince = now
-        table.breakOff()
-    }
+    /// The receiver does not work from now on. Beacons do not leave regions until reports arrive again.
+    public mutating func becomeDeaf(at now: HeardInstant) { table.stopListening(at: now) }
 
-    /// The receiver works again.
-    public mutating func becomeHearing(at now: HeardInstant) {
-        guard let since = deafSince else { return }
-        deafSince = nil
-        monitor.breakOff(forMicroseconds: now.microseconds(since: since))
-    }
+    /// The receiver works, for the first time or again.
+    public mutating func becomeHearing(at now: HeardInstant) { table.startListening(at: now) }
 
     private var roundEnd: HeardInstant? {
         guard let roundMicroseconds, let roundStart else { return nil }

@@ -1,31 +1,25 @@
 /// Decides which known beacons are present, in listened time.
 ///
-/// All identities with one name are one beacon. If the receiver is deaf, beacons become unknown, not gone. Their
-/// silence continues when the receiver works again.
+/// All identities with one name are one beacon. If the receiver may have failed, beacons become unknown, not gone. Their
+/// silence continues when reports arrive again.
 public struct PresenceWatch: Sendable {
     /// The presence of a beacon.
     public enum Presence: String, Hashable, Sendable {
         /// The beacon was received, and its silence is within the limit of ``ExitRule``.
         case present
         case gone
-        /// The receiver was deaf for ``graceMicroseconds``, or does not report repeated advertisements.
+        /// The receiver may have failed, or does not report repeated advertisements.
         case unknown
     }
 
-    /// The time without a working receiver after which all beacons become unknown, in microseconds: 5 s.
-    public static let graceMicroseconds = 5_000_000
-
-    /// When the receiver became deaf; `nil` while it works.
-    public private(set) var deafSince: HeardInstant?
     /// For each position in the table, the number of its beacon.
     public let groups: [Int]
+    /// The clock of the table, as it was at the end of the last round.
+    public private(set) var clock = ListeningClock()
     /// For each beacon, its positions in the table.
     private let places: [[Int]]
     /// The presence after a long silence: `unknown` if the receiver does not report repeated advertisements.
     private let silent: Presence
-    private var deafMicroseconds = 0
-    /// For each position, the listened time of the last report.
-    private var lastHeard: [Int]
     /// For each position, the listened time at which the silence becomes too long; `nil` before the first report.
     private var deadlines: [Int?]
 
@@ -43,51 +37,29 @@ public struct PresenceWatch: Sendable {
             return number
         }
         self.places = places
-        lastHeard = names.map { _ in 0 }
         deadlines = names.map { _ in nil }
     }
 
     /// The number of beacons.
     public var count: Int { places.count }
 
-    /// Takes a report of the beacon at `place`. Strangers are ignored.
-    public mutating func hear(_ place: Int, at now: HeardInstant) {
-        guard lastHeard.indices.contains(place) else { return }
-        lastHeard[place] = listened(at: now)
-    }
-
     /// Judges the beacons of the round that has ended. Must be called before the table begins the next round.
     public mutating func endRound(_ table: SightingTable) {
+        clock = table.clock
         for place in table.heardInRound where place < groups.count {
             let track = table.tracks[place]
             guard let heard = track.lastHeard else { continue }
-            deadlines[place] = lastHeard[place] + ExitRule.silenceMicroseconds(track, at: heard)
+            deadlines[place] = clock.listened(at: heard) + ExitRule.silenceMicroseconds(track, at: heard)
         }
     }
 
-    /// Returns the presence of a beacon; `nil` if it was never received.
+    /// Returns the presence of a beacon at the end of a round or later; `nil` if it was never received.
     ///
     /// - Parameter group: A number from ``groups``.
     public func presence(of group: Int, at now: HeardInstant) -> Presence? {
         guard let deadline = places[group].compactMap({ deadlines[$0] }).max() else { return nil }
-        if let deafSince, now.microseconds(since: deafSince) >= Self.graceMicroseconds { return .unknown }
-        return listened(at: now) < deadline ? .present : silent
-    }
-
-    /// The receiver is deaf from now on.
-    public mutating func becomeDeaf(at now: HeardInstant) { deafSince = deafSince ?? now }
-
-    /// The receiver works again.
-    public mutating func becomeHearing(at now: HeardInstant) {
-        guard let since = deafSince else { return }
-        deafSince = nil
-        deafMicroseconds += now.microseconds(since: since)
-    }
-
-    /// Returns the listened time in microseconds. It does not advance while the receiver is deaf.
-    private func listened(at now: HeardInstant) -> Int {
-        let deaf = deafMicroseconds + (deafSince.map { now.microseconds(since: $0) } ?? 0)
-        return Int(clamping: now.nanoseconds / 1000) - deaf
+        if clock.isDoubtful(at: now) { return .unknown }
+        return clock.listened < deadline ? .present : silent
     }
 }
 

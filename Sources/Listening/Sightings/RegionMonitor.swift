@@ -1,4 +1,6 @@
 /// Reports when the first beacon of a region arrives and when the last one has left, but not which beacon it was.
+///
+/// All durations are listened time: see ``ListeningClock``.
 public struct RegionMonitor: Sendable {
     /// A region to watch.
     public struct Region: Hashable, Sendable {
@@ -14,24 +16,50 @@ public struct RegionMonitor: Sendable {
         }
     }
 
-    /// A region was entered or left.
+    /// A change of a region.
     public struct Event: Hashable, Sendable {
+        /// What happened.
+        public enum Kind: String, Hashable, Sendable {
+            case enter, exit
+            /// The receiver may have failed, so it is not known whether a beacon is in the region.
+            case unknown
+            /// The receiver works again.
+            case known
+        }
+
         /// The position of the region in ``RegionMonitor/regions``.
         public let region: Int
-        /// Whether the region was entered. Otherwise it was left.
-        public let isEnter: Bool
+        public let kind: Kind
         /// The time of the first report; for an exit, the time at which the silence became too long.
         public let instant: HeardInstant
-        /// The time of the last report from the region.
-        public let lastHeard: HeardInstant
+        /// The time of the last report from the region; `nil` if no beacon is in it.
+        public let lastHeard: HeardInstant?
+        /// Why it is certain that the receiver worked during the silence; `nil` unless the region was left.
+        public let proof: ListeningClock.Proof?
+
+        /// Creates an event.
+        public init(
+            region: Int, kind: Kind, instant: HeardInstant, lastHeard: HeardInstant?,
+            proof: ListeningClock.Proof? = nil
+        ) {
+            self.region = region
+            self.kind = kind
+            self.instant = instant
+            self.lastHeard = lastHeard
+            self.proof = proof
+        }
     }
 
     public let regions: [Region]
     private var inside: [Presence?]
+    private var isUnknown = false
 
     private struct Presence: Sendable {
         var lastHeard: HeardInstant
-        var deadline: HeardInstant
+        /// The listened time at which the silence becomes too long.
+        var deadline: Int
+        /// The number of restarts of the receiver at the last report.
+        var restarts: Int
     }
 
     /// A monitor with empty regions.
@@ -43,16 +71,18 @@ public struct RegionMonitor: Sendable {
     /// Returns whether a beacon is in the region.
     public func isInside(_ region: Int) -> Bool { inside[region] != nil }
 
-    /// Takes a report of the beacon with this track. Call ``nextExit(until:)`` first for earlier exits.
-    public mutating func hear(_ track: BeaconTrack, at now: HeardInstant, enter: (Event) -> Void) {
+    /// Takes a report of the beacon with this track. Call ``advance(_:_:)`` first for earlier events.
+    ///
+    /// - Parameter clock: The clock of the table, which has taken the report.
+    mutating func hear(
+        _ track: BeaconTrack, at now: HeardInstant, _ clock: ListeningClock, enter: (Event) -> Void
+    ) {
         for index in regions.indices where belongs(track, regions[index]) {
-            let deadline = now.advanced(byMicroseconds: ExitRule.silenceMicroseconds(track, at: now))
-            if let presence = inside[index] {
-                inside[index] = Presence(lastHeard: now, deadline: max(presence.deadline, deadline))
-            } else {
-                inside[index] = Presence(lastHeard: now, deadline: deadline)
-                enter(Event(region: index, isEnter: true, instant: now, lastHeard: now))
-            }
+            let deadline = clock.listened + ExitRule.silenceMicroseconds(track, at: now)
+            let before = inside[index]
+            inside[index] = Presence(
+                lastHeard: now, deadline: max(before?.deadline ?? deadline, deadline), restarts: clock.restarts)
+            if before == nil { enter(Event(region: index, kind: .enter, instant: now, lastHeard: now)) }
         }
     }
 
@@ -61,23 +91,35 @@ public struct RegionMonitor: Sendable {
         return track.identity.map(pattern.contains) ?? false
     }
 
-    /// The time of the next exit if no report arrives; `nil` for never.
-    public var nextDeadline: HeardInstant? { inside.lazy.compactMap { $0?.deadline }.min() }
-
-    /// Returns the next exit up to `now`, earliest first. Call it until it returns `nil`.
-    public mutating func nextExit(until now: HeardInstant) -> Event? {
-        guard let deadline = nextDeadline, deadline <= now,
-            let index = inside.firstIndex(where: { $0?.deadline == deadline }), let presence = inside[index]
-        else { return nil }
-        inside[index] = nil
-        return Event(region: index, isEnter: false, instant: deadline, lastHeard: presence.lastHeard)
+    /// The time at which the regions become unknown if no report arrives; `nil` for never.
+    func nextWakeUp(_ clock: ListeningClock) -> HeardInstant? {
+        isUnknown || regions.isEmpty ? nil : clock.doubtful
     }
 
-    /// Extends all presences by a time in which the receiver was deaf.
-    public mutating func breakOff(forMicroseconds duration: Int) {
-        for index in inside.indices {
-            guard let presence = inside[index] else { continue }
-            inside[index]?.deadline = presence.deadline.advanced(byMicroseconds: duration)
+    /// Reports that the regions are unknown, if that is so at `now`.
+    mutating func becomeUnknown(at now: HeardInstant, _ clock: ListeningClock, _ body: (Event) -> Void) {
+        guard let due = nextWakeUp(clock), due <= now else { return }
+        isUnknown = true
+        for index in regions.indices { body(event(.unknown, index, at: due)) }
+    }
+
+    /// Reports everything that is certain after a report at `now`, which the clock has taken.
+    mutating func advance(to now: HeardInstant, _ clock: ListeningClock, _ body: (Event) -> Void) {
+        while let deadline = inside.lazy.compactMap({ $0?.deadline }).min(), deadline <= clock.listened,
+            let index = inside.firstIndex(where: { $0?.deadline == deadline }), let presence = inside[index]
+        {
+            inside[index] = nil
+            body(
+                Event(
+                    region: index, kind: .exit, instant: clock.instant(of: deadline), lastHeard: presence.lastHeard,
+                    proof: clock.proof(since: presence.restarts)))
         }
+        guard isUnknown, clock.stopped == nil else { return }
+        isUnknown = false
+        for index in regions.indices { body(event(.known, index, at: now)) }
+    }
+
+    private func event(_ kind: Event.Kind, _ index: Int, at instant: HeardInstant) -> Event {
+        Event(region: index, kind: kind, instant: instant, lastHeard: inside[index]?.lastHeard)
     }
 }

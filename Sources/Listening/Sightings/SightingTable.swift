@@ -49,6 +49,8 @@ public struct SightingTable: Sendable {
     public private(set) var heardInRound: [Int] = []
     /// Reports of strangers in the present round.
     public private(set) var strangersInRound = 0
+    /// The time that the receiver certainly listened.
+    public private(set) var clock = ListeningClock()
 
     private let strangerLimit: Int
     private let resolver: Resolver?
@@ -59,8 +61,6 @@ public struct SightingTable: Sendable {
     private var senders: [Sender: Int] = [:]
     private var sketch = AddressSketch()
     private var randomness: SplitMix64
-    /// The number of the period of listening.
-    private var listeningPeriod = 0
 
     /// - Parameters:
     ///   - known: The known beacons. If several have the same identity, the first one counts.
@@ -99,6 +99,7 @@ public struct SightingTable: Sendable {
     @discardableResult
     public mutating func hear(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
         counts.reports += 1
+        clock.receive(at: sighting.instant)
         if let rssi = sighting.rssi, rssi != 127, !LevelTally.range.contains(rssi) { counts.impossibleLevels += 1 }
         var first = knownByAddress(sighting)
         var hasIdentity = first != nil
@@ -164,7 +165,7 @@ public struct SightingTable: Sendable {
     private mutating func take(_ sighting: Sighting, _ place: Int, as identity: BeaconIdentity, power: Int?) {
         touch(place)
         if let old = tracks[place].sender, old != sighting.sender, senders[old] == place { senders[old] = nil }
-        tracks[place].hear(sighting, as: identity, power: power, listeningPeriod: listeningPeriod)
+        tracks[place].hear(sighting, as: identity, power: power, listeningPeriod: clock.period)
         if let sender = sighting.sender, senders[sender] != place { senders[sender] = place }
     }
 
@@ -207,8 +208,11 @@ public struct SightingTable: Sendable {
         sketch.removeAll()
     }
 
-    /// Begins a new period of listening after a pause. Gaps across the pause are not counted.
-    public mutating func breakOff() { listeningPeriod += 1 }
+    /// The receiver works from now on, for the first time or again.
+    public mutating func startListening(at now: HeardInstant) { clock.startListening(at: now) }
+
+    /// The receiver does not work from now on. Gaps across this time are not counted.
+    public mutating func stopListening(at now: HeardInstant) { clock.stopListening(at: now) }
 }
 
 extension BeaconFrame {

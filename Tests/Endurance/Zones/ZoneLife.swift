@@ -45,6 +45,8 @@ public struct ZoneLife: Sendable {
     private var isLost = false
     private var time = 1_000_000
     private var isInside = false
+    /// When the other device is heard next, in microseconds.
+    private var otherDue = 0
 
     private static let sender = Sender(DeviceAddress(FixedOctets(repeating: 0xC1)), isRandom: true)
     /// An iBeacon of 16 octets of zero, 1 and 1, -59 dBm.
@@ -85,18 +87,32 @@ public struct ZoneLife: Sendable {
                 let instant = HeardInstant(nanoseconds: UInt64(time) * 1000)
                 let sighting = Sighting(at: instant, from: Self.sender, rssi: -60)
                 count(engine.advance(to: instant))
-                if let track = table.hear(sighting, Self.data.span, Self.data.indices) {
-                    count(engine.receive(track, in: table, sighting))
-                }
+                count(
+                    engine.receive(table.hear(sighting, Self.data.span, Self.data.indices), in: table, sighting))
                 if isWaiting, isInside {
                     isWaiting = false
                     enterDelays.append(time - start)
                 }
             }
-            time += settings.intervalMilliseconds * 1000 + Int(share() * 10_000)
+            let next = time + settings.intervalMilliseconds * 1000 + Int(share() * 10_000)
+            hearOthers(until: next)
+            time = next
         }
         count(engine.advance(to: HeardInstant(nanoseconds: UInt64(time) * 1000)))
         presentMicroseconds += end - start
+    }
+
+    /// A device that is not known is heard once a second, which proves that the receiver works.
+    private mutating func hearOthers(until end: Int) {
+        while otherDue < end {
+            count(hearOther(at: max(time, otherDue)))
+            otherDue = max(time, otherDue) + 1_000_000
+        }
+    }
+
+    private mutating func hearOther(at time: Int) -> [ZoneEvent] {
+        let sighting = Sighting(at: HeardInstant(nanoseconds: UInt64(time) * 1000), from: nil, rssi: -90)
+        return engine.receive(table.hear(sighting, [2, 1, 6].span, 0..<3), in: table, sighting)
     }
 
     /// It goes away for so long.
@@ -104,12 +120,15 @@ public struct ZoneLife: Sendable {
         guard isInside else { return time += seconds * 1_000_000 }
         let silence = engine.silenceMicroseconds(of: "key") ?? 0
         let left = time
-        time += seconds * 1_000_000
         var exit: Int?
-        for event in engine.advance(to: HeardInstant(nanoseconds: UInt64(time) * 1000)) where event.kind == .exit {
-            exit = Int(event.instant.nanoseconds / 1000)
-            isInside = false
+        for _ in 0..<seconds where exit == nil {
+            time += 1_000_000
+            for event in hearOther(at: time) where event.kind == .exit {
+                exit = Int(event.instant.nanoseconds / 1000)
+                isInside = false
+            }
         }
+        time = left + seconds * 1_000_000
         guard let exit else { return missedExits += 1 }
         leaveDelays.append(exit - left - silence)
     }

@@ -59,9 +59,9 @@ public struct CountSession: Sendable {
     /// The beacons that were found, by the beacon's number.
     public private(set) var findings: [Int: Finding] = [:]
     /// The time that the receiver worked, in microseconds.
-    public private(set) var listenedMicroseconds = 0
-    /// The time that the receiver was deaf, in microseconds.
-    public private(set) var deafMicroseconds = 0
+    public var listenedMicroseconds: Int { workingMicroseconds - doubtfulMicroseconds }
+    /// The time in which the receiver did not work or may have failed, in microseconds.
+    public var deafMicroseconds: Int { stoppedMicroseconds + doubtfulMicroseconds }
     /// The number of all reports.
     public var reports: Int { table.counts.reports }
     /// The number of reports of beacons that are in no inventory.
@@ -74,6 +74,8 @@ public struct CountSession: Sendable {
     private var wasListened = true
     private var clock: HeardInstant?
     private var isDeaf = false
+    private var workingMicroseconds = 0
+    private var stoppedMicroseconds = 0
 
     /// - Parameters:
     ///   - others: Inventories whose items are foreign, unless `inventory` has the same beacon.
@@ -160,13 +162,14 @@ public struct CountSession: Sendable {
         pass(until: now)
         isDeaf = true
         wasListened = false
-        table.breakOff()
+        table.stopListening(at: now)
     }
 
     /// Marks the receiver as working again.
     public mutating func becomeHearing(at now: HeardInstant) {
         pass(until: now)
         isDeaf = false
+        table.startListening(at: now)
     }
 
     /// Ends the last round early, because no more reports follow.
@@ -185,13 +188,15 @@ public struct CountSession: Sendable {
         return changes
     }
 
+    private var doubtfulMicroseconds: Int { clock.map(table.clock.doubtfulMicroseconds) ?? 0 }
+
     private mutating func pass(until now: HeardInstant) {
         guard let last = clock else {
             clock = now
             return
         }
         let step = now.microseconds(since: last)
-        if isDeaf { deafMicroseconds += step } else { listenedMicroseconds += step }
+        if isDeaf { stoppedMicroseconds += step } else { workingMicroseconds += step }
         clock = max(last, now)
     }
 

@@ -16,7 +16,7 @@ final class ListenPrinter: SightingConsumer {
     private let json: Bool
     private var hearing: Hearing
     private var watch: PresenceWatch
-    /// The wall-clock time at which the receiver became deaf; `nil` while it works.
+    /// The wall-clock time since which nothing is received; `nil` while the receiver works.
     private var deafSince: String?
     private var hasListened = false
     private var octets: [UInt8] = []
@@ -47,21 +47,11 @@ final class ListenPrinter: SightingConsumer {
     }
 
     func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
-        if let place = hearing.hear(report.sighting, octets, range) {
-            watch.hear(place, at: report.sighting.instant)
-        }
+        hearing.hear(report.sighting, octets, range)
     }
 
     func change(_ state: ListeningState, at now: HeardInstant) {
-        if state.isHearing {
-            hearing.becomeHearing(at: now)
-            watch.becomeHearing(at: now)
-            deafSince = nil
-        } else {
-            hearing.becomeDeaf(at: now)
-            watch.becomeDeaf(at: now)
-            deafSince = deafSince ?? source.clock.text(now)
-        }
+        if state.isHearing { hearing.becomeHearing(at: now) } else { hearing.becomeDeaf(at: now) }
         if hasListened, state != .off, json { add(values.state(state, at: now).line + "\n") }
         hasListened = hasListened || state.isHearing
     }
@@ -92,6 +82,8 @@ final class ListenPrinter: SightingConsumer {
     private func show(_ event: Hearing.Event) {
         guard case .round(let from, let to) = event else { return }
         watch.endRound(hearing.table)
+        let silentSince = watch.clock.silentSince(at: to)
+        deafSince = silentSince == nil ? nil : deafSince ?? silentSince.flatMap(source.clock.text)
         let rows = rows
         guard json else { return add(text(to, rows)) }
         write(from, to, rows)
@@ -153,7 +145,7 @@ final class ListenPrinter: SightingConsumer {
     private func text(_ now: HeardInstant, _ rows: (places: [Int], neverHeard: Int)) -> String {
         let names = (listener.place?.names ?? []).joined(separator: " / ")
         var state = "listening"
-        if watch.deafSince != nil { state = "deaf since \(deafSince ?? "-") (\(source.state))" }
+        if watch.clock.silentSince(at: now) != nil { state = "deaf since \(deafSince ?? "-") (\(source.state))" }
         var text = "\(source.clock.text(now) ?? "-")  \(listener.name)"
         if !names.isEmpty { text += TerminalText.line(" (\(names))") }
         text += ": \(state)"

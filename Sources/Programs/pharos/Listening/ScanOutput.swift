@@ -133,7 +133,7 @@ final class ScanOutput {
     private func show(_ event: RegionMonitor.Event) {
         let name = regions[event.region]
         guard json else {
-            let what = event.isEnter ? "enter" : "exit "
+            let what = event.kind == .exit ? "exit " : event.kind.rawValue
             return add("\(source.clock.text(event.instant) ?? "-")  \(what)  \(TerminalText.line(name))\n")
         }
         add(values.region(event, name: name).line + "\n")

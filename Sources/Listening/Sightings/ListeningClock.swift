@@ -1,0 +1,168 @@
+/// Counts the time in which the receiver certainly listened, in microseconds.
+///
+/// A receiver that does not work looks like an air without senders: nothing is received. So time counts only after a
+/// later report, of any device, proves that the receiver worked meanwhile. A pause between two reports that the usual
+/// traffic makes unlikely does not count at all, and neither does a pause in which the receiver was known not to work.
+///
+/// All timers of zones, regions and presences use this clock. This is the only place that decides which time counts.
+public struct ListeningClock: Hashable, Sendable {
+    /// Why it is certain that the receiver worked while a beacon was silent.
+    public enum Proof: String, Hashable, Sendable {
+        /// Other reports arrived during the silence.
+        case report
+        /// The scan was started again during the silence, and reports arrived after that.
+        case restart
+    }
+
+    /// The shortest time without a report, or without a working receiver, after which nothing is known, in
+    /// microseconds: 5 s.
+    public static let graceMicroseconds = 5_000_000
+
+    /// The time that the receiver certainly listened until the last report, in microseconds.
+    public private(set) var listened = 0
+    /// The number of the present period of listening. Time between two periods does not count.
+    public private(set) var period = 0
+    /// The number of times that the receiver started to work after it had stopped.
+    public private(set) var restarts = 0
+    /// When the receiver first worked; `nil` before that.
+    public private(set) var begun: HeardInstant?
+    /// When the receiver stopped working; `nil` while it works.
+    public private(set) var stopped: HeardInstant?
+    /// When the last report of any device arrived while the receiver worked.
+    public private(set) var lastReport: HeardInstant?
+    private var wasStopped = false
+    /// When the receiver last started to work again.
+    private var restarted: HeardInstant?
+    /// The sum of earlier times in which the receiver may have failed although it seemed to work.
+    private var doubtfulBefore = 0
+    private var traffic = ReportTraffic()
+    /// When the present period began, and what the clock showed then.
+    private var start = HeardInstant(nanoseconds: 0)
+    private var startListened = 0
+
+    /// A clock of a receiver that has not received anything.
+    public init() {}
+
+    // MARK: Inputs
+
+    /// The receiver works from now on, for the first time or again.
+    public mutating func startListening(at now: HeardInstant) {
+        begun = begun ?? now
+        guard stopped != nil else { return }
+        stopped = nil
+        restarted = now
+        restarts += 1
+    }
+
+    /// The receiver does not work from now on.
+    public mutating func stopListening(at now: HeardInstant) {
+        guard stopped == nil else { return }
+        doubtfulBefore = doubtfulMicroseconds(at: now)
+        stopped = now
+        wasStopped = true
+    }
+
+    /// Takes the time of a report of any device.
+    public mutating func receive(at now: HeardInstant) {
+        // Another program's scan may report each device only once.
+        guard stopped == nil else { return }
+        begun = begun ?? now
+        guard let last = lastReport else { return beginPeriod(at: now) }
+        let gap = now.microseconds(since: last)
+        if gap > Self.graceMicroseconds { doubtfulBefore = doubtfulMicroseconds(at: now) }
+        guard !wasStopped else { return beginPeriod(at: now) }
+        if gap <= traffic.longestCounted {
+            listened = max(listened, startListened + now.microseconds(since: start))
+            lastReport = max(last, now)
+        } else {
+            beginPeriod(at: now)
+        }
+        traffic.add(gap)
+    }
+
+    private mutating func beginPeriod(at now: HeardInstant) {
+        wasStopped = false
+        period += 1
+        start = now
+        startListened = listened
+        lastReport = now
+    }
+
+    // MARK: Times
+
+    /// The moment from which on nothing is known unless a report arrives; `nil` if nothing was received so far.
+    public var doubtful: HeardInstant? {
+        [
+            stopped?.advanced(byMicroseconds: Self.graceMicroseconds),
+            lastReport?.advanced(byMicroseconds: traffic.longestLikely),
+        ].compactMap(\.self).min()
+    }
+
+    /// Returns whether the receiver may have failed: it has not worked for 5 s, or nothing was received for longer than
+    /// the usual traffic makes likely.
+    public func isDoubtful(at now: HeardInstant) -> Bool { doubtful.map { $0 <= now } ?? false }
+
+    /// Returns the time until `now` in which the receiver may have failed although it seemed to work, in microseconds.
+    public func doubtfulMicroseconds(at now: HeardInstant) -> Int {
+        guard stopped == nil, let lastReport else { return doubtfulBefore }
+        let silence = now.microseconds(since: max(lastReport, restarted ?? lastReport))
+        return doubtfulBefore + (silence >= traffic.longestLikely ? silence : 0)
+    }
+
+    /// Returns when the receiver stopped working, or when the last report arrived if it may have failed since; `nil` if
+    /// the receiver works.
+    public func silentSince(at now: HeardInstant) -> HeardInstant? { stopped ?? (isDoubtful(at: now) ? lastReport : nil) }
+
+    /// Returns what the clock showed at a moment of the present period, at most ``listened``.
+    public func listened(at instant: HeardInstant) -> Int {
+        min(listened, startListened + instant.microseconds(since: start))
+    }
+
+    /// Returns the moment of the present period at which the clock shows `time`.
+    public func instant(of time: Int) -> HeardInstant {
+        start.advanced(byMicroseconds: max(0, time - startListened))
+    }
+
+    /// Returns why it is certain that the receiver worked since a moment.
+    ///
+    /// - Parameter restarts: The value of ``restarts`` at that moment; `nil` if it was before the start.
+    public func proof(since restarts: Int?) -> Proof { restarts == self.restarts ? .report : .restart }
+}
+
+/// The recent mean time between two reports, and the pauses that it makes unlikely.
+struct ReportTraffic: Hashable, Sendable {
+    /// The number of pauses in the mean.
+    static let memory = 16.0
+    /// A longer mean is not assumed, in microseconds: 5 min.
+    static let longestMean = 300e6
+    /// A pause in which this number of reports is missing does not count as listened.
+    static let missing = 3.0
+    /// A pause is unlikely if it occurs less than once in this time while the receiver works, in microseconds: 30 days.
+    static let unlikely = 30 * 86_400e6
+
+    /// In microseconds; 0 before the first pause.
+    private var mean = 0.0
+    private var count = 0.0
+    /// The reports of one advertising event on several channels are one report.
+    private var sinceLastEvent = 0
+
+    mutating func add(_ gap: Int) {
+        let gap = gap + sinceLastEvent
+        guard gap >= IntervalEstimate.sameEventMicroseconds else { return sinceLastEvent = gap }
+        sinceLastEvent = 0
+        count = min(count + 1, Self.memory)
+        // A pause that is longer than the longest likely one may be a failure of the receiver.
+        let likely = gap > ListeningClock.graceMicroseconds ? min(gap, longestLikely) : gap
+        mean = min(mean + (Double(likely) - mean) / count, Self.longestMean)
+    }
+
+    /// The longest pause that counts as listened, in microseconds.
+    var longestCounted: Int { max(ListeningClock.graceMicroseconds, Int(Self.missing * mean)) }
+
+    /// The longest pause that is likely, in microseconds: if reports come independently of each other, a longer one
+    /// occurs once in 30 days.
+    var longestLikely: Int {
+        guard mean > 0 else { return ListeningClock.graceMicroseconds }
+        return max(ListeningClock.graceMicroseconds, Int(mean * naturalLogarithm(Self.unlikely / mean)))
+    }
+}
