@@ -113,7 +113,9 @@ import Testing
         row.removeAll()
         events[1].write(context, into: &row)
         let text = String(decoding: row.octets, as: UTF8.self)
-        #expect(text.contains(#""dwellS":32,"cause":"silence","provenBy":"report","rssiDbm":null,"distanceM":null"#), "\(text)")
+        #expect(
+            text.contains(#""dwellS":32,"cause":"silence","provenBy":"report","rssiDbm":null,"distanceM":null"#),
+            "\(text)")
     }
 
     @Test("times before 1970 and beyond are told")

@@ -339,7 +339,8 @@ public struct SightingCollector: Sendable {
         let isPlaced = receivers.indices.map { isAlive[$0] && plan.levels.rows[$0] != nil }
         let hasSpoken = receivers.indices.map { isPlaced[$0] && receivers[$0].hasSpoken }
         let now = BeaconTrail.ReceiverStates(
-            plan: plan, isAlive: isAlive, isCertain: isCertain, hasSpoken: hasSpoken, spoken: hasSpoken.indices.filter { hasSpoken[$0] },
+            plan: plan, isAlive: isAlive, isCertain: isCertain, hasSpoken: hasSpoken,
+            spoken: hasSpoken.indices.filter { hasSpoken[$0] },
             isRecent: receivers.indices.map {
                 isPlaced[$0] && receivers[$0].lastLine ?? 0 >= end - BeaconTrail.quietStep
             },

@@ -1,5 +1,7 @@
 internal import Configuration
 internal import LinuxHost
+internal import Listener
+internal import Sightings
 internal import Zones
 
 /// Runs the programs of events, a few at a time, and kills programs that take too long. No call waits for a program.
@@ -12,8 +14,8 @@ final class HookRunner {
     static let timeLimit: UInt64 = 10_000_000_000
     /// The largest output of a program, in bytes.
     static let outputLimit = 1 << 16
-    /// The time between two checks of running programs, in nanoseconds.
-    static let pollInterval: UInt64 = 20_000_000
+    /// The time between two checks of running programs, in microseconds.
+    static let pollInterval = 20_000
 
     /// One program for one event.
     struct Job {
@@ -63,8 +65,10 @@ final class HookRunner {
     /// The number of programs that wait.
     var waiting: Int { queue.count }
 
-    /// The time at which ``work()`` must be called next, in nanoseconds of the monotonic clock; `nil` for never.
-    var nextWakeUp: UInt64? { isIdle ? nil : MonotonicClock.nanoseconds() + Self.pollInterval }
+    /// The time at which ``work()`` must be called next; `nil` for never.
+    var nextWakeUp: HeardInstant? {
+        isIdle ? nil : HearingClock.machine.advanced(byMicroseconds: Self.pollInterval)
+    }
 
     /// Adds the programs of an event, and starts as many as may run.
     ///

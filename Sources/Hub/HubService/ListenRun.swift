@@ -72,7 +72,7 @@ final class ListenRun: SightingConsumer {
         for warning in file.warnings { journal.write(.warning, warning) }
         resume()
         broker?.begin()
-        monitor.beginDeaf(at: HeardInstant(nanoseconds: MonotonicClock.nanoseconds()))
+        monitor.beginDeaf(at: HearingClock.machine)
         defer { end() }
         try source.run(self)
     }
@@ -84,14 +84,14 @@ final class ListenRun: SightingConsumer {
         broker?.finish()
         writeNotices()
         settleLines()
-        status.write(snapshot(at: MonotonicClock.nanoseconds(), isOver: true), journal)
+        status.write(snapshot(at: HearingClock.machine, isOver: true), journal)
         try? notifier.flush(waitingMilliseconds: ServiceNotifier.lastPatienceMilliseconds)
     }
 
     // MARK: Calls from the source
 
     var nextWakeUp: HeardInstant? {
-        [monitor.engine.nextWakeUp, nextRound, hooks.nextWakeUp.map(HeardInstant.init(nanoseconds:))]
+        [monitor.engine.nextWakeUp, nextRound, hooks.nextWakeUp]
             .compactMap(\.self).min()
     }
 
@@ -111,7 +111,7 @@ final class ListenRun: SightingConsumer {
         }
         broker?.change(isHearing: state.isHearing, at: now)
         broker?.publishZones(monitor.engine)
-        status.write(snapshot(at: now.nanoseconds), journal)
+        status.write(snapshot(at: now), journal)
     }
 
     func rest(at now: HeardInstant) {
@@ -126,7 +126,7 @@ final class ListenRun: SightingConsumer {
         sendWatchdog()
         guard now >= nextRound ?? now else { return }
         nextRound = now.advanced(byMicroseconds: Self.roundInterval)
-        let snapshot = snapshot(at: now.nanoseconds)
+        let snapshot = snapshot(at: now)
         status.write(snapshot, journal)
         broker?.endRound(monitor, source, state: snapshot.state.rawValue, at: now)
         monitor.beginRound()
@@ -296,9 +296,9 @@ final class ListenRun: SightingConsumer {
         }
     }
 
-    private func snapshot(at now: UInt64, isOver: Bool = false) -> ListenerStatusWriter.Snapshot {
+    private func snapshot(at now: HeardInstant, isOver: Bool = false) -> ListenerStatusWriter.Snapshot {
         ListenerStatusWriter.Snapshot(
             file: file, source: source, monitor: monitor, hooks: hooks, ledger: ledger, broker: broker?.report,
-            now: HeardInstant(nanoseconds: now), isOver: isOver)
+            now: now, isOver: isOver)
     }
 }

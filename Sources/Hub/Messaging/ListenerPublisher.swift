@@ -191,7 +191,8 @@ public struct ListenerPublisher {
         if lastReceiverState != measures.state || receiverPace.isDue(nil, at: now) {
             lastReceiverState = measures.state
             let state = ReceiverState(
-                state: measures.state, deafSince: watch.clock.silentSince(at: now).flatMap(subject.time), reportsPerSecond: rate,
+                state: measures.state, deafSince: watch.clock.silentSince(at: now).flatMap(subject.time),
+                reportsPerSecond: rate,
                 lost: measures.lost)
             output.retained.append(Publication(tree.receiverState, state.json, isRetained: true))
         }

@@ -1,4 +1,5 @@
 public import Configuration
+internal import HCI
 internal import LinuxHost
 public import Sightings
 internal import Synchronization
@@ -7,7 +8,7 @@ internal import Synchronization
 /// recording.
 public final class HearingClock: Sendable {
     private let recording = Mutex<RecordingClock?>(nil)
-    /// The wall clock minus the monotonic clock, in microseconds. It is kept while it changes by less than
+    /// The wall clock minus the boot clock, in microseconds. It is kept while it changes by less than
     /// ``tolerance``.
     private let offset = Mutex<Int64?>(nil)
     private let written = Mutex((second: Int.min, prefix: ""))
@@ -65,6 +66,32 @@ public final class HearingClock: Sendable {
     /// Returns the time as a JSON string, or null.
     public func json(_ instant: HeardInstant?) -> JSONValue { .optional(instant.flatMap(text), JSONValue.string) }
 
-    /// The present moment: time since the start of the machine, without the time that it was suspended.
-    static var machine: HeardInstant { HeardInstant(nanoseconds: MonotonicClock.nanoseconds()) }
+    /// The present moment of a live source: time since the machine started, with the time that it was suspended. So a
+    /// recording, which has only wall clock times, shows the same pauses.
+    public static var machine: HeardInstant { HeardInstant(nanoseconds: BootClock.nanoseconds()) }
+}
+
+/// Converts between the clock of HCI sessions, which stops while the machine is suspended, and ``HearingClock/machine``.
+struct SessionClock {
+    private var suspends: SuspendDetector
+    /// The boot clock minus the monotonic clock, in nanoseconds.
+    private var offset: UInt64
+
+    init(_ reading: SuspendDetector.Reading = .now()) {
+        suspends = SuspendDetector(reading)
+        offset = reading.boot > reading.monotonic ? reading.boot - reading.monotonic : 0
+    }
+
+    /// Adds the time that the machine was suspended since the last call.
+    mutating func update(_ reading: SuspendDetector.Reading = .now()) {
+        offset += suspends.sleep(until: reading) ?? 0
+    }
+
+    /// Returns the moment of a session's time.
+    func heard(_ instant: HCIInstant) -> HeardInstant { HeardInstant(nanoseconds: instant.nanoseconds + offset) }
+
+    /// Returns the session's time of a moment.
+    func session(_ instant: HeardInstant) -> HCIInstant {
+        HCIInstant(nanoseconds: instant.nanoseconds > offset ? instant.nanoseconds - offset : 0)
+    }
 }

@@ -17,6 +17,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     private let signals: SignalDescriptor
     private let recording: PacketRecording?
     private let finder = AdapterFinder()
+    private var clock = SessionClock()
     private var source: SightingSource?
     private var consumer: (any SightingConsumer)?
     private var opened: OpenAdapter?
@@ -67,8 +68,9 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             var deadline = min(end, now.advanced(byMicroseconds: Self.longestWait))
             if let due = runner.nextWakeUp { deadline = min(deadline, due) }
             if let due = sample?.nextWakeUp { deadline = min(deadline, due) }
-            if let due = consumer.nextWakeUp { deadline = min(deadline, HCIInstant(nanoseconds: due.nanoseconds)) }
+            if let due = consumer.nextWakeUp { deadline = min(deadline, clock.session(due)) }
             if runner.isOnAir { runner.receive(until: deadline) } else { try wait(until: deadline, runner) }
+            clock.update()
             // Another source of this process may have taken the signal.
             if isStopWanted, runner.ended == nil { runner.handle(.stop) }
             takePackets()
@@ -153,7 +155,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
         if isStopWanted { runner.handle(.stop) }
     }
 
-    private func heard(_ instant: HCIInstant) -> HeardInstant { HeardInstant(nanoseconds: instant.nanoseconds) }
+    private func heard(_ instant: HCIInstant) -> HeardInstant { clock.heard(instant) }
 
     var now: HCIInstant { HCIInstant(nanoseconds: MonotonicClock.nanoseconds()) }
     var isStopWanted: Bool { signals.takenAt != nil }

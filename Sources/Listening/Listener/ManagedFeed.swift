@@ -22,6 +22,7 @@ final class ManagedFeed: SightingFeed {
     /// The restarts of earlier sessions.
     private var restartsBefore = 0
     private var nextAttempt = HCIInstant.distantPast
+    private var clock = SessionClock()
 
     /// - Throws: `request` for a recording, because the kernel sends the HCI packets itself.
     init(_ options: SightingSource.Options, index: UInt16) throws(ListenerServiceError) {
@@ -41,7 +42,17 @@ final class ManagedFeed: SightingFeed {
 
     private var name: AdapterName { .managed(index: index) }
     private var now: HCIInstant { HCIInstant(nanoseconds: MonotonicClock.nanoseconds()) }
-    private func heard(_ instant: HCIInstant) -> HeardInstant { HeardInstant(nanoseconds: instant.nanoseconds) }
+    private func heard(_ instant: HCIInstant) -> HeardInstant { clock.heard(instant) }
+
+    /// Returns a report of the session with its moment on the clock of the source.
+    private func heard(_ report: HeardReport) -> HeardReport {
+        let sighting = report.sighting
+        let instant = heard(HCIInstant(nanoseconds: sighting.instant.nanoseconds))
+        return HeardReport(
+            sighting: Sighting(
+                at: instant, from: sighting.sender, rssi: sighting.rssi, isScanResponse: sighting.isScanResponse),
+            type: report.type, addressType: report.addressType, primaryPHY: report.primaryPHY)
+    }
 
     func run(_ source: SightingSource, _ consumer: any SightingConsumer) throws(ListenerServiceError) {
         let end = options.durationMicroseconds.map { now.advanced(byMicroseconds: $0) } ?? .distantFuture
@@ -62,8 +73,9 @@ final class ManagedFeed: SightingFeed {
             source.advance(to: heard(now))
             consumer.rest(at: heard(now))
             let tick = now.advanced(byMicroseconds: Self.longestWait)
-            let wanted = consumer.nextWakeUp.map { HCIInstant(nanoseconds: $0.nanoseconds) } ?? tick
+            let wanted = consumer.nextWakeUp.map(clock.session) ?? tick
             step(source, consumer, until: min(end, tick, wanted))
+            clock.update()
         }
         stop()
         source.change(.off, at: heard(now))
@@ -80,7 +92,7 @@ final class ManagedFeed: SightingFeed {
                 try start()
                 return consumer.say("listening again on \(name)", isWarning: false)
             }
-            try running.session.receive(until: deadline) { source.take($0, $1) }
+            try running.session.receive(until: deadline) { source.take(heard($0), $1) }
         } catch ManagementError.channel(.interrupted) {
             return
         } catch {

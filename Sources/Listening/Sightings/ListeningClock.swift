@@ -111,7 +111,9 @@ public struct ListeningClock: Hashable, Sendable {
 
     /// Returns when the receiver stopped working, or when the last report arrived if it may have failed since; `nil` if
     /// the receiver works.
-    public func silentSince(at now: HeardInstant) -> HeardInstant? { stopped ?? (isDoubtful(at: now) ? lastReport : nil) }
+    public func silentSince(at now: HeardInstant) -> HeardInstant? {
+        stopped ?? (isDoubtful(at: now) ? lastReport : nil)
+    }
 
     /// Returns what the clock showed at a moment of the present period, at most ``listened``.
     public func listened(at instant: HeardInstant) -> Int {

@@ -19,8 +19,8 @@ struct CollectCommand: ParsableCommand {
 
             Reads the lines that `scan --json`, `listen --print --json` and an MQTT subscriber write. If the file has \
             "mqtt": {"url": "mqtt://broker"} and there is no --from, it reads what all receivers of the site publish \
-            there, and publishes where each beacon is. A receiver that sends nothing for 15 s is dead: its silence is \
-            ignored, and beacons that only it could hear become unknown. `pharos where` reads the state file, and \
+            there, and publishes where each beacon is. A receiver that sends nothing for 15 s is dead. Its silence, \
+            and that of a receiver that receives nothing, is ignored: beacons that only it could receive become unknown. `pharos where` reads the state file, and \
             `pharos history` reads what "history" keeps. If the file has "postgresql", several collectors of one site \
             can follow the broker: one works, and the others stand by until it ends.
             """)

@@ -21,7 +21,8 @@ struct Listen: ParsableCommand {
             waits for it.
 
             --print shows what the service would receive, in rounds: the known beacons by name, each present, gone or \
-            unknown, and the number of other senders. If the receiver itself fails, beacons become unknown, not gone.
+            unknown, and the number of other senders. If nothing at all is received for longer than usual, beacons \
+            become unknown, not gone.
             """)
 
     @Argument(help: "Listener file in JSON, or - for standard input.", completion: .file())

@@ -16,8 +16,9 @@ struct ZonesCommand: ParsableCommand {
             pharos zones desk.json --adapter virtual --duration-s 5
             pharos zones desk.json --replay capture.btsnoop --json
 
-            The zones work as in `pharos listen`, but nothing is stored. If the receiver itself fails, no beacon \
-            leaves, and after 5 s the zones are unknown.
+            The zones work as in `pharos listen`, but nothing is stored. If nothing at all is received \
+            for longer than usual (at least 5 s), the receiver may have failed: the zones are unknown, and no beacon \
+            leaves until something is received again.
             """)
 
     @Argument(help: "Listener file in JSON with zones, or - for standard input.", completion: .file())

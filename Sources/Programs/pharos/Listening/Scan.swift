@@ -33,8 +33,9 @@ struct Scan: ParsableCommand {
         parsing: .singleValue,
         help: ArgumentHelp(
             """
-            Report only when a region is entered and left: ibeacon:UUID[-MAJOR[-MINOR]], uid:NAMESPACE[-INSTANCE], an \
-            identity, or the name of a known beacon. May be repeated.
+            Report only when a region is entered and left, and when that is unknown because nothing at all is received: \
+            ibeacon:UUID[-MAJOR[-MINOR]], uid:NAMESPACE[-INSTANCE], an identity, or the name of a known beacon. May be \
+            repeated.
             """, valueName: "region"))
     var monitor: [String] = []
 
