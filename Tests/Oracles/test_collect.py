@@ -59,7 +59,7 @@ def rounds(receiver, seconds, place, seed=1, **more):
             beacons = [{"identity": "address:C0:01:02:03:04:05", "beacon": "key-ana", "heard": 5,
                         "rssiDbm": {"last": -60, "mean": mean, "min": -70, "max": -50, "sd": 1}}]
         lines.append({"event": "beacons", "at": at(second + 0.5), "listener": receiver, "state": "listening",
-                      "windowS": 1, "beacons": beacons} | more)
+                      "windowS": 1, "beacons": beacons, "strangers": {"addresses": 2, "reports": 9}} | more)
     return lines
 
 

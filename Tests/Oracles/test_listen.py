@@ -237,9 +237,17 @@ def test_nobody_is_gone_while_nothing_can_be_heard(start, tmp_path):
     serve()
     back = listening.wait(lambda line: line["event"] == "beacons" and line["state"] == "listening", 15)
     assert back["deafSince"] is None and back["beacons"][0]["presence"] == "present"
+    # Nothing is received, so the receiver may have failed.
+    doubtful = listening.wait(
+        lambda line: line["event"] == "beacons" and line["beacons"][0]["presence"] != "present", 20)
+    assert doubtful["beacons"][0]["presence"] == "unknown" and doubtful["state"] == "listening"
+    # Another device proves that it works: the beacon has left.
+    other = start(pharos.PROGRAM, "advertise", "ibeacon", "--uuid", UUID, "--major", "9", "--minor", "9",
+                  "--measured-power-dbm", "-59", "--interval-ms", "100", "--adapter", f"unix:{socket}", "--json")
+    other.wait(lambda line: line.get("event") == "on-air", 10)
     gone = listening.wait(
-        lambda line: line["event"] == "beacons" and line["beacons"][0]["presence"] == "gone", 20)
-    assert gone["state"] == "listening"
+        lambda line: line["event"] == "beacons" and line["beacons"][0]["presence"] == "gone", 30)
+    assert gone["state"] == "listening" and gone["deafSince"] is None
 
 
 # ---- wrong inputs

@@ -252,7 +252,7 @@ def test_a_replay_gives_the_same_events_at_any_speed(busy, tmp_path):
 def test_regions_are_entered_and_left(tmp_path):
     packets = [(at * 105_000, report(address(1), ibeacon(1, 7), -60)) for at in range(600)]
     packets += [(at * 1_000_000, report(address(2), ibeacon(2, 7), -60)) for at in range(90)]
-    path = recording(tmp_path / "leave.btsnoop", packets)
+    path = recording(tmp_path / "leave.btsnoop", sorted(packets))
     lines = pharos.checked("scan", "--replay", path, "--json", "--monitor", f"ibeacon:{UUID}-1").lines()
     assert [line["event"] for line in lines] == ["enter", "exit"]
     assert all(line["region"] == f"ibeacon:{UUID}-1" for line in lines)

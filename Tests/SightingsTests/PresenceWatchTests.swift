@@ -95,7 +95,7 @@ import Testing
         #expect(presence(0, 5000) == .unknown)
         table.startListening(at: Self.at(5000))
         endRound()
-        #expect(presence(0, 5001) == .unknown)
+        #expect(presence(0, 5004.9) == .present && presence(0, 5005) == .unknown)
         hearOthers(from: 5001, to: 5010.75)
         #expect(presence(0, 5010.9) == .present)
         hearOthers(from: 5011, to: 5011)

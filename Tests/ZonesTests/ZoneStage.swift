@@ -118,9 +118,8 @@ struct ZoneStage {
     }
 
     mutating func becomeHearing(_ seconds: Double) -> [String] {
-        engine.startListening(at: Self.at(seconds))
         time = max(time, seconds)
-        return lines(until: seconds)
+        return checked(engine.startListening(at: Self.at(seconds))).map(Self.line) + lines(until: seconds)
     }
 
     mutating func resume(_ presences: [ZoneEngine.Presence], now: Int64) {

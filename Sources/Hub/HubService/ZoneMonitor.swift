@@ -41,18 +41,17 @@ public final class ZoneMonitor {
     public func change(_ state: ListeningState, at now: HeardInstant) -> [ZoneEvent] {
         if state.isHearing {
             table.startListening(at: now)
-            engine.startListening(at: now)
-        } else {
-            table.stopListening(at: now)
-            engine.stopListening(at: now)
+            return engine.startListening(at: now)
         }
+        table.stopListening(at: now)
+        engine.stopListening(at: now)
         return engine.advance(to: now)
     }
 
     /// Starts the clock while the receiver does not work yet. The zones become unknown if it does not work within 5 s.
     public func beginDeaf(at now: HeardInstant) {
         table.startListening(at: now)
-        engine.startListening(at: now)
+        _ = engine.startListening(at: now)
         _ = change(.starting, at: now)
     }
 

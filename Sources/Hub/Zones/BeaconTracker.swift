@@ -106,6 +106,34 @@ struct MedianWindow: Sendable {
             gain: gainCount * 2 > count ? Self.middle(sortedGains.span, gainCount) : nil)
     }
 
+    /// The number of levels from which the deviation is estimated.
+    private static let needed = 8
+    /// The deviation that is assumed before, and the least one, because levels are whole numbers; in dB.
+    private static let (usualDeviation, leastDeviation) = (4.0, 1.0)
+
+    /// The variance of a median of this window, in dB².
+    func variance(of median: Median) -> Double {
+        let deviation = deviation
+        // The median of normal values varies by π/2 more than their mean.
+        return 1.57 * deviation * deviation / Double(median.count)
+    }
+
+    /// The standard deviation of the levels at one place, in dB. It is estimated from the differences between successive
+    /// levels, so a beacon that moves does not enlarge it.
+    private var deviation: Double {
+        guard filled >= Self.needed else { return Self.usualDeviation }
+        let levels = levels.span
+        var sum = 0
+        var position = (next + Self.capacity - filled) % Self.capacity
+        for _ in 1..<filled {
+            let following = (position + 1) % Self.capacity
+            sum += abs(Int(levels[following]) - Int(levels[position]))
+            position = following
+        }
+        // The mean difference of two normal values is 2/√π deviations.
+        return max(Self.leastDeviation, 0.886 * Double(sum) / Double(filled - 1))
+    }
+
     private static func insert(_ value: Int8, into sorted: inout InlineArray<64, Int8>, _ count: Int) {
         var free = count
         while free > 0, case let before = sorted.span[free - 1], before > value {

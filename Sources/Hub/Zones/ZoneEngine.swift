@@ -12,6 +12,10 @@ public struct ZoneEngine: Sendable {
     static let windowPeriods = 3.0
     /// How much stronger a beacon of another zone of an exclusive group must be to take over, in dB.
     static let exclusiveDecibels = 3.0
+    /// How much stronger it must be at least, in standard errors of the difference.
+    static let exclusiveErrors = 4.0
+    /// The longest window in which two beacons are compared, in microseconds: 24 s.
+    static let longestComparison = 24_000_000
 
     /// The zones, in the order of the file.
     public let rules: [ZoneRule]
@@ -23,6 +27,8 @@ public struct ZoneEngine: Sendable {
     /// For each track of the sighting table, the trackers that follow its beacon.
     private let trackersOfTracks: [[Int]]
     private var timers = ZoneTimers()
+    /// The timers of dwell times, which end no presence and so need no proof.
+    private var dwellTimers = ZoneTimers()
     private var clock = ListeningClock()
     /// When the last report before the zones became unknown arrived, or the receiver stopped; `nil` while they are known.
     private var unknownSince: HeardInstant?
@@ -86,14 +92,18 @@ public struct ZoneEngine: Sendable {
     }
 
     /// The time at which ``advance(to:)`` has something to return even if no report arrives; `nil` for never.
-    public var nextWakeUp: HeardInstant? { isKnown ? unknownDue : nil }
+    public var nextWakeUp: HeardInstant? {
+        isKnown ? [unknownDue, dwellDue].compactMap(\.self).min() : nil
+    }
 
     /// The time at which the zones become unknown if no report arrives; `nil` for never. Beacons that are inside since
     /// an earlier run are unknown if nothing is received after the start.
     private var unknownDue: HeardInstant? {
         if let doubtful = clock.doubtful { return doubtful }
-        guard let begun = clock.begun, occupants.members.contains(where: \.isInside) else { return nil }
-        return begun.advanced(byMicroseconds: ListeningClock.graceMicroseconds)
+        guard let start = clock.restarted ?? clock.begun, occupants.members.contains(where: \.isInside) else {
+            return nil
+        }
+        return start.advanced(byMicroseconds: ListeningClock.graceMicroseconds)
     }
 
     // MARK: Inputs
@@ -124,6 +134,7 @@ public struct ZoneEngine: Sendable {
     /// - Parameter track: The beacon's position in the table; `nil` or a higher one for strangers, whose reports prove
     ///   that the receiver works.
     public mutating func receive(_ track: Int?, in table: SightingTable, _ sighting: Sighting) -> [ZoneEvent] {
+        fireDwellTimers(until: sighting.instant)
         becomeUnknown(at: sighting.instant)
         let (last, period) = (clock.lastReport, clock.period)
         clock.receive(at: sighting.instant)
@@ -142,9 +153,10 @@ public struct ZoneEngine: Sendable {
         return takePending()
     }
 
-    /// Returns the events that time alone causes up to `now`: the zones become unknown if nothing is received. Everything
-    /// else waits for a report, which proves that the receiver works.
+    /// Returns the events that time alone causes up to `now`: dwell times end, and the zones become unknown if nothing
+    /// is received. Exits wait for a report, which proves that the receiver works.
     public mutating func advance(to now: HeardInstant) -> [ZoneEvent] {
+        fireDwellTimers(until: now)
         becomeUnknown(at: now)
         return takePending()
     }
@@ -153,7 +165,12 @@ public struct ZoneEngine: Sendable {
     public mutating func stopListening(at now: HeardInstant) { clock.stopListening(at: now) }
 
     /// The receiver works from now on, for the first time or again.
-    public mutating func startListening(at now: HeardInstant) { clock.startListening(at: now) }
+    public mutating func startListening(at now: HeardInstant) -> [ZoneEvent] {
+        becomeUnknown(at: now)
+        clock.startListening(at: now)
+        becomeKnown(at: now)
+        return takePending()
+    }
 
     private mutating func becomeUnknown(at now: HeardInstant) {
         guard isKnown, let due = unknownDue, due <= now else { return }
@@ -163,7 +180,7 @@ public struct ZoneEngine: Sendable {
     }
 
     private mutating func becomeKnown(at now: HeardInstant) {
-        guard let since = unknownSince, clock.stopped == nil else { return }
+        guard let since = unknownSince, clock.stopped == nil, !clock.isDoubtful(at: now) else { return }
         unknownSince = nil
         addForAllZones(.known, at: now, since: since)
     }
@@ -240,24 +257,34 @@ public struct ZoneEngine: Sendable {
             timers.add(now + rule.leaveAfter, .level, index)
         } else if median.count >= rule.reports, measure >= member.enterMeasure {
             let rivals = occupants.rivals(of: index)
-            guard rivals.allSatisfy({ isNearer(median, than: $0, at: now) }) else { return }
+            guard rivals.allSatisfy({ isNearer(index, than: $0, at: now) }) else { return }
             for rival in rivals { leave(rival, .exclusive, at: instant) }
             enter(index, at: now, instant)
         }
     }
 
-    /// Returns whether a beacon is clearly nearer than the beacon of another member.
-    private func isNearer(_ median: MedianWindow.Median, than index: Int, at now: Int) -> Bool {
-        let tracker = occupants.members[index].tracker
-        let length = rules[occupants.members[index].zone].window ?? automaticWindow(tracker)
-        guard let other = trackers[tracker].window.median(since: now - length) else { return true }
-        let difference: Double
-        if let own = median.gain, let others = other.gain {
-            difference = own - others
-        } else {
-            difference = median.level - other.level
+    /// Returns whether the beacon of a member is nearer than that of another one, by more than chance. A small difference
+    /// needs many reports, so the windows grow. All shorter windows must agree, because a beacon may have moved.
+    private func isNearer(_ index: Int, than rival: Int, at now: Int) -> Bool {
+        let (own, other) = (trackers[occupants.members[index].tracker], trackers[occupants.members[rival].tracker])
+        var (ownLength, otherLength) = (windowLength(index), windowLength(rival))
+        while let median = own.window.median(since: now - ownLength) {
+            guard let others = other.window.median(since: now - otherLength) else { return true }
+            let difference =
+                if let gain = median.gain, let otherGain = others.gain { gain - otherGain } else {
+                    median.level - others.level
+                }
+            guard difference > 0 else { return false }
+            let variance = own.window.variance(of: median) + other.window.variance(of: others)
+            if difference >= max(Self.exclusiveDecibels, Self.exclusiveErrors * variance.squareRoot()) { return true }
+            guard max(ownLength, otherLength) < Self.longestComparison else { return false }
+            (ownLength, otherLength) = (2 * ownLength, 2 * otherLength)
         }
-        return difference >= Self.exclusiveDecibels
+        return false
+    }
+
+    private func windowLength(_ index: Int) -> Int {
+        rules[occupants.members[index].zone].window ?? automaticWindow(occupants.members[index].tracker)
     }
 
     private mutating func enter(_ index: Int, at now: Int, _ instant: HeardInstant) {
@@ -292,7 +319,7 @@ public struct ZoneEngine: Sendable {
         let entered = occupants.occupancies[occupancy].entered - occupants.occupancies[occupancy].enteredBefore
         let due = max(entered + seconds[dwells] * 1_000_000, clock.listened)
         occupants.occupancies[occupancy].dwellDue = due
-        timers.add(due, .dwell, occupancy)
+        dwellTimers.add(due, .dwell, occupancy)
     }
 
     /// When a beacon has been silent for too long, in listened time; `nil` if it was never received.
@@ -308,8 +335,31 @@ public struct ZoneEngine: Sendable {
     }
 
     private mutating func fireTimers() {
-        while let timer = timers.first, timer.due <= clock.listened {
-            timers.removeFirst()
+        while true {
+            let isDwell = dwellIsFirst
+            guard let timer = isDwell ? dwellTimers.first : timers.first, timer.due <= clock.listened else { return }
+            if isDwell { dwellTimers.removeFirst() } else { timers.removeFirst() }
+            fire(timer)
+        }
+    }
+
+    private var dwellIsFirst: Bool {
+        guard let dwell = dwellTimers.first else { return false }
+        return timers.first.map { dwell < $0 } ?? true
+    }
+
+    /// When the next dwell time ends if the receiver continues to work; `nil` if that is not certain before a report.
+    private var dwellDue: HeardInstant? {
+        guard dwellIsFirst, let timer = dwellTimers.first, clock.lastReport != nil, clock.stopped == nil else {
+            return nil
+        }
+        let due = clock.instant(of: timer.due)
+        return clock.isDoubtful(at: due) ? nil : due
+    }
+
+    private mutating func fireDwellTimers(until now: HeardInstant) {
+        while let due = dwellDue, due <= now, let timer = dwellTimers.first {
+            dwellTimers.removeFirst()
             fire(timer)
         }
     }

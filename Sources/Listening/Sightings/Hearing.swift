@@ -84,7 +84,10 @@ public struct Hearing: Sendable {
     public mutating func becomeDeaf(at now: HeardInstant) { table.stopListening(at: now) }
 
     /// The receiver works, for the first time or again.
-    public mutating func becomeHearing(at now: HeardInstant) { table.startListening(at: now) }
+    public mutating func becomeHearing(at now: HeardInstant) {
+        table.startListening(at: now)
+        monitor.becomeKnown(at: now, table.clock) { waiting.append($0) }
+    }
 
     private var roundEnd: HeardInstant? {
         guard let roundMicroseconds, let roundStart else { return nil }

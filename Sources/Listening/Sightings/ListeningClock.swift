@@ -31,8 +31,8 @@ public struct ListeningClock: Hashable, Sendable {
     /// When the last report of any device arrived while the receiver worked.
     public private(set) var lastReport: HeardInstant?
     private var wasStopped = false
-    /// When the receiver last started to work again.
-    private var restarted: HeardInstant?
+    /// When the receiver last started to work again after it had stopped; `nil` before that.
+    public private(set) var restarted: HeardInstant?
     /// The sum of earlier times in which the receiver may have failed although it seemed to work.
     private var doubtfulBefore = 0
     private var traffic = ReportTraffic()
@@ -90,11 +90,12 @@ public struct ListeningClock: Hashable, Sendable {
 
     // MARK: Times
 
-    /// The moment from which on nothing is known unless a report arrives; `nil` if nothing was received so far.
+    /// The moment from which on nothing is known unless a report arrives; `nil` if nothing was received so far. A receiver
+    /// that works again has as much time for its first report as between two of them.
     public var doubtful: HeardInstant? {
         [
             stopped?.advanced(byMicroseconds: Self.graceMicroseconds),
-            lastReport?.advanced(byMicroseconds: traffic.longestLikely),
+            lastReport.map { max($0, restarted ?? $0).advanced(byMicroseconds: traffic.longestLikely) },
         ].compactMap(\.self).min()
     }
 
@@ -113,6 +114,14 @@ public struct ListeningClock: Hashable, Sendable {
     /// the receiver works.
     public func silentSince(at now: HeardInstant) -> HeardInstant? {
         stopped ?? (isDoubtful(at: now) ? lastReport : nil)
+    }
+
+    /// Returns what the clock will show if a report arrives at `now`, unless the time since the last report is longer than
+    /// usual.
+    public func presumedListened(at now: HeardInstant) -> Int {
+        guard stopped == nil, let lastReport else { return listened }
+        let silence = now.microseconds(since: lastReport)
+        return silence <= traffic.longestUsual ? listened + silence : listened
     }
 
     /// Returns what the clock showed at a moment of the present period, at most ``listened``.
@@ -157,6 +166,9 @@ struct ReportTraffic: Hashable, Sendable {
         let likely = gap > ListeningClock.graceMicroseconds ? min(gap, longestLikely) : gap
         mean = min(mean + (Double(likely) - mean) / count, Self.longestMean)
     }
+
+    /// The longest usual pause, in microseconds, which is no reason to doubt.
+    var longestUsual: Int { min(ListeningClock.graceMicroseconds, Int(Self.missing * mean)) }
 
     /// The longest pause that counts as listened, in microseconds.
     var longestCounted: Int { max(ListeningClock.graceMicroseconds, Int(Self.missing * mean)) }

@@ -59,7 +59,7 @@ public struct PresenceWatch: Sendable {
     public func presence(of group: Int, at now: HeardInstant) -> Presence? {
         guard let deadline = places[group].compactMap({ deadlines[$0] }).max() else { return nil }
         if clock.isDoubtful(at: now) { return .unknown }
-        return clock.listened < deadline ? .present : silent
+        return clock.presumedListened(at: now) < deadline ? .present : silent
     }
 }
 

@@ -114,7 +114,12 @@ public struct RegionMonitor: Sendable {
                     region: index, kind: .exit, instant: clock.instant(of: deadline), lastHeard: presence.lastHeard,
                     proof: clock.proof(since: presence.restarts)))
         }
-        guard isUnknown, clock.stopped == nil else { return }
+        becomeKnown(at: now, clock, body)
+    }
+
+    /// Reports that the regions are known again, if the receiver works at `now`.
+    mutating func becomeKnown(at now: HeardInstant, _ clock: ListeningClock, _ body: (Event) -> Void) {
+        guard isUnknown, clock.stopped == nil, !clock.isDoubtful(at: now) else { return }
         isUnknown = false
         for index in regions.indices { body(event(.known, index, at: now)) }
     }

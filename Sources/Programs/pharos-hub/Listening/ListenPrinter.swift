@@ -145,7 +145,11 @@ final class ListenPrinter: SightingConsumer {
     private func text(_ now: HeardInstant, _ rows: (places: [Int], neverHeard: Int)) -> String {
         let names = (listener.place?.names ?? []).joined(separator: " / ")
         var state = "listening"
-        if watch.clock.silentSince(at: now) != nil { state = "deaf since \(deafSince ?? "-") (\(source.state))" }
+        if watch.clock.silentSince(at: now) != nil {
+            state =
+                source.state.isHearing
+                ? "nothing received since \(deafSince ?? "-")" : "deaf since \(deafSince ?? "-") (\(source.state))"
+        }
         var text = "\(source.clock.text(now) ?? "-")  \(listener.name)"
         if !names.isEmpty { text += TerminalText.line(" (\(names))") }
         text += ": \(state)"
