@@ -28,13 +28,16 @@ public struct SurveyFiles: Sendable {
     /// The file of each stay of the survey.
     public private(set) var fileOfStay: [String] = []
 
+    /// True if a table was refused as a whole.
+    private var hasRefusedTable = false
+
     /// The largest table, in bytes. JSON Lines are read in pieces and may be longer.
     public static let tableLimit = 1 << 29
 
     /// Reads surveys. Lines that cannot be used are reported in ``problems``.
     ///
     /// - Parameter paths: Files, or `-` for standard input.
-    /// - Throws: If a file is missing or not a survey, or if a row of a table cannot be read.
+    /// - Throws: If a file is missing or not a survey.
     public init(_ paths: [String], reading: Reading = .init()) throws(ListenerServiceError) {
         for path in paths { try add(path, reading) }
     }
@@ -70,8 +73,8 @@ public struct SurveyFiles: Sendable {
             let (table, faults) = SurveyTableReader.read(
                 whole, file: pieces.name, absent: reading.absent, acceptsZero: reading.acceptsZero)
             let named = faults.map { $0.inFile(pieces.name) }
-            guard let table else { throw .service(.refused(.malformed, Self.sentences(named))) }
-            found = (table, named)
+            if table == nil { hasRefusedTable = true }
+            found = (table ?? Survey(), named)
         }
         let source = SignalMap.Source(name: pieces.name, sha256: digest.text)
         problems += found.problems
@@ -100,9 +103,12 @@ public struct SurveyFiles: Sendable {
         return rest > 0 ? shown + ["\(rest) more problems are not shown; `pharos map check` lists them"] : shown
     }
 
-    /// Throws an error if no stay has a vector.
+    /// Throws an error if no stay has a vector, or if a table was refused.
     public func refuseEmpty() throws(ListenerServiceError) {
-        guard isEmpty else { return }
+        guard isEmpty else {
+            if hasRefusedTable { throw .service(.refused(.malformed, sentences)) }
+            return
+        }
         let names = sources.map(\.name).joined(separator: ", ")
         throw .service(
             .refused(
