@@ -52,6 +52,8 @@ func anObjectIsReadAndWrittenAgain(_ example: (String, String, String, String)) 
     let isText = kind.isNumber || kind.name == "text"
     let written = isText ? object.text : kind.isBinary ? "\(object.octets[0])" : Hexadecimal.text(object.octets)
     if kind.name != "button" { #expect(BTHomeObject(kind, text: written) == object) }
+    // What is printed can be written.
+    #expect(BTHomeObject(kind, text: object.text) == object, "\(object.text)")
 }
 
 @Test func everyKindHasItsOwnNumber() {

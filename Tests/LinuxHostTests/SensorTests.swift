@@ -9,6 +9,8 @@ import Testing
         ("iio:bme280", .temperature, nil), ("iio:bme280:temp", .temperature, "temp"),
         ("thermal:zone:with:colons", .temperature, nil), ("power:BAT0", .voltage, nil), ("power:BAT0", .charge, nil),
         ("hwmon:rpi_volt:in0", .voltage, "in0"), ("hwmon:x:a:b", .voltage, "a:b"),
+        ("w1:28-0316a2795b1f", .temperature, nil), ("file:/run/a:b", .charge, nil), ("command:co2", .humidity, nil),
+        ("iio:bme280", .pressure, nil), ("hwmon:sht4x:humidity1", .humidity, "humidity1"),
     ]
 
     @Test(arguments: names) func namesAreReadAsTheyArePrinted(
@@ -25,6 +27,8 @@ import Testing
         ("hwmon::temp1", .temperature), ("hwmon:x:", .temperature), ("power:BAT0", .temperature),
         ("hwmon:x:in0", .charge),
         ("thermal:cpu", .voltage), ("iio:x", .voltage), ("Auto", .voltage), (":", .voltage),
+        ("file:co2", .temperature), ("file:", .temperature), ("command:../co2", .temperature), ("w1:28-0", .humidity),
+        ("iio:x", .charge), ("auto", .number), ("iio:x", .number),
     ]
 
     @Test(arguments: nonsense) func otherTextsNameNoSensor(_ text: String, _ quantity: SensorQuantity) {
@@ -35,11 +39,14 @@ import Testing
         #expect(
             "\(SensorNameError(text: "cpu", quantity: .temperature))"
                 == "\"cpu\" is not the name of a temperature sensor; use auto, or one of the forms "
-                + "thermal:TYPE, hwmon:NAME:tempN, iio:NAME")
+                + "thermal:TYPE, hwmon:NAME:tempN, iio:NAME, w1:ID, file:PATH, command:NAME")
         #expect(
             "\(SensorNameError(text: "x", quantity: .voltage))"
                 == "\"x\" is not the name of a battery or supply voltage; use auto, or one of the forms "
-                + "power:NAME, hwmon:NAME:inN")
+                + "power:NAME, hwmon:NAME:inN, file:PATH, command:NAME")
+        #expect(
+            "\(SensorNameError(text: "auto", quantity: .number))"
+                == "\"auto\" is not the name of a value; use one of the forms file:PATH, command:NAME")
     }
 
     @Test func sensorsAreListedInTheOrderOfTheirNumbers() throws {
@@ -102,6 +109,44 @@ import Testing
         let folder = "class/power_supply/BAT"
         let box = try MadeUpBox(["\(folder)/type": "Battery", "\(folder)/voltage_now": microvolts])
         #expect(try box.value("power:BAT", .voltage) == millivolts)
+    }
+
+    @Test(
+        arguments: [
+            ("21.5", .temperature, 21_500), ("-4\r", .temperature, -4000), ("3.074", .voltage, 3074),
+            ("97", .charge, 97),
+            ("50.55 ", .humidity, 50_550), ("1008.83", .pressure, 1_008_830), ("13460.67", .illuminance, 13_460_670),
+            ("417", .number, 417_000), ("true", .number, 1000), ("off", .number, 0), ("", .number, nil),
+            ("21,5", .temperature, nil), ("200", .temperature, nil), ("101", .charge, nil), ("1e3", .number, nil),
+        ] as [(String, SensorQuantity, Int?)])
+    func filesHaveNumbersInTheUnitsOfPeople(_ text: String, _ quantity: SensorQuantity, _ value: Int?) throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("value", text: text + "\n")
+        let name = try SensorName("file:\(path)", for: quantity)
+        #expect(SensorTree().sensor(named: name, quantity)?.read() == value)
+        #expect(SensorTree().problem(with: .named(name), quantity) == nil)
+        folder.remove("value")
+        #expect(SensorTree().sensor(named: name, quantity)?.read() == nil)
+    }
+
+    @Test func otherSensorsOfTheKernelAreFound() throws {
+        let box = try MadeUpBox([
+            "bus/iio/devices/iio:device0/name": "bme280", "bus/iio/devices/iio:device0/in_temp_input": "21250",
+            "bus/iio/devices/iio:device0/in_humidityrelative_input": "43210.5",
+            "bus/iio/devices/iio:device0/in_pressure_input": "101.325976",
+            "bus/iio/devices/iio:device1/name": "bh1750", "bus/iio/devices/iio:device1/in_illuminance_raw": "300",
+            "bus/iio/devices/iio:device1/in_illuminance_scale": "0.833333",
+            "class/hwmon/hwmon0/name": "sht4x", "class/hwmon/hwmon0/humidity1_input": "38000",
+            "bus/w1/devices/28-0316a2795b1f/temperature": "23125", "bus/w1/devices/w1_bus_master1/name": "x",
+        ])
+        #expect(box.names(.humidity) == ["iio:bme280:humidityrelative", "hwmon:sht4x:humidity1"])
+        #expect(box.names(.temperature) == ["iio:bme280:temp", "w1:28-0316a2795b1f"])
+        #expect(try box.value("iio:bme280", .humidity) == 43_211)
+        #expect(try box.value("iio:bme280", .pressure) == 1_013_260)
+        #expect(try box.value("iio:bh1750", .illuminance) == 250_000)
+        #expect(try box.value("hwmon:sht4x:humidity1", .humidity) == 38_000)
+        #expect(try box.value("w1:28-0316a2795b1f", .temperature) == 23_125)
+        #expect(box.tree.best(.humidity)?.name.description == "iio:bme280:humidityrelative")
     }
 
     @Test func brokenSensorsReadNothing() throws {

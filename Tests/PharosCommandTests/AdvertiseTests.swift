@@ -172,4 +172,46 @@ import Testing
         let unclear = try Program.shell("exec \"$0\" plan interval --beacons 5 --detect-within-s 9 --probability 1.5")
         #expect(unclear.code == 64 && unclear.errors.contains("write 1.5% or a share of 0...1"), "\(unclear)")
     }
+
+    @Test func ownValuesAreSent() throws {
+        let folder = try TemporaryFolder()
+        let value = try folder.file("co2", text: "417\n")
+        let profile = try folder.file(
+            "a.json",
+            text: """
+                {"version": 1, "name": "a", "advertisements": [{"type": "bthome", "intervalMs": 1000, "temperature": null,
+                "battery": null, "voltage": null, "advertisements": false, "values": {"co2": "file:\(value)",
+                "door": true, "count": 7, "button": "press", "humidity": "file:\(folder.path)/none"}}]}
+                """)
+        let sent = try Program.run("advertise", profile, "--adapter", "virtual", "--duration-s", "0.2", "--json")
+        #expect(sent.code == 0, "\(sent)")
+        let octets = sent.output.split(separator: "\"octets\":\"").last?.prefix { $0 != "\"" } ?? ""
+        let decoded = try Program.run("decode", String(octets)).output
+        for text in ["co2 417 ppm", "door true", "count 7", "button press"] {
+            #expect(decoded.contains(text), "\(decoded)")
+        }
+        #expect(!decoded.contains("humidity"))
+        let shown = try Program.run("profile", "show", profile)
+        #expect(shown.code == 0 && shown.output.contains("\"co2\": \"file:\(value)\""), "\(shown)")
+    }
+
+    @Test(arguments: [
+        ("temprature=21", "BTHome has no object temprature; did you mean temperature?"),
+        ("door=maybe", "door takes true or false, on or off"), ("button=hit", "button takes one of none, press, "),
+    ])
+    func wrongValuesOfBTHomeAreAnsweredWithTheForms(_ value: String, _ sentence: String) throws {
+        let result = try Program.run("encode", "bthome", "--value", value)
+        #expect(result.code == 64 && result.errors.contains(sentence), "\(result)")
+    }
+
+    @Test func valuesOfBTHomeAreReadAsDecodePrintsThem() throws {
+        let values = ["door=on", "window=false", "button=long_press", "dimmer=rotate_left 3", "command=step_up 05"]
+        let encoded = try Program.run(["encode", "bthome", "--value"] + values)
+        #expect(encoded.code == 0, "\(encoded)")
+        let decoded = try Program.run("decode", encoded.output.filter { !$0.isNewline }).output
+        #expect(
+            decoded.contains(
+                "door true, window false, button long_press, command step_up 05, dimmer rotate_left 3")
+                || decoded.contains("dimmer rotate_left 3"), "\(decoded)")
+    }
 }

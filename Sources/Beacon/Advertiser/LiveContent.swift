@@ -138,6 +138,7 @@ public final class LiveContent {
             moment.batteryMillivolts = wanted.voltage.flatMap { telemetry?.batteryMillivolts($0) }
             moment.batteryPercent = wanted.battery.flatMap { telemetry?.batteryPercent($0) }
             moment.temperature = wanted.temperature.flatMap { telemetry?.temperature($0) }
+            moment.measurements = wanted.measurements.map { telemetry?.measurement($0.kind, $0.sensor) }
             moment.packet = wanted.isEncrypted ? max(nextPacket, source.firstPacket) : nextPacket
             guard moment.packet < .max else { return nil }
             nextPacket = moment.packet + 1

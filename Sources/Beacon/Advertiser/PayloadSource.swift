@@ -37,6 +37,8 @@ public struct PayloadSource: Sendable {
         public var batteryMillivolts: UInt16?
         public var batteryPercent: UInt8?
         public var temperature: FixedPointTemperature?
+        /// The texts of the measurements of BTHome, in their order; `nil` for an unknown value.
+        public var measurements: [String?] = []
         /// The beacon's seconds counter t, from which ephemeral ids and nonces are computed.
         public var eidTime: UInt32
         /// For encrypted telemetry: a new salt each time.
@@ -113,7 +115,8 @@ public struct PayloadSource: Sendable {
                 temperature: moment.temperature?.hundredths, battery: moment.batteryPercent.map { Int($0) },
                 voltage: moment.batteryMillivolts.map { Int($0) },
                 advertisements: Int(moment.counters.advertisements),
-                uptime: Int(moment.counters.uptimeDeciseconds / 10), packet: Int(moment.packet))
+                uptime: Int(moment.counters.uptimeDeciseconds / 10), packet: Int(moment.packet),
+                values: moment.measurements)
         } catch {
             throw .payload("\(error)")
         }
@@ -155,11 +158,15 @@ public protocol TelemetrySource: AnyObject {
     func batteryPercent(_ sensor: String) -> UInt8?
     /// The temperature.
     func temperature(_ sensor: String) -> FixedPointTemperature?
+    /// The value of a BTHome object, as a number in the object's unit.
+    func measurement(_ kind: BTHomeKind, _ sensor: String) -> String?
 }
 
 extension TelemetrySource {
     /// Returns `nil`, for a source without a charge sensor.
     public func batteryPercent(_ sensor: String) -> UInt8? { nil }
+    /// Returns `nil`, for a source without other sensors.
+    public func measurement(_ kind: BTHomeKind, _ sensor: String) -> String? { nil }
 }
 
 /// The counters of Eddystone-TLM since power-on.

@@ -1,6 +1,8 @@
 public import Advertiser
 public import BeaconFrames
+internal import BluetoothTypes
 internal import LinuxHost
+internal import Profiles
 
 /// The machine's sensors, by their names in profiles.
 public final class ServiceSensors: TelemetrySource {
@@ -44,6 +46,12 @@ public final class ServiceSensors: TelemetrySource {
         return reading.value.flatMap { try? FixedPointTemperature(celsius: Double($0) / 1000) }
     }
 
+    /// The value of a BTHome object, as a number in the object's unit; `nil` if unknown.
+    public func measurement(_ kind: BTHomeKind, _ sensor: String) -> String? {
+        let quantity = SensorQuantity(btHome: kind)
+        return read(sensor, quantity).value.map { quantity == .charge ? "\($0)" : DecimalText.thousandths($0) }
+    }
+
     private func read(_ name: String, _ quantity: SensorQuantity) -> (value: Int?, sensor: SensorName?) {
         let key = Key(name: name, quantity: quantity)
         guard var reader = readers[key] ?? Self.reader(key) else { return (nil, nil) }
@@ -66,6 +74,7 @@ public final class ServiceSensors: TelemetrySource {
             if case .sensor(let name) = source.temperature { names.append((name, .temperature)) }
         case .btHome(let source):
             names = [(source.voltage, .voltage), (source.temperature, .temperature), (source.battery, .charge)]
+            names += source.measurements.map { ($0.sensor, SensorQuantity(btHome: $0.kind)) }
         default: break
         }
         for case (let name?, let quantity) in names {

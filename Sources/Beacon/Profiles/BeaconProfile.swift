@@ -231,6 +231,7 @@ extension ProfileAdvertisement {
                 "voltage": name(source.voltage), "advertisements": .boolean(source.countsAdvertisements),
                 "uptime": .boolean(source.countsUptime),
             ]
+            values["values"] = BTHomeValues(objects: source.objects, measurements: source.measurements).json
             values["encryptionKeyFile"] = source.keyFile.map { .string($0) }
             return values
         case .raw(let data): return ["structures": .array(data.structures.map(\.json))]

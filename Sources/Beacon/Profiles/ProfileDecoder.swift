@@ -215,6 +215,11 @@ extension ConfigurationDecoder {
         source.voltage = read(BTHomeKeys.voltage, in: object) ?? nil
         source.countsAdvertisements = read(BTHomeKeys.advertisements, in: object) ?? true
         source.countsUptime = read(BTHomeKeys.uptime, in: object) ?? false
+        if object[BTHomeKeys.values.name] != nil {
+            guard let values = read(BTHomeKeys.values, in: object) else { return nil }
+            source.objects = values.objects
+            source.measurements = values.measurements
+        }
         source.keyFile = read(BTHomeKeys.encryptionKeyFile, in: object)
         source.isEncrypted = object["encryptionKeyFile"] != nil
         if source.isEncrypted, source.keyFile == nil { return nil }
@@ -225,7 +230,7 @@ extension ConfigurationDecoder {
             self.error("with all values \(error); omit a value, such as \"advertisements\": false", at: object)
             return nil
         }
-        guard source.hasValues else {
+        guard source.hasValues || !source.objects.isEmpty else {
             self.error("there is no value to send: remove a key that is null or false", at: object)
             return nil
         }

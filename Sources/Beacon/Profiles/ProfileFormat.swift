@@ -382,11 +382,20 @@ enum BTHomeKeys {
     static let advertisements = Key(
         "advertisements", .boolean, "Send the number of advertising events.", default: true)
     static let uptime = Key("uptime", .boolean, "Send the number of seconds since the start.", default: false)
+    static let values = Key(
+        "values", ValueType<BTHomeValues>.btHomeValues,
+        """
+        Own values by the names of BTHome's objects, such as "co2": "file:/run/co2", "humidity": "auto", "door": true. A \
+        value is a number, true or false, an event such as press, a text, or the name of a sensor: auto, iio:NAME, w1:ID, \
+        file:PATH or command:NAME.
+        """)
     static let encryptionKeyFile = Key(
         "encryptionKeyFile", ValueType<String>.keyFile.defined(as: "keyFile"),
         """
         File of mode 0600 with the encryption key, which Home Assistant asks for, as 32 hexadecimal digits. Not the \
         key itself.
         """)
-    static let all: [any DeclaredKey] = [temperature, battery, voltage, advertisements, uptime, encryptionKeyFile]
+    static let all: [any DeclaredKey] = [
+        temperature, battery, voltage, advertisements, uptime, values, encryptionKeyFile,
+    ]
 }

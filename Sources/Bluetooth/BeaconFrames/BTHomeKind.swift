@@ -121,15 +121,36 @@ public struct BTHomeObject: Hashable, Sendable {
         self.init(kind, octets: (0..<kind.size).map { UInt8(truncatingIfNeeded: raw >> (8 * $0)) })
     }
 
-    /// Reads the text of a value: a number in the kind's unit, rounded to its step; a text; or, for dimmers, commands,
-    /// raw data and versions, hexadecimal digits. `nil` for a value that the kind cannot hold.
+    /// Reads the text of a value as ``text`` writes it: a number in the kind's unit, rounded to its step; `true` or `on`;
+    /// the name of an event, such as `press`, `rotate_left 3` or `step_up 05`; a version; a text. Events, raw data and
+    /// versions may be hexadecimal digits too. `nil` for a value that the kind cannot hold.
     public init?(_ kind: BTHomeKind, text: String) {
-        if kind.isNumber || kind.isBinary || kind.form == .button {
+        switch kind.form {
+        case .unsigned, .signed, .thirtyFive:
             guard let value = Double(text), let raw = kind.raw(value) else { return nil }
             self.init(kind, raw: raw)
-        } else if kind.form == .text {
-            self.init(kind, octets: Array(text.utf8))
-        } else {
+        case .binary:
+            let word = text.lowercased()
+            let value = ["true", "on"].contains(word) ? 1 : ["false", "off"].contains(word) ? 0 : Double(text)
+            guard let value, let raw = kind.raw(value) else { return nil }
+            self.init(kind, raw: raw)
+        case .button:
+            if let code = kind.code(of: text) {
+                self.init(kind, octets: [code])
+            } else {
+                guard let value = Double(text), let raw = kind.raw(value) else { return nil }
+                self.init(kind, raw: raw)
+            }
+        case .dimmer, .command:
+            guard let octets = kind.event(text) ?? (try? Hexadecimal.octets(text)) else { return nil }
+            self.init(kind, octets: octets)
+        case .version:
+            let numbers = text.split(separator: ".").compactMap { UInt8($0) }
+            let octets = numbers.count == kind.size ? numbers.reversed() : try? Hexadecimal.octets(text)
+            guard let octets else { return nil }
+            self.init(kind, octets: octets)
+        case .text: self.init(kind, octets: Array(text.utf8))
+        case .raw:
             guard let octets = try? Hexadecimal.octets(text) else { return nil }
             self.init(kind, octets: octets)
         }
@@ -145,6 +166,47 @@ public struct BTHomeObject: Hashable, Sendable {
 }
 
 extension BTHomeKind {
+    /// The forms of the value's text, for messages: `a number in °C`, `true or false`, `none, press, …`.
+    public var valueForms: String {
+        switch form {
+        case .unsigned, .signed, .thirtyFive: unit.isEmpty ? "a number" : "a number in \(unit)"
+        case .binary: "true or false, on or off"
+        case .button: "one of " + names.sorted { $0.key < $1.key }.map(\.value).joined(separator: ", ")
+        case .dimmer: "a direction and a number of steps, such as rotate_left 3"
+        case .command: "one of " + names.sorted { $0.key < $1.key }.map(\.value).joined(separator: ", ")
+        case .text: "a text of at most 32 bytes"
+        case .raw: "hexadecimal digits"
+        case .version: "\(size) numbers, such as " + (1...size).map { "\($0)" }.joined(separator: ".")
+        }
+    }
+
+    /// The names of the codes of events.
+    var names: [UInt8: String] {
+        let words =
+            switch form {
+            case .button: "none press double_press triple_press long_press long_double_press long_triple_press"
+            case .dimmer: "none rotate_left rotate_right"
+            case .command: "off on toggle step_up step_down"
+            default: ""
+            }
+        var names: [UInt8: String] = form == .button ? [0x80: "hold_press", 0x81: "hold_release"] : [:]
+        for (code, word) in words.split(separator: " ").enumerated() { names[UInt8(code)] = String(word) }
+        return names
+    }
+
+    fileprivate func code(of name: some StringProtocol) -> UInt8? { names.first { $0.value == name }?.key }
+
+    /// The bytes of an event with its arguments: the steps of a dimmer, or the digits of a command's arguments.
+    fileprivate func event(_ text: String) -> [UInt8]? {
+        let words = text.split(separator: " ")
+        guard let first = words.first, let code = code(of: first) else { return nil }
+        guard form == .dimmer else {
+            return (try? Hexadecimal.octets(words.dropFirst().joined())).map { [code] + $0 }
+        }
+        guard words.count == 2, let steps = UInt8(words[1]) else { return words.count == 1 ? [code, 0] : nil }
+        return [code, steps]
+    }
+
     /// The nearest number on the air; `nil` if it is out of range.
     fileprivate func raw(_ value: Double) -> Int? {
         let scaled = value * Double((0..<decimals).reduce(1) { power, _ in power * 10 }) / Double(step)
@@ -163,15 +225,9 @@ extension BTHomeObject: CustomStringConvertible {
         switch kind.form {
         case .unsigned, .signed, .thirtyFive: Self.decimal(number * kind.step, places: kind.decimals)
         case .binary: number == 0 ? "false" : "true"
-        case .button:
-            Self.named(
-                octets[0],
-                "none press double_press triple_press long_press long_double_press "
-                    + "long_triple_press", others: [0x80: "hold_press", 0x81: "hold_release"])
-        case .dimmer: Self.named(octets[0], "none rotate_left rotate_right") + " \(octets[1])"
-        case .command:
-            Self.named(octets[0], "off on toggle step_up step_down")
-                + (octets.count == 1 ? "" : " " + Hexadecimal.text(octets[1...]))
+        case .button: name(octets[0])
+        case .dimmer: name(octets[0]) + " \(octets[1])"
+        case .command: name(octets[0]) + (octets.count == 1 ? "" : " " + Hexadecimal.text(octets[1...]))
         case .text: String(validating: octets, as: UTF8.self) ?? Hexadecimal.text(octets)
         case .raw: Hexadecimal.text(octets)
         case .version: octets.reversed().map { String($0) }.joined(separator: ".")
@@ -193,10 +249,7 @@ extension BTHomeObject: CustomStringConvertible {
         return isNegative ? unsigned - 1 << (8 * octets.count) : unsigned
     }
 
-    private static func named(_ code: UInt8, _ names: String, others: [UInt8: String] = [:]) -> String {
-        let names = names.split(separator: " ")
-        return Int(code) < names.count ? String(names[Int(code)]) : others[code] ?? Hexadecimal.number(code, width: 2)
-    }
+    private func name(_ code: UInt8) -> String { kind.names[code] ?? Hexadecimal.number(code, width: 2) }
 
     /// The number without trailing zeros after the point.
     private static func decimal(_ value: Int, places: Int) -> String {

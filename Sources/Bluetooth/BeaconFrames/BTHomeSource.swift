@@ -5,6 +5,8 @@ extension Advertisement {
     public struct BTHomeSource: Hashable, Sendable {
         /// Fixed values.
         public var objects: [BTHomeObject]
+        /// Values that are read when a packet is made.
+        public var measurements: [Measurement] = []
         /// The name of a sensor, or `auto`. The value is omitted for `nil`, and if the sensor has no reading.
         public var temperature: String?
         /// Of the battery's charge, in percent.
@@ -21,6 +23,18 @@ extension Advertisement {
         /// The file with the key, as the profile names it; `nil` for a key that is passed separately.
         public var keyFile: String?
 
+        /// A number, or true or false, and the sensor that gives it.
+        public struct Measurement: Hashable, Sendable {
+            public var kind: BTHomeKind
+            /// The name of a sensor, `auto`, `file:PATH` or `command:NAME`.
+            public var sensor: String
+
+            public init(_ kind: BTHomeKind, sensor: String) {
+                self.kind = kind
+                self.sensor = sensor
+            }
+        }
+
         /// Fixed values only. The caller sets the other properties.
         public init(objects: [BTHomeObject] = []) {
             self.objects = objects
@@ -32,6 +46,7 @@ extension Advertisement.BTHomeSource {
     /// Whether any sensor or counter is used.
     public var hasValues: Bool {
         temperature != nil || battery != nil || voltage != nil || countsAdvertisements || countsUptime
+            || !measurements.isEmpty
     }
 
     /// The packet to send, not encrypted, with the values that the source uses.
@@ -43,9 +58,12 @@ extension Advertisement.BTHomeSource {
     ///   - advertisements: Advertising events; as the uptime, 32 bits of it are sent.
     ///   - uptime: In seconds.
     ///   - packet: The number of the packet; its lowest byte is sent.
+    ///   - values: The text of each measurement's value, in its order; a value is omitted for `nil`, and if the object
+    ///     cannot hold it.
     /// - Throws: ``BeaconFrameError`` if the objects do not fit.
     public func packet(
-        temperature: Int?, battery: Int?, voltage: Int?, advertisements: Int, uptime: Int, packet: Int
+        temperature: Int?, battery: Int?, voltage: Int?, advertisements: Int, uptime: Int, packet: Int,
+        values: [String?] = []
     ) throws(BeaconFrameError) -> BTHome {
         var all = objects
         func add(_ id: UInt8, _ raw: Int?, _ isWanted: Bool) {
@@ -57,12 +75,17 @@ extension Advertisement.BTHomeSource {
         add(0x0C, voltage, self.voltage != nil)
         add(0x3E, advertisements, countsAdvertisements)
         add(0x3E, uptime, countsUptime)
+        for (measurement, value) in zip(measurements, values) {
+            if let object = value.flatMap({ BTHomeObject(measurement.kind, text: $0) }) { all.append(object) }
+        }
         return try BTHome(all)
     }
 
     /// A packet of the full length.
     public func sample() throws(BeaconFrameError) -> BTHome {
-        let plain = try packet(temperature: 0, battery: 0, voltage: 0, advertisements: 0, uptime: 0, packet: 0)
+        let plain = try packet(
+            temperature: 0, battery: 0, voltage: 0, advertisements: 0, uptime: 0, packet: 0,
+            values: measurements.map { _ in "0" })
         guard isEncrypted else { return plain }
         return try BTHome(information: plain.information, ciphertext: plain.data, counter: 0, mic: .init())
     }

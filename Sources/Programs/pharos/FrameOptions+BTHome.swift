@@ -3,6 +3,7 @@ internal import BeaconFrames
 internal import BeaconService
 internal import BluetoothTypes
 internal import CommandSupport
+internal import Configuration
 internal import EddystoneSecurity
 
 /// The key of encrypted BTHome, and the address that it is encrypted with.
@@ -62,7 +63,7 @@ struct BTHomeOptions: FrameOptions {
     @Option(
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "Value to send, such as temperature=21.5 or battery=97; 0x15=1 names an object by its number.",
+            "Value to send, such as temperature=21.5, door=true or button=press; 0x15=1 names an object by its number.",
             valueName: "name=value"),
         transform: BTHomeOptions.parse)
     var value: [BTHomeObject] = []
@@ -80,11 +81,17 @@ struct BTHomeOptions: FrameOptions {
         guard parts.count == 2 else { throw Mistake("write NAME=VALUE, such as temperature=21.5") }
         let id = parts[0].hasPrefix("0x") ? UInt8(parts[0].dropFirst(2), radix: 16) : nil
         let kinds = BTHomeKind.all.filter { id == nil ? $0.name == parts[0] : $0.id == id }
-        guard !kinds.isEmpty else { throw Mistake("BTHome has no object \(parts[0])") }
+        guard let first = kinds.first else {
+            let names = Set(BTHomeKind.all.map(\.name)).sorted()
+            let advice = NearestWord.find(parts[0], among: names).map { "did you mean \($0)?" }
+            throw Mistake(
+                "BTHome has no object \(parts[0]); " + (advice ?? "there are " + names.joined(separator: ", ")))
+        }
         for kind in kinds {
             if let object = BTHomeObject(kind, text: parts[1]) { return object }
         }
-        throw Mistake("\(parts[0]) cannot hold this value")
+        let forms = kinds.map(\.valueForms).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        throw Mistake("\(first.name) takes \(forms.joined(separator: ", or "))")
     }
 
     func validate() throws {

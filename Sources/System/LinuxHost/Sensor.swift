@@ -1,3 +1,5 @@
+internal import BluetoothTypes
+
 /// A sensor of this machine that the kernel shows in /sys.
 public struct Sensor: Hashable, Sendable {
     public let name: SensorName
@@ -9,8 +11,10 @@ public struct Sensor: Hashable, Sendable {
     private enum Conversion: Hashable {
         /// The reading in the file, divided by this number, is in the unit of the quantity.
         case divided(by: Int)
-        /// (raw + offset) · scale (Documentation/ABI/testing/sysfs-bus-iio).
-        case linear(offset: String, scale: String)
+        /// (raw + offset) · scale · factor (Documentation/ABI/testing/sysfs-bus-iio).
+        case linear(offset: String, scale: String, factor: Int)
+        /// The decimal number in the file, times this number of thousandths, is in the unit of the quantity.
+        case decimal(thousandths: Int)
     }
 
     init(_ name: SensorName, _ quantity: SensorQuantity, file: String, unitsPerOurs: Int = 1) {
@@ -21,17 +25,32 @@ public struct Sensor: Hashable, Sendable {
     }
 
     /// Creates an industrial I/O channel whose file has the raw value of the converter.
-    init(_ name: SensorName, raw file: String, offset: String, scale: String) {
+    init(_ name: SensorName, _ quantity: SensorQuantity, raw file: String, offset: String, scale: String, factor: Int) {
         self.name = name
-        quantity = .temperature
+        self.quantity = quantity
         self.file = file
-        conversion = .linear(offset: offset, scale: scale)
+        conversion = .linear(offset: offset, scale: scale, factor: factor)
     }
+
+    /// Creates a sensor whose file has a decimal number.
+    init(_ name: SensorName, _ quantity: SensorQuantity, decimal file: String, thousandths: Int) {
+        self.name = name
+        self.quantity = quantity
+        self.file = file
+        conversion = .decimal(thousandths: thousandths)
+    }
+
+    /// The time after which the value of a command is unknown, in seconds.
+    static let commandLifetime = 600
 
     /// Returns the reading in the unit of the quantity; `nil` if there is none or if it is out of range.
     public func read() -> Int? {
         guard let text = Files.firstLine(file), let value = convert(text), quantity.range.contains(value) else {
             return nil
+        }
+        if name.source == .command {
+            let now = Int(WallClock.microseconds() / 1_000_000)
+            guard let changed = Files.modificationTime(file), now - changed < Self.commandLifetime else { return nil }
         }
         // A hardware monitor has a second file that shows whether the sensor is broken or not connected.
         if name.source == .hwmon, Files.firstLine(file.replacingSuffix("_input", "_fault")) == "1" { return nil }
@@ -45,12 +64,19 @@ public struct Sensor: Hashable, Sendable {
             let half = value < 0 ? -(divisor / 2) : divisor / 2
             let (sum, isTooLarge) = value.addingReportingOverflow(half)
             return isTooLarge ? nil : sum / divisor
-        case .linear(let offset, let scale):
+        case .decimal(let thousandths):
+            var digits = text[...]
+            while let last = digits.last, last.isWhitespace { digits.removeLast() }
+            let word = ["true": "1", "on": "1", "false": "0", "off": "0"][digits.lowercased()] ?? String(digits)
+            guard let value = DecimalText.thousandths(word) else { return nil }
+            let (product, isTooLarge) = value.multipliedReportingOverflow(by: thousandths)
+            return isTooLarge ? nil : (product + (product < 0 ? -500 : 500)) / 1000
+        case .linear(let offset, let scale, let factor):
             guard let raw = Double(text), let scale = Files.firstLine(scale).flatMap(Double.init) else { return nil }
             let offset = Files.firstLine(offset).flatMap(Double.init) ?? 0
             // Larger values are out of range, and might not fit into Int.
-            let value = (raw + offset) * scale
-            guard value > -1e9, value < 1e9 else { return nil }
+            let value = (raw + offset) * scale * Double(factor)
+            guard value > -1e12, value < 1e12 else { return nil }
             return Int(value < 0 ? value - 0.5 : value + 0.5)
         }
     }
@@ -70,26 +96,43 @@ public enum SensorQuantity: Hashable, Sendable {
     case voltage
     /// The charge of a battery in percent.
     case charge
+    /// The relative humidity in thousandths of a percent.
+    case humidity
+    /// The air pressure in thousandths of a hectopascal.
+    case pressure
+    /// The illuminance in thousandths of a lux.
+    case illuminance
+    /// Any number in thousandths, from a file or a command.
+    case number
 
-    /// The range that a telemetry frame can hold: degrees as a signed 8.8 fixed-point number, and millivolts in 16 bits, where
-    /// 0 means unknown.
+    /// The range that a frame can hold: for telemetry, degrees as a signed 8.8 fixed-point number, and millivolts in 16
+    /// bits, where 0 means unknown.
     var range: ClosedRange<Int> {
         switch self {
         case .temperature: -128_000...127_999
         case .voltage: 1...65_535
         case .charge: 0...100
+        case .humidity: 0...100_000
+        case .pressure, .illuminance: 0...200_000_000
+        case .number: -1_000_000_000_000_000...1_000_000_000_000_000
         }
     }
 
-    /// The parts of the kernel that have sensors of the quantity.
+    /// The parts of the machine that have sensors of the quantity.
     public var sources: [SensorName.Source] { SensorName.Source.allCases.filter { $0.measures(self) } }
 
+    /// The forms of names of sensors, for messages.
     var forms: String {
-        switch self {
-        case .temperature: "thermal:TYPE, hwmon:NAME:tempN, iio:NAME"
-        case .voltage: "power:NAME, hwmon:NAME:inN"
-        case .charge: "power:NAME"
-        }
+        let own =
+            switch self {
+            case .temperature: "thermal:TYPE, hwmon:NAME:tempN, iio:NAME, w1:ID, "
+            case .voltage: "power:NAME, hwmon:NAME:inN, "
+            case .charge: "power:NAME, "
+            case .humidity: "iio:NAME, hwmon:NAME:humidityN, "
+            case .pressure, .illuminance: "iio:NAME, "
+            case .number: ""
+            }
+        return own + "file:PATH, command:NAME"
     }
 
     var word: String {
@@ -97,8 +140,15 @@ public enum SensorQuantity: Hashable, Sendable {
         case .temperature: "temperature sensor"
         case .voltage: "battery or supply voltage"
         case .charge: "battery charge"
+        case .humidity: "humidity sensor"
+        case .pressure: "pressure sensor"
+        case .illuminance: "light sensor"
+        case .number: "value"
         }
     }
+
+    /// Thousandths of the quantity's unit for 1 in a file: degrees, volts, percent, hectopascals, lux.
+    var perUnit: Int { self == .charge ? 1 : 1000 }
 }
 
 /// The name of a sensor in a profile.
@@ -109,7 +159,11 @@ public enum SensorQuantity: Hashable, Sendable {
 /// | `hwmon:coretemp:temp1`, `hwmon:coretemp:Core 0` | a hardware monitor's input by its file or its label |
 /// | `hwmon:cpu_thermal` | its first input |
 /// | `iio:bme280`, `iio:bme280:temp` | an industrial I/O device's temperature |
+/// | `iio:bme280` | its humidity, pressure or illuminance as well |
 /// | `power:BAT0` | a battery's voltage or charge |
+/// | `w1:28-0316a2795b1f` | a 1-wire thermometer |
+/// | `file:/run/co2` | the number in the first line of a file: °C, V, %, hPa, lx, or the unit of the value |
+/// | `command:co2` | the number that the unit `pharos-value@co2` printed last, at most 10 minutes ago |
 ///
 /// If several devices have the same name, use the name of the directory: `hwmon:hwmon3:temp1`.
 public struct SensorName: Hashable, Sendable {
@@ -119,7 +173,13 @@ public struct SensorName: Hashable, Sendable {
         case hwmon
         case iio
         case power
+        case w1
+        case file
+        case command
     }
+
+    /// The directory of the values that units print.
+    static let valuesDirectory = "/run/pharos/values"
 
     public let source: Source
     public let device: String
@@ -138,6 +198,8 @@ public struct SensorName: Hashable, Sendable {
         guard parts.count == 2, let source = Source(rawValue: String(parts[0])), !parts[1].isEmpty,
             source.measures(quantity)
         else { throw SensorNameError(text: text, quantity: quantity) }
+        let isPlace = source == .file ? parts[1].hasPrefix("/") : source != .command || !parts[1].contains("/")
+        guard isPlace else { throw SensorNameError(text: text, quantity: quantity) }
         let rest = parts[1].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         // The name of a zone or a battery may contain a colon.
         guard source == .hwmon || source == .iio, rest.count == 2 else {
@@ -156,9 +218,11 @@ extension SensorName: CustomStringConvertible {
 extension SensorName.Source {
     fileprivate func measures(_ quantity: SensorQuantity) -> Bool {
         switch self {
-        case .thermal, .iio: quantity == .temperature
-        case .power: quantity != .temperature
-        case .hwmon: quantity != .charge
+        case .thermal, .w1: quantity == .temperature
+        case .iio: [.temperature, .humidity, .pressure, .illuminance].contains(quantity)
+        case .power: quantity == .voltage || quantity == .charge
+        case .hwmon: [.temperature, .humidity, .voltage].contains(quantity)
+        case .file, .command: true
         }
     }
 }
@@ -175,7 +239,8 @@ public struct SensorNameError: Error, Hashable, Sendable, CustomStringConvertibl
     }
 
     public var description: String {
-        "\"\(text)\" is not the name of a \(quantity.word); use auto, or one of the forms \(quantity.forms)"
+        "\"\(text)\" is not the name of a \(quantity.word); use "
+            + (quantity == .number ? "" : "auto, or ") + "one of the forms \(quantity.forms)"
     }
 }
 
@@ -187,7 +252,7 @@ public enum SensorChoice: Hashable, Sendable {
 
     /// Parses `auto` or a name.
     public init(_ text: String, for quantity: SensorQuantity) throws(SensorNameError) {
-        self = text == "auto" ? .auto : .named(try SensorName(text, for: quantity))
+        self = text == "auto" && quantity != .number ? .auto : .named(try SensorName(text, for: quantity))
     }
 }
 

@@ -10,14 +10,24 @@ public struct SensorTree: Hashable, Sendable {
     /// Returns every sensor of `quantity`, also those without a reading, in the order of kernel parts and numbers.
     public func sensors(of quantity: SensorQuantity) -> [Sensor] {
         switch quantity {
-        case .temperature: thermalZones() + monitors(.temperature) + industrial()
+        case .temperature: thermalZones() + monitors(.temperature) + industrial(.temperature) + oneWire()
         case .voltage: batteries(.voltage) + monitors(.voltage)
         case .charge: batteries(.charge)
+        case .humidity: industrial(.humidity) + monitors(.humidity)
+        case .pressure, .illuminance: industrial(quantity)
+        case .number: []
         }
     }
 
-    /// Returns the sensor with this name; `nil` if there is none.
+    /// Returns the sensor with this name; `nil` if there is none. A file and the value of a command may appear later.
     public func sensor(named name: SensorName, _ quantity: SensorQuantity) -> Sensor? {
+        switch name.source {
+        case .file: return Sensor(name, quantity, decimal: name.device, thousandths: quantity.perUnit)
+        case .command:
+            let file = "\(SensorName.valuesDirectory)/\(name.device)"
+            return Sensor(name, quantity, decimal: file, thousandths: quantity.perUnit)
+        case .thermal, .hwmon, .iio, .power, .w1: break
+        }
         let device = sensors(of: quantity).filter { $0.name.source == name.source && matches($0, name.device) }
         guard let channel = name.channel else { return device.first }
         return device.first { $0.name.channel == channel || label(of: $0) == channel }
@@ -53,7 +63,7 @@ extension SensorTree {
     }
 
     private func monitors(_ quantity: SensorQuantity) -> [Sensor] {
-        let prefix = quantity == .temperature ? "temp" : "in"
+        let prefix = quantity == .temperature ? "temp" : quantity == .humidity ? "humidity" : "in"
         return devices("class/hwmon", prefix: "hwmon", nameFile: "name").flatMap { directory, name in
             numbered(Files.names(in: directory), prefix: prefix, suffix: "_input").map { channel in
                 Sensor(SensorName(.hwmon, name, channel), quantity, file: "\(directory)/\(channel)_input")
@@ -61,25 +71,44 @@ extension SensorTree {
         }
     }
 
-    private func industrial() -> [Sensor] {
-        devices("bus/iio/devices", prefix: "iio:device", nameFile: "name").flatMap { directory, name -> [Sensor] in
-            let files = Files.names(in: directory).filter { $0.hasPrefix("in_temp") }
+    /// The channels of industrial I/O devices. Their units are in Documentation/ABI/testing/sysfs-bus-iio.
+    private func industrial(_ quantity: SensorQuantity) -> [Sensor] {
+        let (kind, factor) =
+            switch quantity {
+            case .humidity: ("humidityrelative", 1)
+            case .pressure: ("pressure", 10_000)
+            case .illuminance: ("illuminance", 1000)
+            case .temperature, .voltage, .charge, .number: ("temp", 1)
+            }
+        return devices("bus/iio/devices", prefix: "iio:device", nameFile: "name").flatMap {
+            directory, name -> [Sensor] in
+            let files = Files.names(in: directory).filter { $0.hasPrefix("in_\(kind)") }
             let processed = files.filter { $0.hasSuffix("_input") }.map { file in
                 let channel = file.dropFirst(3).dropLast(6)
-                return Sensor(SensorName(.iio, name, String(channel)), .temperature, file: directory + "/" + file)
+                return Sensor(
+                    SensorName(.iio, name, String(channel)), quantity, decimal: directory + "/" + file,
+                    thousandths: factor)
             }
             let raw = files.filter { $0.hasSuffix("_raw") }.map { file in
                 let channel = String(file.dropFirst(3).dropLast(4))
-                // Channels of a kind may share what makes degrees of their counts.
+                // Channels of a kind may share the numbers that convert their counts.
                 func attribute(_ what: String) -> String {
                     let own = "\(directory)/in_\(channel)_\(what)"
-                    return Files.exists(own) ? own : "\(directory)/in_temp_\(what)"
+                    return Files.exists(own) ? own : "\(directory)/in_\(kind)_\(what)"
                 }
                 return Sensor(
-                    SensorName(.iio, name, channel), raw: directory + "/" + file, offset: attribute("offset"),
-                    scale: attribute("scale"))
+                    SensorName(.iio, name, channel), quantity, raw: directory + "/" + file, offset: attribute("offset"),
+                    scale: attribute("scale"), factor: factor)
             }
             return processed + raw
+        }
+    }
+
+    /// 1-wire thermometers, such as DS18B20: thousandths of a degree in the file `temperature`.
+    private func oneWire() -> [Sensor] {
+        let folder = root + "/bus/w1/devices"
+        return Files.names(in: folder).filter { Files.exists("\(folder)/\($0)/temperature") }.map { name in
+            Sensor(SensorName(.w1, name), .temperature, file: "\(folder)/\(name)/temperature")
         }
     }
 
@@ -139,6 +168,8 @@ extension SensorTree {
         case (.temperature, .hwmon):
             return ["coretemp", "k10temp", "zenpower", "cpu_thermal", "soc_thermal"].contains(device) ? 1 : 3
         case (.temperature, _): return 4
+        case (.humidity, _), (.pressure, _), (.illuminance, _): return 0
+        case (.number, _): return nil
         case (.voltage, .power), (.charge, _): return 0
         case (.voltage, _): return isSupply(sensor, device) ? 1 : nil
         }
