@@ -101,7 +101,11 @@ extension ConfigurationDecoder {
             }
         }
         let forms = Set(kinds.map(\.valueForms)).sorted().joined(separator: "; ")
-        wrongKind(member.value, expected: forms)
+        if case .number(let number) = member.value.value, kinds.contains(where: \.isNumber) {
+            self.error("\(ProblemText.shortened(number.text)) is out of range for \(forms)", at: member.value)
+        } else {
+            wrongKind(member.value, expected: forms)
+        }
         return false
     }
 
