@@ -224,4 +224,20 @@ struct FleetRenamingTests {
         let error = #expect(throws: FleetStoreError.self) { try OutputFile.write("text", to: folder.place(name)) }
         #expect(error?.kind == .request && !Files.exists(folder.place(name)))
     }
+
+    @Test("an export has the column names of the table, where they do not mean something else")
+    func namesColumns() throws {
+        let folder = try TemporaryFolder()
+        let table =
+            "{ \"csv\": \"t.csv\", \"columns\": { \"name\": \"Gerät\", \"site\": \"Gebäude\", \"x\": \"type\", \"host\": \"=IP\" } }"
+        let file = try folder.file("f.json", text: Self.fleet(table))
+        try folder.file("t.csv", text: "Gerät,Gebäude,type,y,=IP\na,hall,1,2,pi-1\n")
+        _ = try Self.generate(file, folder.place("out"))
+        let named = NamedFleet(path: file)
+        let text = FleetSpreadsheet.text(try named.manifest(), names: try named.columnNames())
+        let header = text.split(separator: "\n").first ?? ""
+        #expect(header.hasPrefix("\"Gerät\",\"Gebäude\",floor,room,\"'=IP\",serial,"), "\(header)")
+        #expect(header.contains(",x m,\"y\",z m,"), "\(header)")
+        #expect(try NamedFleet(path: folder.place("out")).columnNames() == [:])
+    }
 }

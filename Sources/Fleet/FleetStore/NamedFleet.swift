@@ -40,6 +40,11 @@ public struct NamedFleet: Sendable {
         return try files.manifest(allocation, progress: progress)
     }
 
+    /// The names of the columns of the fleet's table, by the names that Pharos has for them; empty for a manifest.
+    public func columnNames() throws(FleetStoreError) -> [String: String] {
+        try written() == nil ? FleetFiles(file).fleet?.columnNames ?? [:] : [:]
+    }
+
     /// The manifest for a question that does not depend on identities. Beacons may have no identity yet.
     public func plannedManifest() throws(FleetStoreError) -> FleetManifest {
         if let manifest = try written() { return manifest }

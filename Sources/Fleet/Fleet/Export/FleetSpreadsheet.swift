@@ -15,8 +15,15 @@ public enum FleetSpreadsheet {
     public static let byteOrderMark = "\u{FEFF}"
 
     /// The whole table, without ``byteOrderMark``.
-    public static func text(_ manifest: FleetManifest) -> String {
-        var text = SpreadsheetText.line(columns)
+    ///
+    /// - Parameter names: The names of columns in the table of the fleet, by the names that Pharos has for them.
+    public static func text(_ manifest: FleetManifest, names: [String: String] = [:]) -> String {
+        let header = columns.map { column in
+            let key = ["x m", "y m", "z m"].contains(column) ? String(column.prefix(1)) : column
+            guard let name = names[key], !columns.contains(name) else { return column }
+            return SpreadsheetText.text(name)
+        }
+        var text = SpreadsheetText.line(header)
         for beacon in manifest.beacons {
             for advertisement in beacon.advertisements { text += line(beacon, advertisement) }
         }

@@ -32,6 +32,22 @@ public struct Fleet: Sendable {
     /// The number of beacons.
     public var beaconCount: Int { beacons.count }
 
+    /// The names of the columns of the first table, by the names that Pharos has for them, such as `name` and `host`; empty
+    /// without a table.
+    public var columnNames: [String: String] {
+        guard let source = beacons.lazy.compactMap(\.row).first?.table else { return [:] }
+        let columns = source.columns
+        let places =
+            [
+                ("name", columns.name), ("host", columns.host), ("serial", columns.serial),
+                ("controller", columns.controller),
+            ]
+            + zip(Self.levelNames, columns.levels) + zip(TableColumns.coordinateNames, columns.coordinates)
+        var names: [String: String] = [:]
+        for (name, place) in places { names[name] = place.map { source.table.header[$0] } }
+        return names
+    }
+
     /// A site, a floor or a room, or the fleet itself.
     struct Group: Sendable {
         var name = ""

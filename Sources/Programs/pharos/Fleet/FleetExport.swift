@@ -32,6 +32,8 @@ struct FleetExportCSV: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "csv", abstract: "Write a table for spreadsheets with a line for each advertisement.",
         discussion: """
+            If the fleet file names a table, the columns have the names of that table.
+
             With --output the file begins with a byte order mark, which spreadsheets need to detect UTF-8. Standard output \
             has none, for other programs.
             """)
@@ -41,7 +43,8 @@ struct FleetExportCSV: ParsableCommand {
 
     func run() throws {
         let mark = destination.output == "-" ? "" : FleetSpreadsheet.byteOrderMark
-        try OutputFile.write(mark + FleetSpreadsheet.text(source.manifest()), to: destination.output)
+        let names = try source.named.columnNames()
+        try OutputFile.write(mark + FleetSpreadsheet.text(source.manifest(), names: names), to: destination.output)
     }
 }
 
