@@ -1,6 +1,7 @@
 """The JSON outputs: each key of each command stands in its manual page, with its meaning and whether it may be null."""
 import json
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
@@ -273,18 +274,24 @@ def found(folder):
 
 
 def status_of_a_running_beacon(folder):
+    """Of a beacon that has refused a newer profile, and of a listener."""
+    profile = folder / "lobby.json"
+    shutil.copy(PROFILE, profile)
     listener = folder / "desk.json"
     listener.write_text('{"version": 1, "name": "desk", "adapter": "virtual", "strangers": "list"}')
     where = ["--state-dir", folder, "--runtime-dir", folder]
     processes = [
         subprocess.Popen([pharos.PROGRAM, *command, *where], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for command in (["run", PROFILE, "--adapter", "virtual"], ["listen", listener])
+        for command in (["run", profile, "--adapter", "virtual"], ["listen", listener])
     ]
     try:
         for _ in range(200):
             done = pharos.run("status", "--json", "--runtime-dir", folder)
-            if '"on-air"' in done.out and '"listening"' in done.out:
+            if '"rejectedFile":{' in done.out and '"listening"' in done.out:
                 return [done.out]
+            if '"on-air"' in done.out:
+                profile.write_text("{}")
+                processes[0].send_signal(signal.SIGHUP)
     finally:
         for process in processes:
             process.terminate()

@@ -195,17 +195,23 @@ def test_devices_of_one_identity_are_surveyed_apart(folder, tmp_path):
     assert any("is shared by several devices: 2 are distinguished" in each["message"] for each in check["problems"])
 
 
+TABLE = "session,place,x,y,floor,heading,time,beacon,rssi\n{}\nmay,A,0,0,,,1,a,-60\n"
+
+
 @pytest.mark.parametrize("row, said", [
     ("may,A,0,0,,,0,a,nan", "not a level"), ("may,A,0,0,,,0,a,inf", "not a level"),
-    ("may,A,nan,0,,,0,a,-50", "not a number"),
-    ("may,A,1e999,0,,,0,a,-50", "not a number"), ("may,A,0,0,,,soon,a,-50", "not a number"),
-    ("may,A,0,0,,north,0,a,-50", "not a number"), ("may,A,0,0,,,0,a,127", "127"), ("may,A,0,0,,,0,a,0", "0 dBm"),
-    ("may,A,9e9,0,,,0,a,-50", "farther"), ("may,A,0,0,,,0,a,-128", "-128"),
+    ("may,A,nan,0,,,0,a,-50", "not a number"), ("may,A,1e999,0,,,0,a,-50", "not a number"),
+    ("may,A,0,0,,,soon,a,-50", "not a time"), ("may,A,0,0,,north,0,a,-50", "not a number"), ("may,A,9e9,0,,,0,a,-50", "farther"),
 ])
-def test_a_hostile_row_of_a_table_loses_itself_only(tmp_path, row, said):
-    table = "session,place,x,y,floor,heading,time,beacon,rssi\n" + row + "\nmay,A,0,0,,,1,a,-60\n"
-    result = pharos.checked("map", "import", "-", stdin=table)
-    assert said in result.err and [json.loads(line)["rssi"]["a"] for line in result.out.splitlines()
+def test_a_row_that_cannot_be_read_refuses_the_table(tmp_path, row, said):
+    result = pharos.run("map", "import", "-", stdin=TABLE.format(row))
+    assert result.code == 65 and said in result.err and "standard input:2:1" in result.err and result.out == ""
+
+
+@pytest.mark.parametrize("level", ["127", "0", "-128"])
+def test_a_level_that_means_unknown_loses_its_row_only(tmp_path, level):
+    result = pharos.checked("map", "import", "-", stdin=TABLE.format(f"may,A,0,0,,,0,a,{level}"))
+    assert level in result.err and [json.loads(line)["rssi"]["a"] for line in result.out.splitlines()
                                    if '"a"' in line] == [[-60]]
 
 

@@ -167,7 +167,7 @@ import Testing
         Mistake(
             "bogus", 64,
             "pharos has no command \"bogus\"; there are encode, decode, adapters, advertise, ibeacon, run, install, set, remove, scan, "
-                + "audit, qualify, calibrate, find, status, "
+                + "audit, qualify, calibrate, find, irk, status, "
                 + "doctor, controller, profile, fleet, plan, sample, collect, history, inventory, listen, locate, map, proxy, where, zones"
         ),
         Mistake("decode", 64, "Missing expected argument '<input> ...'"),

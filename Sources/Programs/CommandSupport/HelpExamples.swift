@@ -37,16 +37,17 @@ struct HelpExamples {
         return result.joined(separator: "\n")
     }
 
-    /// The example that begins with the first line, and the number of lines into which it was wrapped.
+    /// The longest example that begins with the first line, and the number of lines into which it was wrapped.
     private func example(in lines: ArraySlice<Substring>) -> (example: String, count: Int)? {
-        guard let first = lines.first?.drop(while: { $0 == " " }), !first.isEmpty else { return nil }
-        var text = String(first)
-        guard examples.contains(where: { $0.hasPrefix(text) }) else { return nil }
-        for (count, line) in zip(1..., lines.dropFirst()) {
-            if examples.contains(text) { return (text, count) }
-            text += " " + line.drop { $0 == " " }
-            if !examples.contains(where: { $0.hasPrefix(text) }) { return nil }
+        var longest: (example: String, count: Int)?
+        var text = ""
+        for (count, line) in zip(1..., lines) {
+            let words = line.drop { $0 == " " }
+            guard !words.isEmpty else { break }
+            text += text.isEmpty ? words : " " + words
+            guard examples.contains(where: { $0.hasPrefix(text) }) else { break }
+            if examples.contains(text) { longest = (text, count) }
         }
-        return nil
+        return longest
     }
 }

@@ -139,8 +139,8 @@ struct FleetHistoryTests {
 
     private static let generations = 8
 
-    /// 20 × 100 histories.
-    @Test("no edit is refused, and no identity is forgotten or given to another beacon", arguments: 0..<20)
+    /// 5 × 100 histories.
+    @Test("no edit is refused, and no identity is forgotten or given to another beacon", arguments: 0..<5)
     func keepsIdentities(part: Int) throws {
         for seed in (part * 100)..<(part * 100 + 100) { try follow(UInt64(seed)) }
     }

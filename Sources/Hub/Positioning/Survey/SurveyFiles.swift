@@ -105,10 +105,8 @@ public struct SurveyFiles: Sendable {
 
     /// Throws an error if no stay has a vector, or if a table was refused.
     public func refuseEmpty() throws(ListenerServiceError) {
-        guard isEmpty else {
-            if hasRefusedTable { throw .service(.refused(.malformed, sentences)) }
-            return
-        }
+        if hasRefusedTable { throw .service(.refused(.malformed, sentences)) }
+        guard isEmpty else { return }
         let names = sources.map(\.name).joined(separator: ", ")
         throw .service(
             .refused(
