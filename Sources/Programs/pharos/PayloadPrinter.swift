@@ -183,7 +183,8 @@ struct LinePrinter {
         // Each fault has been reported.
         if faults > 0 { throw Failure(.dataFormat) }
         guard payloads > 0 || packets > 0 || Terminal.outputIsGone else {
-            throw Failure(.dataFormat, "\(place)nothing to decode: \(name == nil ? "there are no bytes" : "it is empty")")
+            let reason = name == nil ? "there are no bytes" : "it is empty"
+            throw Failure(.dataFormat, "\(place)nothing to decode: \(reason)")
         }
         if payloads == 0 && !printer.json { Terminal.write("no advertising data in these packets\n") }
         return isClean
