@@ -169,7 +169,7 @@ def test_a_text_that_is_no_table_is_no_run_that_heard_nothing(surveys, tmp_path)
     pharos.checked("map", "fit", surveys / "sharp", "--algorithm", "nn", "--output", tmp_path / "map.json")
     (tmp_path / "notes.txt").write_text("Bread, milk\nand eggs, please\nthank you\n")
     told = pharos.run("locate", tmp_path / "map.json", "--from", tmp_path / "notes.txt", "--json")
-    assert told.code == 65 and told.out == "" and "notes.txt: there is no second of any run in it" in told.err
+    assert told.code == 65 and told.out == "" and "the table was not read, because 2 of 2 rows" in told.err
     # Whoever did hear nothing says so without a mistake.
     (tmp_path / "silence.csv").write_text("time,beacon,rssi\n0,,\n1,,\n")
     lines = pharos.checked("locate", tmp_path / "map.json", "--from", tmp_path / "silence.csv", "--json").lines()

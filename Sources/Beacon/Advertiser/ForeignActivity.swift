@@ -93,8 +93,9 @@ public struct ForeignActivity: Sendable {
         self.ownProgram = String(ownProgram.prefix(15))
     }
 
-    /// Watches other sets or instances from now on.
+    /// Watches these sets or instances from now on. Call it also after instances were removed and added again.
     public mutating func watch(_ watched: Watched) {
+        guard watched != self.watched else { return }
         self.watched = watched
         pause = nil
         isPauseReported = false
