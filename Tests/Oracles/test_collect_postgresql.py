@@ -203,6 +203,7 @@ def test_rooms_and_receivers_of_two_sites_are_told_apart(tmp_path, server):
     assert len(both) == 2 * len(beacon) and all(each in both for each in beacon)
 
 
+@pytest.mark.long
 def test_of_two_collectors_one_works_and_the_other_takes_over(tmp_path, server, start):
     broker = brokers.Broker(start, tmp_path)
     reader = brokers.Reader(broker.port)

@@ -97,6 +97,7 @@ def test_same_input_same_octets(tmp_path):
     assert locks[0] == locks[1]
 
 
+@pytest.mark.long
 def test_a_run_that_is_killed_leaves_the_old_files_whole(tmp_path):
     file, out = fleet(tmp_path, 1500), tmp_path / "out"
     assert generate(file, out).code == 0

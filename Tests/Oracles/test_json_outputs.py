@@ -78,8 +78,8 @@ def paired(folder):
     key.chmod(0o600)
     texts = [output("irk", "--json", "--store", folder / "store")]
     assert json.loads(texts[0])["devices"][0]["key"] == "ec0234a357c8ad05341010a60a397d9b"
-    for address in ("70:81:94:0D:FB:AA", "70:81:94:0D:FB:AB"):
-        texts.append(output("irk", "--json", "--key-file", key, "--device-address", address))
+    for used in ("70:81:94:0D:FB:AA", "70:81:94:0D:FB:AB"):
+        texts.append(output("irk", "--json", "--key-file", key, "--device-address", used))
     return texts
 
 

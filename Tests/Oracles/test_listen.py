@@ -207,6 +207,9 @@ def test_what_was_measured_counts_before_what_is_sent(tmp_path):
 
 
 # ---- a controller that goes away
+
+
+@pytest.mark.long
 def test_nobody_is_gone_while_nothing_can_be_heard(start, tmp_path):
     socket = tmp_path / "air"
 

@@ -201,7 +201,8 @@ TABLE = "session,place,x,y,floor,heading,time,beacon,rssi\n{}\nmay,A,0,0,,,1,a,-
 @pytest.mark.parametrize("row, said", [
     ("may,A,0,0,,,0,a,nan", "not a level"), ("may,A,0,0,,,0,a,inf", "not a level"),
     ("may,A,nan,0,,,0,a,-50", "not a number"), ("may,A,1e999,0,,,0,a,-50", "not a number"),
-    ("may,A,0,0,,,soon,a,-50", "not a time"), ("may,A,0,0,,north,0,a,-50", "not a number"), ("may,A,9e9,0,,,0,a,-50", "farther"),
+    ("may,A,0,0,,,soon,a,-50", "not a time"), ("may,A,0,0,,north,0,a,-50", "not a number"),
+    ("may,A,9e9,0,,,0,a,-50", "farther"),
 ])
 def test_a_row_that_cannot_be_read_refuses_the_table(tmp_path, row, said):
     result = pharos.run("map", "import", "-", stdin=TABLE.format(row))

@@ -19,7 +19,8 @@ def heard(start, end, minor, step=0.105):
 
 def others(start, end, step=0.5):
     """Seconds to packets of a device without an identity."""
-    return [(int((start + at * step) * 1e6), report(address(99), NEVER, -70)) for at in range(int((end - start) / step))]
+    packet = report(address(99), NEVER, -70)
+    return [(int((start + at * step) * 1e6), packet) for at in range(int((end - start) / step))]
 
 
 def tape(folder, *parts):
@@ -49,7 +50,7 @@ def presences(listener, path):
     lines = pharos.checked("listen", listener, "--print", "--json", "--replay", path).lines()
     found = [beacon["presence"] for line in lines if line["event"] == "beacons" for beacon in line["beacons"]
              if beacon["beacon"] == "key"]
-    return [found[0]] + [after for before, after in zip(found, found[1:]) if before != after]
+    return [found[0]] + [after for before, after in zip(found, found[1:], strict=False) if before != after]
 
 
 def collected(folder, listener, path):

@@ -8,8 +8,8 @@ import pharos
 from test_scan import START, UUID, address, ibeacon, recording, report
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-KEYS = ["event", "id", "zone", "beacon", "receiver", "at", "since", "dwellS", "cause", "provenBy", "rssiDbm", "distanceM",
-        "clock", "proof", "content", "attachments"]
+KEYS = ["event", "id", "zone", "beacon", "receiver", "at", "since", "dwellS", "cause", "provenBy", "rssiDbm",
+        "distanceM", "clock", "proof", "content", "attachments"]
 PETER = {"name": "desk-peter", "ibeacon": {"uuid": UUID, "major": 1, "minor": 2}, "tags": ["desk"],
          "attachments": {"desk-owner": "Peter", "post": "Professor"}}
 ALEX = {"name": "desk-alex", "ibeacon": {"uuid": UUID, "major": 1, "minor": 3}, "tags": ["desk"],
