@@ -267,12 +267,11 @@ private struct Monitored {
         #expect(monitored.finding(LESetAdvertisingEnable(true)) == nil)
     }
 
-    @Test func instancesThatWereAddedAgainAreWatched() throws {
+    @Test func instancesThatWereAddedAgainAreOnTheAir() throws {
         var monitored = Monitored(.managed(instances: [1]))
         let on = try LESetExtendedAdvertisingEnable(true, [.init(handle: 1)])
         #expect(monitored.finding(try LESetExtendedAdvertisingEnable(false, [])) == nil)
         monitored.activity.sent(try RemoveAdvertising(instance: 1).packet(0))
-        monitored.activity.watch(.managed(instances: [1]))
         #expect(monitored.finding(on) == nil)
         #expect(monitored.activity.isAdvertising == true)
     }

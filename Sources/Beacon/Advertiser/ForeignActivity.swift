@@ -93,9 +93,8 @@ public struct ForeignActivity: Sendable {
         self.ownProgram = String(ownProgram.prefix(15))
     }
 
-    /// Watches these sets or instances from now on. Call it also after instances were removed and added again.
+    /// Watches other sets or instances from now on.
     public mutating func watch(_ watched: Watched) {
-        guard watched != self.watched else { return }
         self.watched = watched
         pause = nil
         isPauseReported = false

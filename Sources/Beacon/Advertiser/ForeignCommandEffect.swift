@@ -68,7 +68,7 @@ struct ForeignCommandEffect: Hashable, Sendable {
         if watched.hasLegacyFamily, let effect = Self.legacyEffect(opcode, value) {
             self.effect = effect
             field = effect.isOnOff ? nil : Field(effect: effect, handle: 0)
-        } else if watched != .legacy, let effect = Self.extendedEffect(opcode, value, handles) {
+        } else if watched != .legacy, let effect = Self.extendedEffect(opcode, value, handles, watched) {
             self.effect = effect
             field = effect.isOnOff ? nil : Field(effect: effect, handle: value.first ?? 0)
         } else {
@@ -87,13 +87,19 @@ struct ForeignCommandEffect: Hashable, Sendable {
         }
     }
 
-    private static func extendedEffect(_ opcode: HCIOpcode, _ value: [UInt8], _ handles: Set<UInt8>) -> Effect? {
+    private static func extendedEffect(
+        _ opcode: HCIOpcode, _ value: [UInt8], _ handles: Set<UInt8>, _ watched: ForeignActivity.Watched
+    ) -> Effect? {
         let isOurs = value.first.map(handles.contains) ?? false
         switch opcode {
         case LESetExtendedAdvertisingEnable.opcode:
             guard value.count >= 2 else { return nil }
             // Enable, the number of sets, and four octets for each set. No sets means all sets.
             let named = stride(from: 2, to: value.count, by: 4).map { value[$0] }
+            if value[0] != 0, case .managed = watched {
+                // The kernel turns all its instances on together, also those that were added again with another number.
+                return .enabled
+            }
             guard value[1] == 0 || !handles.isDisjoint(with: named) else { return nil }
             return value[0] == 0 ? .disabled : .enabled
         case LEClearAdvertisingSets.opcode: return .removed

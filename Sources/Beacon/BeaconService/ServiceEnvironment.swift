@@ -245,9 +245,7 @@ extension ServiceEnvironment: AdapterEnvironment {
 
     /// The kernel answers with success even if it does not turn advertising on.
     func confirmOnAir() throws(SessionError) {
-        guard let foreign, let advertising, advertising.controller.family == .managed else { return }
-        // A session that was started again may have other instances.
-        foreign.watch(advertising.watched)
+        guard let foreign, advertising?.controller.family == .managed else { return }
         let deadline = now.advanced(byMicroseconds: Self.confirmationMicroseconds)
         if let obstacle = foreign.obstacle(until: deadline) { throw .ended(.foreignDisabled, obstacle) }
     }

@@ -3,8 +3,8 @@ public import Sightings
 /// Decides when beacons enter, leave and stay in zones, from sightings and a clock.
 ///
 /// Every call returns the events that it caused, in order. The same calls return the same events, live or from a
-/// recording. All durations are measured in listened time (``ListeningClock``): while the receiver may have failed, no
-/// beacon leaves, and the zones become unknown.
+/// recording. All durations are measured in listened time (`ListeningClock` of Sightings): while the receiver may have
+/// failed, no beacon leaves, and the zones become unknown.
 public struct ZoneEngine: Sendable {
     /// The shortest automatic window, in microseconds: 3 s.
     static let shortestWindow = 3_000_000

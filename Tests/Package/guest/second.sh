@@ -235,6 +235,10 @@ listens() {
         --measured-power-dbm -59 --adapter unix:/run/lab-air.socket
     # shellcheck disable=SC2154 # background sets it
     beacon_pid=$started
+    # Its packets prove that the receiver works while the beacon is silent.
+    background other.txt pharos advertise ibeacon --uuid fb0b57a2-8228-44cd-913a-94a122ba1206 --major 2 --minor 1 \
+        --measured-power-dbm -59 --adapter unix:/run/lab-air.socket
+    other_pid=$started
     expect_exit 0 start.txt timeout 30 systemctl start $LISTENER
     scan_is 01 || fail "it is started, and does not scan"
     eventually 10 happened enter || { systemctl status --no-pager -l $LISTENER; fail "nobody enters"; }
@@ -254,6 +258,7 @@ listens() {
     equal "events" "enter unknown known" "$(events)"
     stop "$beacon_pid"
     eventually 20 happened exit || fail "nobody leaves"
+    stop "$other_pid"
     listener_is_reloaded_and_stopped
     # The file lies where the beacon's state does, and others may not read it.
     equal "its store" "600 pharos" "$(stat -c '%a %U' /var/lib/pharos/hall.db)"

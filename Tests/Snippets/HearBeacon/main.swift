@@ -6,5 +6,5 @@ var hearing = Hearing(table: SightingTable())
 let sender = Sender(DeviceAddress(FixedOctets(repeating: 0xC1)), isRandom: true)
 let sighting = Sighting(at: HeardInstant(nanoseconds: 0), from: sender, rssi: -71)
 if let place = hearing.hear(sighting, frame.span, frame.indices) {
-    print(hearing.table.tracks[place].identity?.description ?? "nobody")
+    print(hearing.table.tracks[place].identity?.description ?? "unknown")
 }

@@ -1,7 +1,7 @@
 import BluetoothTypes
 import HCI
 
-// The bytes of a btsnoop, pcap or pcapng file; this one is made here, and holds one advertising report.
+// The bytes of a btsnoop, pcap or pcapng file; this example makes one with one advertising report.
 let address = try DeviceAddress(FixedOctets(hexadecimal: "c01122334455"))
 let report = AdvertisingReport(
     type: .legacy(3), addressType: .random, address: address, rssi: -60,
