@@ -10,7 +10,7 @@ from host.errors import PreparationError
 from host.machine import run_guest
 
 ADDRESS = "10.0.2.15"
-LIMIT_S = 2400
+LIMIT_S = 3000
 
 
 class Guest:
