@@ -30,6 +30,8 @@ public struct SurveyFiles: Sendable {
 
     /// True if a table was refused as a whole.
     private var hasRefusedTable = false
+    /// True if a refused table has rows. Its problems say more than that no stay was found.
+    private var hasFaultyRows = false
 
     /// The largest table, in bytes. JSON Lines are read in pieces and may be longer.
     public static let tableLimit = 1 << 29
@@ -73,7 +75,10 @@ public struct SurveyFiles: Sendable {
             let (table, faults) = SurveyTableReader.read(
                 whole, file: pieces.name, absent: reading.absent, acceptsZero: reading.acceptsZero)
             let named = faults.map { $0.inFile(pieces.name) }
-            if table == nil { hasRefusedTable = true }
+            if table == nil {
+                hasRefusedTable = true
+                if !whole.isEmpty { hasFaultyRows = true }
+            }
             found = (table ?? Survey(), named)
         }
         let source = SignalMap.Source(name: pieces.name, sha256: digest.text)
@@ -105,8 +110,10 @@ public struct SurveyFiles: Sendable {
 
     /// Throws an error if no stay has a vector, or if a table was refused.
     public func refuseEmpty() throws(ListenerServiceError) {
-        if hasRefusedTable { throw .service(.refused(.malformed, sentences)) }
-        guard isEmpty else { return }
+        guard isEmpty, !hasFaultyRows else {
+            if hasRefusedTable { throw .service(.refused(.malformed, sentences)) }
+            return
+        }
         let names = sources.map(\.name).joined(separator: ", ")
         throw .service(
             .refused(
