@@ -59,7 +59,7 @@ import Testing
         #expect(try Program.run("profile", "check", path).code == 0)
     }
 
-    /// A terminal for the dialogue: `script` copies what is written to it.
+    /// The dialogue needs a terminal. The program `script` makes one and passes these lines to it.
     @Test(arguments: [
         ("4\\nhall\\n250 ms\\nhttps://example.org/a b\\n https://example.org \\n", "eddystone-url"),
         ("altbeacn\\nAltBeacon\\nmy hall\\nhall\\n250\\n", "altbeacon"), ("\\nhall\\n250ms\\n", "ibeacon"),

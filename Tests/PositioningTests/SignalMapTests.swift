@@ -202,7 +202,7 @@ import Testing
         #expect((seconds.first ?? .infinity) < 1e10)
     }
 
-    /// One row that cannot be read refuses the table, and the rows are counted.
+    /// A table with one unreadable row is refused as a whole, and the message says how many rows are unreadable.
     @Test(
         arguments: [
             (

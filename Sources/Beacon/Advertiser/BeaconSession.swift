@@ -430,8 +430,9 @@ extension BeaconSession: AdvertisingSession {
         return handles.isEmpty ? .legacy : .sets(handles: Set(handles))
     }
 
-    /// Restores the addresses that were refused during a scan. Then it sets the parameters of each set again: a controller refuses that while the set is enabled, and its state stays the
-    /// same in both cases (Core Specification 5.4, Vol 4 Part E 7.8.5 and 7.8.53).
+    /// Restores the addresses that were refused during a scan, then sets the parameters of each set again. A controller
+    /// refuses that while the set is enabled, and the state of the set does not change in either case (Core Specification
+    /// 5.4, Vol 4 Part E 7.8.5 and 7.8.53).
     public func verify() throws(SessionError) -> Bool {
         guard isOnAir else { return false }
         try restoreAddresses()

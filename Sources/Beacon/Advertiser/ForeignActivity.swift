@@ -66,6 +66,7 @@ public struct ForeignActivity: Sendable {
     private static let expectationLimit = 1024
     /// Start Discovery, Start Service Discovery, Start Limited Discovery.
     private static let discoveryCodes: Set<UInt16> = [0x0023, 0x003A, 0x0041]
+    private static let stopDiscovery: UInt16 = 0x0024
 
     private var index: UInt16
     private let ownProgram: String
@@ -81,7 +82,7 @@ public struct ForeignActivity: Sendable {
     private var isPauseReported = false
     /// `true` while a program scans with this adapter, as far as the monitor channel has shown it.
     public private(set) var isScanning = false
-    /// The program that last asked the kernel to scan; `nil` if none did.
+    /// The program that has asked the kernel to scan; `nil` if there is none.
     public private(set) var scanningProgram: String?
     /// The state of advertising on the controller; `nil` before the first command that turns it on or off.
     public private(set) var isAdvertising: Bool?
@@ -193,6 +194,7 @@ extension ForeignActivity {
         } else if !program.isEmpty, program != ownProgram {
             lastAsked = (program, now)
             if Self.discoveryCodes.contains(command.code) { scanningProgram = program }
+            if command.code == Self.stopDiscovery { scanningProgram = nil }
         }
     }
 

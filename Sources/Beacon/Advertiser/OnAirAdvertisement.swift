@@ -40,7 +40,7 @@ public struct OnAirAdvertisement: Hashable, Sendable {
     /// kernel do not count events, and extended controllers report them only at the end of a set.
     public let events: UInt64
 
-    /// What is sent, in words: the frame with its identity or values. Data that is no frame is shown in hexadecimal.
+    /// Describes the payload: the frame with its identity or values. Data that is no frame is shown in hexadecimal.
     public var contentText: String {
         if let frame = BeaconFrame(decoding: payload) { return frame.sentence }
         let names = payload.structures.filter { $0.type == .completeLocalName || $0.type == .shortenedLocalName }

@@ -160,7 +160,7 @@ extension ServiceEnvironment: AdapterEnvironment {
         } catch {
             try lowerOwnAdapter(name, error)
             let connection = try AdapterConnection(name, interruption: signals.stop, air: air, foreign: foreign)
-            // They report that the adapter was powered down, and taken by a user channel.
+            // Both steps cause events: the adapter was powered down, and a program took its user channel.
             dropOldEvents()
             return connection
         }

@@ -166,7 +166,7 @@ public struct BTHomeObject: Hashable, Sendable {
 }
 
 extension BTHomeKind {
-    /// The forms of the value's text, for messages: `a number in °C`, `true or false`, `none, press, …`.
+    /// Describes for messages how a value is written: `a number in °C`, `true or false`, `none, press, …`.
     public var valueForms: String {
         switch form {
         case .unsigned, .signed, .thirtyFive: unit.isEmpty ? "a number" : "a number in \(unit)"
@@ -196,7 +196,8 @@ extension BTHomeKind {
 
     fileprivate func code(of name: some StringProtocol) -> UInt8? { names.first { $0.value == name }?.key }
 
-    /// The bytes of an event with its arguments: the steps of a dimmer, or the digits of a command's arguments.
+    /// Returns the bytes of an event. A dimmer's event has a number of steps, as in `rotate_left 3`; a command's event may
+    /// have arguments in hexadecimal.
     fileprivate func event(_ text: String) -> [UInt8]? {
         let words = text.split(separator: " ")
         guard let first = words.first, let code = code(of: first) else { return nil }

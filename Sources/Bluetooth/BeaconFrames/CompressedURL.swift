@@ -132,9 +132,8 @@ extension CompressedURL {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(octet) ? octet | 0x20 : octet
     }
 
-    /// A URL that can be sent and that `text` probably means: with a scheme, without blanks at its ends, and with
-    /// percent-encoded characters after the host; `nil` if there is none. It is for messages only: nothing is sent that
-    /// the user has not typed.
+    /// Suggests a URL for a text that cannot be sent: it adds a scheme, removes blanks at the ends, and percent-encodes
+    /// characters after the host. Returns `nil` if that does not help. Messages show the suggestion; it is never sent.
     static func suggestion(for text: String) -> String? {
         var rest = text.drop(while: \.isWhitespace)
         while rest.last?.isWhitespace == true { rest.removeLast() }

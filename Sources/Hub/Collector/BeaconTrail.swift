@@ -71,7 +71,7 @@ struct BeaconTrail: Sendable {
     private var openSeconds = 0
     /// Why it is certain that the receivers worked during the silence: `restart` if one of them was dead meanwhile.
     private var proof = ListeningClock.Proof.report
-    /// The sum of the numbers of the receivers' periods of listening at the last silent second.
+    /// Each receiver numbers its periods of listening. This sum of the numbers changes when any receiver begins a new one.
     private var periods = 0
     private var listenedSeconds = 0
     private var heardSeconds = 0

@@ -77,7 +77,7 @@ enum RoomKeys {
                 decoder.error("these corners enclose no area: give at least three, in order around the room", at: node)
                 return nil
             },
-        "Corners of the room in order, such as [[0, 0], [4, 0], [4, 3], [0, 3]]. The first may be repeated at the end.",
+        "Corners of the room in order, such as [[0, 0], [4, 0], [4, 3], [0, 3]]. The last corner may repeat the first.",
         isRequired: true)
     static let section = Section("A room.", [name, outline])
 }

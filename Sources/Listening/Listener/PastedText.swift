@@ -206,7 +206,7 @@ public struct PastedText: Sendable {
         fail(.wrongLength(packet: packet.name, stated: packet.length, found: packet.octets.count), packet.line)
     }
 
-    /// Takes packets with their H4 type bytes. The last one may continue on the next line.
+    /// Reads packets that begin with their H4 type byte. The last packet may continue on the next line.
     private mutating func take(h4 octets: [UInt8], _ number: Int) {
         var rest = octets[...]
         while !rest.isEmpty {

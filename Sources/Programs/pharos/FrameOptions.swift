@@ -39,7 +39,7 @@ struct LiveOptions {
 }
 
 extension MeasuredPowerRule {
-    /// The measured power without one that was measured.
+    /// The measured power of a beacon that nobody has calibrated.
     static let typical = MeasuredPowerRule.atOneMeter(BeaconProfile.typicalMeasuredPower)
 }
 

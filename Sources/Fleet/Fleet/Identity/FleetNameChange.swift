@@ -26,7 +26,7 @@ public struct FleetNameChange: Sendable {
     }
 
     public let kind: Kind
-    /// The path of a group, or the name of a beacon.
+    /// The former path of the group, or the former name of the beacon.
     public let old: String
     public let new: String
     /// The last name of `new`.
@@ -133,7 +133,8 @@ public struct FleetNameChange: Sendable {
         return edits
     }
 
-    /// The cell of a row that has the old name, and its new contents; `nil` if the table belongs to the group.
+    /// Finds the cell of `row` that contains the old name. Returns its place and its new text; `nil` if the group itself
+    /// names the table, so that no cell contains the name.
     private func cell(of row: Fleet.Row, _ path: [String], _ depth: Int) -> (range: Range<Int>, text: String)? {
         let (table, columns) = (row.table.table, row.table.columns)
         var cells = CSVRow()

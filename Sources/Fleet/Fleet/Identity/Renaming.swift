@@ -19,7 +19,8 @@ extension Allocator {
             let parent = group.path.dropLast()
             let new = group.pathText
             var old = (parent + [was]).joined(separator: "/")
-            // A retired group with a former name that is in use again may get the name once more.
+            // A renaming that the lock records counts as done. It is done once more if the new name has retired since and
+            // the former name is in use again.
             let isFree = !allocation.lock.isInUse(group: new) && allocation.lock.isInUse(group: old)
             let isRecorded = allocation.lock.formerNames(ofGroup: new).contains(was)
             if isRecorded, !isFree || current.contains(old) { continue }

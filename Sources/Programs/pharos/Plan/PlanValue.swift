@@ -25,7 +25,8 @@ enum PlanValue {
         try OptionValue.interval(text, in: AdvertisingInterval.legacyRange, called: "20 ms...10.24 s")
     }
 
-    /// A share of 0...1, or a number in percent: with a percent sign, or from 2 to 100.
+    /// Reads a share such as `0.95`, or percent such as `95%` and `95`. A number without a sign is a share up to 1, and
+    /// percent from 2 on.
     static func share(_ text: String) throws -> Double {
         let hasSign = text.hasSuffix("%")
         var digits = hasSign ? text.dropLast() : text[...]
