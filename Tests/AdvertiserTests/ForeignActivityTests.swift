@@ -267,6 +267,14 @@ private struct Monitored {
         #expect(monitored.finding(LESetAdvertisingEnable(true)) == nil)
     }
 
+    @Test func theProgramThatScansIsNamedUntilItStops() {
+        var monitored = Monitored(.managed(instances: [1]))
+        for (code, program) in [(0x0023, "bluetoothd"), (0x0024, nil), (0x003A, "bluetoothd")] as [(UInt16, String?)] {
+            monitored.tell(.managementCommand(cookie: 1, ManagementPacket(code: code, index: 0, parameters: [7])))
+            #expect(monitored.activity.scanningProgram == program)
+        }
+    }
+
     @Test func instancesThatWereAddedAgainAreOnTheAir() throws {
         var monitored = Monitored(.managed(instances: [1]))
         let on = try LESetExtendedAdvertisingEnable(true, [.init(handle: 1)])
