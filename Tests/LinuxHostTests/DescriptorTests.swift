@@ -32,7 +32,7 @@ import Testing
         let reader = Collector()
         try BackgroundThread.start { reader.collect(octets.count, from: right) }
         try left.writeAll(octets, timeoutMilliseconds: 10_000)
-        #expect(eventually(milliseconds: 10_000) { reader.octets.count == octets.count })
+        #expect(eventually(milliseconds: 60_000) { reader.octets.count == octets.count })
         #expect(reader.octets == octets)
     }
 

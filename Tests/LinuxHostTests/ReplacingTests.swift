@@ -129,7 +129,7 @@ import Testing
             }
         }
         var seen = Set<[UInt8]>()
-        let done = eventually(milliseconds: 20_000) {
+        let done = eventually(milliseconds: 120_000) {
             if let octets = try? Files.read(path) { seen.insert([octets.first ?? 0, UInt8(octets.count / 5000)]) }
             return finished.octets.count >= 4
         }

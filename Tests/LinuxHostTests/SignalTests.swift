@@ -10,7 +10,7 @@ import Testing
     private func onItsOwnThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) throws -> Result {
         let box = Box<Result>()
         try BackgroundThread.start { box.put(body()) }
-        #expect(eventually(milliseconds: 10_000) { box.value != nil })
+        #expect(eventually(milliseconds: 60_000) { box.value != nil })
         return try #require(box.value)
     }
 
@@ -70,7 +70,7 @@ import Testing
             raise(SIGUSR1)
             return errorNumber {
                 _ = try NameLookup.answer(unless: signals) {
-                    _ = eventually(milliseconds: 10_000) { isOver.value == true }
+                    _ = eventually(milliseconds: 60_000) { isOver.value == true }
                     return nil
                 }
             }

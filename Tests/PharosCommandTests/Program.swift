@@ -152,7 +152,7 @@ final class RunningProgram {
 }
 
 /// Waits until `condition` holds, at most so long, looking every 5 ms.
-func eventually(milliseconds: Int = 10_000, _ condition: () -> Bool) -> Bool {
+func eventually(milliseconds: Int = 60_000, _ condition: () -> Bool) -> Bool {
     let deadline = MonotonicClock.nanoseconds() + UInt64(milliseconds) * 1_000_000
     while !condition() {
         if MonotonicClock.nanoseconds() >= deadline { return false }

@@ -5,7 +5,7 @@ internal import LinuxHost
 public func openDescriptors() -> Int { Files.names(in: "/proc/self/fd").count }
 
 /// Waits until `condition` holds, at most so long, looking every 5 ms.
-public func eventually(milliseconds: Int = 3000, _ condition: () throws -> Bool) rethrows -> Bool {
+public func eventually(milliseconds: Int = 60_000, _ condition: () throws -> Bool) rethrows -> Bool {
     let deadline = MonotonicClock.nanoseconds() + UInt64(milliseconds) * 1_000_000
     while try !condition() {
         if MonotonicClock.nanoseconds() >= deadline { return false }

@@ -133,7 +133,9 @@ public final class Service {
 
     private var reason: BeaconServiceError {
         if let failure = environment.openFailure { return failure }
-        if environment.isForeground, let failure = runner.failure { return .advertising(failure) }
+        if environment.isForeground, let failure = runner.failure {
+            return .advertising(environment.explain(failure))
+        }
         return .refused(.invalid, runner.supervisor.lastError ?? "")
     }
 

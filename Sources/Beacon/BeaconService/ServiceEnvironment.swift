@@ -326,6 +326,14 @@ extension ServiceEnvironment: AdapterEnvironment {
         return fault
     }
 
+    /// The error with which a session in the foreground ends. The kernel powers an adapter down when it is unplugged, and
+    /// reports that first; its list of adapters shows the cause.
+    func explain(_ error: SessionError) -> SessionError {
+        guard case .ended(.poweredDown, _) = error else { return error }
+        let fault = finder.explain(.gone("the adapter was powered down"))
+        return fault.cause == .adapterGone ? .ended(fault.cause, fault.text) : error
+    }
+
     /// Writes a message of the supervisor. In the foreground, the view shows success.
     func log(_ priority: Supervisor.LogPriority, _ text: String) {
         if isForeground, priority == .notice || priority == .info { return }
