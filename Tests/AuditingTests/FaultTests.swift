@@ -3,7 +3,7 @@ import EnduranceAudits
 import Testing
 
 /// An audit of a generated fleet with known faults finds all of them, and no other. The endurance program makes thousands
-/// of these audits.
+/// of these audits, with every fault.
 struct FaultTests {
     /// Shared by all tests, because its tables take long to compute.
     private static let model = {
@@ -16,15 +16,16 @@ struct FaultTests {
         UInt64(Fault.allCases.firstIndex(of: fault) ?? 0)
     }
 
-    @Test(arguments: Fault.allCases)
+    /// Every fourth fault.
+    @Test(arguments: stride(from: 0, to: Fault.allCases.count, by: 4).map { Fault.allCases[$0] })
     func alone(_ fault: Fault) {
         var model = Self.model
         let trial = AuditTrial.alone(fault, seed: 1000 + Self.seed(fault), &model)
         #expect(trial.complaints + trial.excess == [], "seed \(trial.seed)")
     }
 
-    /// Every sixth fault, together with two others.
-    @Test(arguments: stride(from: 0, to: Fault.allCases.count, by: 6).map { Fault.allCases[$0] })
+    /// Every tenth fault, together with two others.
+    @Test(arguments: stride(from: 2, to: Fault.allCases.count, by: 10).map { Fault.allCases[$0] })
     func threeAtATime(_ fault: Fault) {
         var model = Self.model
         let seed = Self.seed(fault)
@@ -33,7 +34,7 @@ struct FaultTests {
         #expect(trial.complaints + trial.excess == [], "\(trial.faults), seed \(trial.seed)")
     }
 
-    @Test(arguments: UInt64(5000)..<5004)
+    @Test(arguments: UInt64(5000)..<5002)
     func cleanFleets(_ seed: UInt64) {
         var model = Self.model
         let trial = AuditTrial.clean(seed: seed, &model)

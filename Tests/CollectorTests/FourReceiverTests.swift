@@ -98,7 +98,7 @@ private struct Seen {
         let track = walk == "diagonal" ? FourReceivers.diagonal : FourReceivers.across
         var (wrong, total, errors) = (0, 0, [Double]())
         let fresh = try FourReceivers.collector()
-        for _ in 0..<24 {
+        for _ in 0..<12 {
             var collector = fresh
             for (second, place) in track.enumerated() {
                 let time = 1_000_000_000_000 + second * 1000
@@ -123,7 +123,8 @@ private struct Seen {
         #expect(p95 <= 0.7, "95 % within \(p95) m")
     }
 
-    @Test(arguments: 0..<4)
+    /// A receiver of each room. The others stand at mirrored places.
+    @Test(arguments: [0, 3])
     func oneDeadReceiverForAnHourMakesNobodyLeaveAndNoRoomWrong(dead: Int) throws {
         var random = SeededRandom(UInt64(100 + dead))
         var collector = try FourReceivers.collector()

@@ -55,7 +55,7 @@ struct AllocationTests {
     }
 
     @Test(
-        "nobody else's identity changes, whatever is added, removed, reordered, renamed or replaced", arguments: 1...40)
+        "nobody else's identity changes, whatever is added, removed, reordered, renamed or replaced", arguments: 1...15)
     func staysTheSame(seed: Int) throws {
         var random = SplitMix64(seed: UInt64(seed))
         var boxes = (0..<Int.random(in: 1...12, using: &random)).map {
@@ -189,14 +189,20 @@ struct AllocationTests {
         #expect(again.identities == before.identities)
     }
 
-    @Test("65536 minors are given out, and not one more")
+    @Test("65536 minors are given out, and one more only when a beacon is released")
     func exhaustsMinors() throws {
-        let boxes = (0..<65_537).map { Box(name: "b\($0)", site: 0, serial: "") }
-        let full = try Self.allocate(Array(boxes.dropLast()), nil)
+        let boxes = (0..<65_536).map { Box(name: "b\($0)", site: 0, serial: "") }
+        let newcomer = [Box(name: "n", site: 0, serial: "")]
+        let full = try Self.allocate(boxes, nil)
         #expect(full.problems == [])
         #expect(Set(full.allocation.lock.entries.map(\.minor)).count == 65_536)
-        let over = try Self.allocate(boxes, full.allocation.lock)
+        let over = try Self.allocate(boxes + newcomer, full.allocation.lock)
         #expect(over.problems.contains { $0.description.contains("all 65536 minor numbers of \"site0\"") })
+        // A beacon that is released in the same run makes room.
+        let after = try Self.allocate(Array(boxes.dropFirst()) + newcomer, full.allocation.lock, releasing: ["b0"])
+        #expect(after.problems == [])
+        #expect(after.allocation.changes.released == ["b0"] && after.allocation.changes.retired == [])
+        #expect(Set(after.allocation.lock.entries.map(\.minor)).count == 65_536)
     }
 
     @Test("addresses are static random ones, and follow from the names")
@@ -287,18 +293,6 @@ struct AllocationTests {
         #expect(second.allocation.renumbered.map(\.name) == ["y"])
         let back = try Self.allocate(Self.boxes("y"), try Self.written(second.allocation.lock))
         #expect(back.allocation.identities["y"] == first.allocation.identities["x"])
-    }
-
-    @Test("a full part takes a newcomer when a beacon that goes is released in the same run")
-    func releasesInTheSameRun() throws {
-        let boxes = (0..<65_536).map { Box(name: "b\($0)", site: 0, serial: "") }
-        let full = try Self.allocate(boxes, nil)
-        let next = Array(boxes.dropFirst()) + [Box(name: "n", site: 0, serial: "")]
-        let after = try Self.allocate(next, full.allocation.lock, releasing: ["b0"])
-        #expect(after.problems == [])
-        #expect(after.allocation.changes.released == ["b0"] && after.allocation.changes.retired == [])
-        let minors = Set(after.allocation.lock.entries.map(\.minor))
-        #expect(minors.count == 65_536)
     }
 
     @Test("the last instance number is given out once")

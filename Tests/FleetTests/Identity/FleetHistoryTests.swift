@@ -139,10 +139,10 @@ struct FleetHistoryTests {
 
     private static let generations = 8
 
-    /// 5 × 100 histories.
+    /// 5 × 40 histories.
     @Test("no edit is refused, and no identity is forgotten or given to another beacon", arguments: 0..<5)
     func keepsIdentities(part: Int) throws {
-        for seed in (part * 100)..<(part * 100 + 100) { try follow(UInt64(seed)) }
+        for seed in (part * 40)..<(part * 40 + 40) { try follow(UInt64(seed)) }
     }
 
     private func follow(_ seed: UInt64) throws {

@@ -134,7 +134,8 @@ struct LockTests {
         let lock = try #require(Self.decode(Self.good).lock)
         let text = lock.text
         for place in text.indices {
-            for bit in 0..<8 {
+            // Two of the eight bits, other ones at each place.
+            for bit in [place % 8, (place + 3) % 8] {
                 var damaged = text
                 damaged[place] ^= 1 << UInt8(bit)
                 let (read, problems) = FleetLock.decode(damaged, file: "f.lock.json")
@@ -169,17 +170,17 @@ struct LockTests {
     func readsLargeLocksWithAFleetNumber() throws {
         var lock = FleetLock(fleet: "f")
         lock.groups = [.init(path: "", major: 1)]
-        for number in 0..<20_000 {
+        for number in 0..<8_000 {
             lock.entries.append(.init(name: "beacon-\(number)", instance: UInt64(number)))
         }
         let text = lock.text
         let (read, problems) = FleetLock.decode(text, file: "f.lock.json")
         #expect(problems == [])
-        #expect(read?.entries.count == 20_000 && read?.groups.count == 1)
+        #expect(read?.entries.count == 8_000 && read?.groups.count == 1)
         var damaged = text
         damaged[text.count / 2] = 0x21
         let (_, faults) = FleetLock.decode(damaged, file: "f.lock.json")
-        #expect((faults.first?.line ?? 0) > 5_000)
+        #expect((faults.first?.line ?? 0) > 2_000)
     }
 
     @Test("a lock of another fleet is not taken")
