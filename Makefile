@@ -5,7 +5,7 @@ FLAGS := --explicit-target-dependency-import-check error
 
 PARTS := structure swift oracles long-oracles homeassistant release lab package rollout endurance threads documentation fuzz
 
-.PHONY: run test test-all unit setup static install uninstall deb $(PARTS:%=test-%) format lint benchmark clean
+.PHONY: run test test-all unit setup static install uninstall deb image $(PARTS:%=test-%) format lint benchmark clean
 
 # Builds pharos, and shows a beacon on the built-in virtual controller for ten seconds.
 run: setup
@@ -45,6 +45,10 @@ uninstall:
 deb: static
 	@Tests/Support/setup deb
 	@systemd/debian/build
+
+# An OCI image of the static program, in .build.
+image: static
+	@systemd/oci-image
 
 # One part of the tests: make test-oracles
 $(PARTS:%=test-%):
