@@ -5,7 +5,7 @@ FLAGS := --explicit-target-dependency-import-check error
 
 PARTS := structure swift oracles long-oracles homeassistant release lab package rollout endurance threads documentation fuzz
 
-.PHONY: run test test-all unit setup static install uninstall deb image $(PARTS:%=test-%) format lint benchmark clean
+.PHONY: run test test-all unit setup static install uninstall deb image test-kernels $(PARTS:%=test-%) format lint benchmark clean
 
 # Builds pharos, and shows a beacon on the built-in virtual controller for ten seconds.
 run: setup
@@ -49,6 +49,11 @@ deb: static
 # An OCI image of the static program, in .build.
 image: static
 	@systemd/oci-image
+
+# The lab on the kernels of Debian 12, Debian 13, its backports and the next release; prints a table.
+test-kernels: static
+	@Tests/Support/setup test-all
+	@Tests/Lab/kernels .build/pharos
 
 # One part of the tests: make test-oracles
 $(PARTS:%=test-%):

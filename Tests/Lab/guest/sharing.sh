@@ -15,7 +15,7 @@ for air in raspberry-pi intel; do
     esac
     prepare sharing_opens "$air"
     lab_test sharing/$air/raw/scan sends_beside raw scan 12
-    lab_test sharing/$air/raw/long-scan sends_beside raw scan "${LAB_LONG_SCAN:-30}"
+    lab_test sharing/$air/raw/long-scan sends_beside raw scan 90
     lab_test sharing/$air/raw/advertise sends_beside raw advertise 8
     lab_test sharing/$air/raw/both sends_beside raw both 12
     lab_test sharing/$air/mgmt/scan sends_beside mgmt scan 12
