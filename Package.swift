@@ -136,7 +136,7 @@ let libraries: [Target] = [
         "Inventory", in: "Hub",
         [
             "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration", "HCITransports", "LinuxHost",
-            "Listener", "Sightings", "Sites",
+            "Listener", "Planner", "Sightings", "Sites",
         ]),
     library(
         "Messaging", in: "Hub",

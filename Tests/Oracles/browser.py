@@ -93,9 +93,18 @@ class Browser:
         """The whole page, from its top to its end."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
         clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+        return self.picture(path, clip).convert("L")
+
+    def picture(self, path: Path, clip: dict) -> Image.Image:
+        """A part of the page, in colours."""
         shot = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
         path.write_bytes(base64.b64decode(shot["data"]))
-        return Image.open(io.BytesIO(path.read_bytes())).convert("L")
+        return Image.open(io.BytesIO(path.read_bytes())).convert("RGB")
+
+    def printed(self) -> bytes:
+        """The page as a PDF document on the paper that the page asks for."""
+        document = self.call("Page.printToPDF", preferCSSPageSize=True, printBackground=True)
+        return base64.b64decode(document["data"])
 
     def complaints(self) -> list[str]:
         """Errors and warnings of the console, exceptions that nobody caught, and violations of the page's policy."""

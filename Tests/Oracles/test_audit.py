@@ -212,6 +212,8 @@ def test_the_text_fits_a_terminal_and_the_page_is_escaped(tmp_path, boxes):
     assert "6 of 9 advertisements are not as they should be" in result.out
     html = page.read_text()
     assert html.count("<table>") == 2 and "wrong-octets" not in html and "silent" in html
+    # The worst first, coloured; those without problems are folded.
+    assert html.index('<tr class="bad">') < html.index('<details class="data"') < html.index('<tr class="good">')
     assert "box1 ibeacon" in html and len(html) < 500_000
 
 

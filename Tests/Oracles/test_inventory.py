@@ -401,7 +401,7 @@ def test_mail_goes_by_sendmail_without_a_shell(tmp_path, counted):
     assert sorted(message.keys()) == ["Content-Type", "MIME-Version", "Subject", "To"]
     text, page = message.get_payload()
     assert "1 of 4 found" in text.get_payload(decode=True).decode()
-    assert page.get_content_type() == "text/html" and b"<!DOCTYPE html>" in page.get_payload(decode=True)
+    assert page.get_content_type() == "text/html" and b"<!doctype html>" in page.get_payload(decode=True)
     for bad in ("-oQ/tmp@x", "a@b\nBcc: c@d", "a b@c", "a", "", "a@b,c@d", "$(id)@x y"):
         (tmp_path / "mail").unlink(missing_ok=True)
         assert mail("--mail-to", bad).returncode == 64 and not (tmp_path / "mail").exists()

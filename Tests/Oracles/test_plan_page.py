@@ -232,13 +232,13 @@ def test_the_chart_of_intervals_decides_and_never_crosses(browser, tmp_path):
         "--beacons": 100, "--detect-within-s": 15, "--probability": 0.95, "--scanner": "android-low-power"}, tmp_path)
     opened(browser, page)
     assert browser.value("document.querySelector('main figure').id") == "deciding"
-    sentence = browser.value("document.querySelector('.reconciliation').textContent")
+    sentence = browser.value("document.querySelector('.reconciliation').textContent").replace("\u00a0", " ")
     assert "longest interval" in sentence
     # The script marks the same two intervals as the sentence names.
     for name in ("bestLatencyIntervalMs", "bestThroughputIntervalMs"):
         assert f"{number(browser, name):g} ms" in sentence, name
     lines = browser.value(
-        """[...document.querySelectorAll('#deciding path.line')].map(path => path.getAttribute('d'))"""
+        """[...document.querySelectorAll('#deciding svg.wide path.line')].map(path => path.getAttribute('d'))"""
     )
     heights = [{x: float(y) for x, y in re.findall(r"[ML]([-\d.]+) ([-\d.]+)", line)} for line in lines]
     wanted, half, most, nearly_all = heights

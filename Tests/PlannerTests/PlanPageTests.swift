@@ -166,7 +166,7 @@ import Testing
             #expect(reader.tags.count { $0.hasPrefix("<svg") } == 3, "\(kind)")
             #expect(reader.identifiers.isSuperset(of: ["controls", "sentence", "reset", "intervalMs", "plan"]))
             #expect(html.contains(#""kind":"\#(kind)""#))
-            #expect(html.contains("What the command below answered"))
+            #expect(html.contains("Answer of the command below"))
         }
     }
 
@@ -200,7 +200,7 @@ import Testing
         #expect(path.count { $0 == "M" } == 3 && path.count { $0 == "L" } == 1)
         // A value alone between two gaps is a dot.
         #expect(path.hasSuffix("h0"))
-        #expect(html.contains("An interrupted line means: not within 60 s."))
+        #expect(html.contains("An interrupted line means: not within 60\u{A0}s."))
         #expect(html.contains("target: 3 s"))
     }
 }

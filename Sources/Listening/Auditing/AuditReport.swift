@@ -300,19 +300,12 @@ extension AuditReport {
             let count = count(verdict)
             return count > 0 ? .init(verdict.rawValue, "\(count)", unit: "advertisements") : nil
         }
-        let wrong = advertisements.filter { !$0.reasons.isEmpty }
-        if !wrong.isEmpty {
-            content.tables.append(
-                .init(
-                    caption: "Advertisements with a wrong verdict", header: ["advertisement", "verdict", "why"],
-                    rows: wrong.flatMap { audit in
-                        zip(audit.verdicts, audit.reasons).map { [audit.name, $0.rawValue, $1] }
-                    }))
-        }
-        content.tables.append(table)
+        content.tables += tables
         if !warnings.isEmpty {
-            content.tables.append(
-                .init(caption: "Warnings", header: ["warning", "what"], rows: warnings.map { [$0.name, $0.sentence] }))
+            var table = PlanPageContent.DataTable(
+                caption: "Warnings", header: ["warning", "meaning"], rows: warnings.map { [$0.name, $0.sentence] })
+            table.marks = warnings.map { _ in .warning }
+            content.tables.append(table)
         }
         content.notes = [
             "One event is due in each interval plus 5 ms, during the time in which a receiver listened.",
@@ -324,26 +317,58 @@ extension AuditReport {
         return PlanPage(content)
     }
 
-    private var table: PlanPageContent.DataTable {
-        .init(
-            caption: "All advertisements",
-            header: [
-                "advertisement", "identity", "verdict", "heard", "owed", "share %", "interval ms", "asked ms",
-                "longest silence s", "explained s", "mean dBm", "sd dB", "address",
-            ],
-            rows: advertisements.map { audit in
-                [
-                    audit.name, audit.expected.title, audit.verdicts.first?.rawValue ?? "unjudged", "\(audit.heard)",
-                    "\(audit.owed)", audit.share.map { NumberFormat.rounded($0 * 100, 1) } ?? "–",
-                    audit.intervalMicroseconds.map { NumberFormat.rounded(Double($0) / 1000, 1) } ?? "–",
-                    NumberFormat.rounded(Double(audit.expected.intervalMicroseconds) / 1000, 1),
-                    audit.heard > 0
-                        ? NumberFormat.rounded(Double(audit.longestSilenceMicroseconds) / 1_000_000, 1) : "–",
-                    audit.silenceLimitMicroseconds.map { NumberFormat.rounded(Double($0) / 1_000_000, 1) } ?? "–",
-                    audit.meanLevel.map { NumberFormat.rounded($0, 1) } ?? "–",
-                    audit.levelDeviation.map { NumberFormat.rounded($0, 1) } ?? "–",
-                    audit.sender.map { "\($0.address)" } ?? "–",
-                ]
-            })
+    /// The advertisements with a wrong verdict, the worst first and with the reasons; then those without, folded.
+    private var tables: [PlanPageContent.DataTable] {
+        let wrong = advertisements.filter { !$0.reasons.isEmpty }.sorted {
+            ($0.severity, $0.share ?? 0, $0.name) < ($1.severity, $1.share ?? 0, $1.name)
+        }
+        let rest = advertisements.filter(\.reasons.isEmpty).sorted {
+            ($0.share ?? 0, $0.name) < ($1.share ?? 0, $1.name)
+        }
+        var tables: [PlanPageContent.DataTable] = []
+        if !wrong.isEmpty {
+            var table = PlanPageContent.DataTable(
+                caption: "Advertisements with problems, the worst first", header: Self.columns + ["reason"],
+                rows: wrong.map { $0.row + [$0.reasons.joined(separator: "; ")] })
+            table.marks = wrong.map { _ in .bad }
+            tables.append(table)
+        }
+        if !rest.isEmpty {
+            var table = PlanPageContent.DataTable(
+                caption: "\(wrong.isEmpty ? "All" : "The other") \(rest.count) advertisements, the weakest first",
+                header: Self.columns, rows: rest.map(\.row))
+            table.marks = rest.map { $0.verdicts.isEmpty ? nil : .good }
+            table.isFolded = rest.count > Self.shownRows || !wrong.isEmpty
+            tables.append(table)
+        }
+        return tables
+    }
+
+    /// More advertisements without problems than this are folded.
+    private static let shownRows = 12
+
+    private static let columns = [
+        "advertisement", "verdict", "received", "due", "interval (ms)", "asked (ms)", "level (dBm)",
+    ]
+}
+
+extension AdvertisementAudit {
+    /// The rank of the first verdict: 0 for the worst.
+    fileprivate var severity: Int {
+        let ranks: [AuditVerdict] = [
+            .impostor, .cloned, .wrongOctets, .silent, .wrongAddress, .wrongInterval, .longSilence, .weak, .telemetry,
+        ]
+        return verdicts.compactMap { ranks.firstIndex(of: $0) }.min() ?? ranks.count
+    }
+
+    /// The cells of the page.
+    fileprivate var row: [String] {
+        [
+            name, verdicts.isEmpty ? "unjudged" : verdicts.map(\.rawValue).joined(separator: ", "), "\(heard)",
+            "\(owed)",
+            intervalMicroseconds.map { NumberFormat.rounded(Double($0) / 1000, 1) } ?? NumberFormat.none,
+            NumberFormat.rounded(Double(expected.intervalMicroseconds) / 1000, 1),
+            meanLevel.map { NumberFormat.rounded($0, 0) } ?? NumberFormat.none,
+        ]
     }
 }

@@ -55,6 +55,16 @@ public struct CollisionQuestion: Sendable {
         answer.state(.saturated, .flag(model.fleetLoad > Self.saturation))
         answer.state(.advertisements, .list(streams.map { quantity($0) }))
         show(streams, in: &answer)
+        if air.origin != nil, streams.count > 1 {
+            answer.pictures.page.bars = .init(
+                title: "Collision-free packets by advertisement",
+                caption: "The share of the packets of each advertisement that reach a receiver without a collision.",
+                bars: streams.sorted { $0.clear < $1.clear }.map {
+                    .init(
+                        name: "\($0.frame.name), every \($0.frame.interval), \(NumberFormat.beacons($0.beacons))",
+                        share: $0.clear)
+                })
+        }
         try addCapture(to: &answer)
         try addPicture(to: &answer)
         if model.fleetLoad > Self.saturation { answer.note(try saturation()) }
@@ -268,7 +278,7 @@ public struct SitesCollisionQuestion: Sendable {
         let fleet = sites.first?.air.origin?.fleet ?? ""
         var rows: [(name: String, share: Double)] = []
         var answers: [PlanQuantity] = []
-        var answer = PlanAnswer(title: "Collisions of the sites of \(fleet)", sentence: "")
+        var answer = PlanAnswer(title: "Collisions at the sites of \(fleet)", sentence: "")
         for site in sites {
             let air = site.air
             let name = (air.origin?.site).flatMap { $0.isEmpty ? nil : $0 } ?? NumberFormat.none
@@ -288,6 +298,11 @@ public struct SitesCollisionQuestion: Sendable {
                 "\(NumberFormat.percent(worst.share)) of the packets reach a receiver without a collision at \(worst.name), the "
                 + "fullest of the \(sites.count) sites of the fleet \(fleet)."
         }
+        answer.pictures.page.bars = .init(
+            title: "Collision-free packets by site",
+            caption:
+                "The share of the packets of each site that reach a receiver without a collision, the smallest first.",
+            bars: rows.sorted { $0.share < $1.share }.map { .init(name: $0.name, share: $0.share) })
         answer.state(.fleet, .word(fleet))
         answer.state(.sites, .list(answers))
         answer.note(

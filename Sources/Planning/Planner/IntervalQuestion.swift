@@ -60,7 +60,7 @@ public struct IntervalQuestion: Sendable {
     }
 
     private func found() throws(AirtimeError) -> PlanAnswer {
-        var answer = PlanAnswer(title: "The interval for \(beacons) beacons", sentence: sentence)
+        var answer = PlanAnswer(title: "Advertising interval for \(beacons) beacons", sentence: sentence)
         if case .impossible = advice.outcome { answer.holds = false }
         let clear = advice.collisionFreeProbability
         if let fleet { answer.stateOrigin(of: fleet.air) }

@@ -1,5 +1,6 @@
 internal import Airtime
 internal import BluetoothTypes
+internal import Configuration
 public import Sites
 
 /// Asks which beacons are received on a floor, for its weakest spots, and where to put beacons.
@@ -79,11 +80,11 @@ public struct SiteQuestion: Sendable {
             after = try visit.points(&extended, observe)
             if after.count == positions.count { survey = extended }
         }
-        var answer = PlanAnswer(title: "Site \(site.name)", sentence: sentence(points, placement, after))
+        var answer = PlanAnswer(title: "Coverage of \(site.name)", sentence: sentence(points, placement, after))
         answer.holds = placement.map { $0.shortfall == nil } ?? true
-        state(points, spacing, in: &answer)
+        state(points, spacing, isBefore: placement != nil, in: &answer)
         answer.state(.interrupted, .flag(visit.isStopped))
-        for (name, walk) in walks { show(walk, name, in: &answer) }
+        for (name, walk) in walks { show(walk, placement == nil ? name : "\(name), today", in: &answer) }
         answer.state(.paths, .list(walks.map { quantity($0.1, $0.0) }))
         if let placement { state(placement, proposed, after, in: &answer) }
         let isMapped = proposed != nil && after.count == positions.count
@@ -192,8 +193,9 @@ public struct SiteQuestion: Sendable {
         let seconds = NumberFormat.duration(site.target.seconds)
         let probability = NumberFormat.percent(site.target.probability)
         let target = "a beacon within \(seconds) in \(probability) of the cases"
-        let today = "At \(NumberFormat.percent(holding(points))) of the places a receiver finds \(target)."
-        guard proposal != nil else { return today }
+        let found = "\(NumberFormat.percent(holding(points))) of the places a receiver finds \(target)."
+        guard proposal != nil else { return "At " + found }
+        let today = "Today, at " + found
         guard let placement else {
             return site.beacons.isEmpty ? Self.tooLarge : today + " " + Self.tooLarge
         }
@@ -225,26 +227,33 @@ public struct SiteQuestion: Sendable {
     private static let tooLarge =
         "No placement was computed: the floor is too large. Plan it in parts."
 
-    private func state(_ points: [SiteSurvey.Point], _ spacing: Double, in answer: inout PlanAnswer) {
+    /// - Parameter isBefore: True if a proposal follows, from which the numbers of today are told apart.
+    private func state(
+        _ points: [SiteSurvey.Point], _ spacing: Double, isBefore: Bool, in answer: inout PlanAnswer
+    ) {
+        let today = isBefore ? "today" : ""
         let weakest = Self.weakest(points)
         let heard = points.isEmpty ? 0 : points.reduce(0) { $0 + $1.reception.heard } / Double(points.count)
         let clear = points.map(\.reception.collisionFreeProbability).min()
         let shown = !site.beacons.isEmpty
         answer.state(.siteName, .word(site.name))
-        answer.state(.siteBeacons, .count(site.beacons.count))
+        answer.state(.siteBeacons, .count(site.beacons.count), remark: today)
         answer.state(.places, .count(points.count), remark: "\(NumberFormat.significant(spacing)) m apart")
         answer.state(.placeSpacing, .number(spacing))
-        answer.state(.holdingShare, .share(holding(points)), isInText: shown, remark: "of the places")
-        answer.state(.meanBeaconsHeard, .number(heard), isInText: shown, remark: "on average")
-        answer.state(.lowestCollisionFree, .share(clear), isInText: shown)
+        answer.state(
+            .holdingShare, .share(holding(points)), isInText: shown,
+            remark: isBefore ? "of the places, today" : "of the places")
+        answer.state(
+            .meanBeaconsHeard, .number(heard), isInText: shown, remark: isBefore ? "on average, today" : "on average")
+        answer.state(.lowestCollisionFree, .share(clear), isInText: shown, remark: today)
         answer.state(.weakestSpots, .list(weakest.map { quantity($0) }))
         guard shown else { return }
         for point in weakest {
             let place = point.reception.position
             answer.show(
-                "weak spot", .number(nil, unit: "m"),
+                isBefore ? "weak spot today" : "weak spot", .number(nil, unit: "m"),
                 shown: "\(NumberFormat.significant(place.x)), \(NumberFormat.significant(place.y))",
-                remark: remark(point))
+                remark: Self.remark(point, on: site))
         }
     }
 
@@ -261,7 +270,7 @@ public struct SiteQuestion: Sendable {
         return spots
     }
 
-    private func remark(_ point: SiteSurvey.Point) -> String {
+    fileprivate static func remark(_ point: SiteSurvey.Point, on site: Site) -> String {
         guard let best = point.reception.best else { return "no beacon is received here" }
         return
             "found within \(NumberFormat.duration(site.target.seconds)) in \(NumberFormat.percent(point.detectedShare)): "
@@ -305,22 +314,34 @@ public struct SiteQuestion: Sendable {
                 (.weakestShare, .share(placement.weakestShare)), (.reached, .flag(placement.shortfall == nil)),
             ]))
         answer.show(
-            placement.kept > 0 ? "more beacons" : "proposed beacons", .count(placement.positions.count),
-            remark: "at least \(placement.least) are needed\(site.mounts.isEmpty ? "" : " at the listed mounts")")
-        if placement.kept > 0 { answer.show("beacons kept", .count(placement.kept)) }
-        answer.show("their weakest place", .share(placement.weakestShare), remark: "of the cases find a beacon in time")
+            placement.kept > 0 ? "beacons to add" : "proposed beacons", .count(placement.positions.count),
+            remark:
+                "proposed; at least \(placement.least) are needed\(site.mounts.isEmpty ? "" : " at the listed mounts")")
+        if placement.kept > 0 { answer.show("beacons kept", .count(placement.kept), remark: "with the proposal") }
+        answer.show(
+            "found at the weakest place", .share(placement.weakestShare), remark: "of the cases, with the proposal")
         if !after.isEmpty {
-            answer.show("target then reached at", .share(holding(after)), remark: "of the places")
+            answer.show("target reached at", .share(holding(after)), remark: "of the places, with the proposal")
         }
-        for beacon in proposed?.beacons.prefix(Self.listedBeacons) ?? [] {
-            let place = [beacon.position.x, beacon.position.y].map { NumberFormat.significant($0) }
-            answer.show(beacon.name, .number(nil, unit: "m"), shown: place.joined(separator: ", "))
-        }
+        show(proposed, in: &answer)
         if let count = proposed?.added, count > Self.listedBeacons {
             answer.note(
                 "\(count - Self.listedBeacons) more proposed beacons are in the JSON output, on the page and in the files of "
                     + "--write-site and --write-fleet.")
         }
+    }
+
+    /// Lists the proposed beacons: all on the page, the first ones in the text.
+    private func show(_ proposed: ProposedSite?, in answer: inout PlanAnswer) {
+        guard let proposed else { return }
+        let header = ["proposed beacon", "x (m)", "y (m)"]
+        let rows = proposed.beacons.map { beacon in
+            [beacon.name] + [beacon.position.x, beacon.position.y].map { NumberFormat.significant($0) }
+        }
+        answer.pictures.page.tables.append(.init(caption: "Proposed beacons", header: header, rows: rows))
+        var table = Table(header, alignment: [.left, .right, .right])
+        for row in rows.prefix(Self.listedBeacons) { table.add(row.map(TerminalText.line)) }
+        answer.pictures.terminal.append(.table(table, legend: ""))
     }
 
     /// The text lists this many proposed beacons.
@@ -403,10 +424,10 @@ private struct SitePicture {
         }
         let weakest = SiteQuestion.weakest(points)
         var plan = PlanPageContent.FloorPlan(
-            title: site.name,
+            title: proposed > 0 ? "Coverage with the proposed beacons" : "Coverage of the floor",
             caption:
                 "The share of cases in which a beacon is found within \(NumberFormat.duration(site.target.seconds)), at each "
-                + "place.",
+                + "place\(proposed > 0 ? ", with the proposed beacons" : "").",
             valueName: "found in time", unit: "%", isHigherBetter: true, target: 100 * site.target.probability,
             spotSpacing: spacing,
             outline: (site.outline?.corners ?? []).map { point($0) },
@@ -418,7 +439,10 @@ private struct SitePicture {
                 .init(point($0.reception.position), $0.reception.best == nil ? nil : 100 * $0.detectedShare)
             },
             paths: site.paths.map { path in .init(path.name, path.walk.corners.map { point($0) }) },
-            weakSpots: weakest.map { .init(point($0.reception.position), 100 * $0.detectedShare) })
+            weakSpots: weakest.map {
+                .init(
+                    point($0.reception.position), 100 * $0.detectedShare, remark: SiteQuestion.remark($0, on: site))
+            })
         plan.goal = goal
         return plan
     }

@@ -31,7 +31,7 @@ public struct WalkQuestion: Sendable {
             let seen = try walk.seenProbability { latency.received(within: min($0, latency.horizonSeconds)) ?? 1 }
             return (walk, latency, seen)
         }
-        var answer = PlanAnswer(title: "Walking past a beacon", sentence: sentence(walk, seen))
+        var answer = PlanAnswer(title: "Discovery while walking past a beacon", sentence: sentence(walk, seen))
         answer.stateOrigin(of: air)
         answer.state(.dwell, .seconds(walk.dwellSeconds))
         answer.state(.probabilitySeen, .share(seen), remark: "of the walks")

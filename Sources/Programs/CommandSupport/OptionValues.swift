@@ -8,6 +8,19 @@ package enum OptionValue {
         do { return try Hexadecimal.octets(text) } catch { throw Mistake("\(error)") }
     }
 
+    /// The name of a file for a web page. Names of pictures and documents are refused, because the file would be none.
+    package static func page(_ text: String) throws -> String {
+        let kinds = [
+            "pdf": "a PDF document", "png": "a picture", "jpg": "a picture", "jpeg": "a picture", "svg": "a drawing",
+        ]
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count > 1, let kind = kinds[parts[parts.count - 1].lowercased()] else { return text }
+        let name = parts.dropLast().joined(separator: ".")
+        throw Mistake(
+            "it names \(kind), but the file will be a web page: name it \(name).html, then open it in a browser and print it "
+                + "to get a PDF")
+    }
+
     package static func uuid(_ text: String) throws -> FixedOctets<16> {
         try fixed(text, what: "a UUID")
     }

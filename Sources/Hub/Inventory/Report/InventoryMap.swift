@@ -79,10 +79,12 @@ public struct InventoryMap: Sendable {
         let (width, height) = (Self.width + 2 * Self.margin, self.height + 2 * Self.margin + 30)
         var body = ""
         if let outline = site?.outline {
-            body += "<path d=\"\(path(outline.corners))Z\" fill=\"#f6f8fa\" stroke=\"#57606a\" stroke-width=\"2\"/>\n"
+            body +=
+                "<path d=\"\(path(outline.corners))Z\" class=\"floor\" fill=\"#f6f8fa\" stroke=\"#57606a\" stroke-width=\"2\"/>\n"
         }
         for wall in site?.walls ?? [] {
-            body += "<path d=\"\(path([wall.from, wall.to]))\" stroke=\"#57606a\" stroke-width=\"2\"/>\n"
+            body +=
+                "<path d=\"\(path([wall.from, wall.to]))\" class=\"inner\" stroke=\"#57606a\" stroke-width=\"2\"/>\n"
         }
         var taken: [Inventory.Position: Int] = [:]
         for entry in entries {
@@ -97,18 +99,20 @@ public struct InventoryMap: Sendable {
             let (x, y) = (base.x + across * ring * 14, base.y + down * ring * 14)
             let state = entry.state.map { ", " + CountReport.words($0) } ?? ""
             body +=
-                "<circle cx=\"\(Self.number(x))\" cy=\"\(Self.number(y))\" r=\"6\" fill=\"\(ReportPage.color(entry.state))\">"
+                "<circle cx=\"\(Self.number(x))\" cy=\"\(Self.number(y))\" r=\"6\" "
+                + "class=\"\(ReportPage.styleClass(entry.state))\" fill=\"\(ReportPage.color(entry.state))\">"
                 + "<title>\(MarkupText.escaped("\(entry.item.name) (\(entry.item.id))\(state)"))</title></circle>\n"
             if placed <= Self.labelLimit {
                 body += "<text x=\"\(Self.number(x + 9))\" y=\"\(Self.number(y + 4))\">"
                 body += MarkupText.escaped(TerminalText.shortened(entry.item.name, to: 28)) + "</text>\n"
             }
         }
-        return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(Self.number(width)) \(Self.number(height))\" "
+        return
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plan\" viewBox=\"0 0 \(Self.number(width)) \(Self.number(height))\" "
             + "width=\"\(Self.number(width))\" height=\"\(Self.number(height))\" role=\"img\" "
             + "aria-label=\"\(MarkupText.escaped(MarkupText.shortened(title, to: 200))): \(placed) items on the plan\" "
             + "font-family=\"DejaVu Sans, Arial, Helvetica, sans-serif\" font-size=\"12\" fill=\"#1f2328\">\n"
-            + "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\(body)\(legend(height - 16))</svg>\n"
+            + "<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"white\"/>\n\(body)\(legend(height - 16))</svg>\n"
     }
 
     private func legend(_ y: Double) -> String {
@@ -117,25 +121,26 @@ public struct InventoryMap: Sendable {
         return all.enumerated().map { index, state in
             let x = Self.margin + Double(index) * 150
             return "<circle cx=\"\(Self.number(x))\" cy=\"\(Self.number(y - 4))\" r=\"6\" "
-                + "fill=\"\(ReportPage.color(state))\"/><text x=\"\(Self.number(x + 10))\" y=\"\(Self.number(y))\">"
+                + "class=\"\(ReportPage.styleClass(state))\" fill=\"\(ReportPage.color(state))\"/><text x=\"\(Self.number(x + 10))\" y=\"\(Self.number(y))\">"
                 + "\(state.map(CountReport.words) ?? "not counted")</text>\n"
         }.joined()
     }
 
     /// An HTML page with the drawing and a table of the items.
     public var html: String {
-        var body = "<h1>\(ReportPage.text(title))</h1>\n"
-        body += ReportPage.facts([("on the plan", "\(placed)"), ("without a position", "\(unplaced)")])
-        body += svg
+        var body = "<figure class=\"card\">\(svg)</figure>\n"
         body += ReportPage.table(
             caption: "Items", header: ["item", "place", "position m", "state"],
             rows: entries.map { entry in
                 [
                     ("\(entry.item.name) (\(entry.item.id))", ""), (entry.item.place ?? "", ""),
                     (entry.position.map { $0.json.line } ?? "none", ""),
-                    (entry.state.map(CountReport.words) ?? "not counted", entry.state?.rawValue ?? ""),
+                    (entry.state.map(CountReport.words) ?? "not counted", ReportPage.styleClass(entry.state)),
                 ]
             })
-        return ReportPage.html(title: "\(title): map", body: body)
+        let rest = unplaced == 0 ? "" : " \(unplaced) have no position and are only in the table."
+        return ReportPage.html(
+            title: "\(title): map", heading: title,
+            answer: "\(placed) of \(entries.count) items are on the plan.\(rest)", main: body)
     }
 }

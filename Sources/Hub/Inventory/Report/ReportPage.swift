@@ -1,19 +1,20 @@
 internal import BluetoothTypes
 internal import Configuration
+internal import Planner
 
-/// HTML pages without scripts and without resources from a network.
+/// The pages of counts, in the design of all pages and without scripts.
 enum ReportPage {
-    /// - Parameter markup: The body, with all text escaped.
-    static func html(title: String, body markup: String) -> String {
-        """
-        <!DOCTYPE html>
-        <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-        <title>\(text(title))</title><style>\(style)</style></head>
-        <body><main>
-        \(markup)</main></body></html>
-
-        """
+    /// - Parameters:
+    ///   - title: The title of the window.
+    ///   - heading: The heading of the page.
+    ///   - answer: The result in one sentence.
+    ///   - markup: The page's content, with all text escaped.
+    static func html(title: String, heading: String, answer: String, main markup: String) -> String {
+        "<!doctype html>\n<html lang=\"en\">\n"
+            + PageShell.head(title: text(title), styles: [PageStyle.text, style], script: nil)
+            + "<body>\n<header>\(PageShell.brand("Pharos, the inventory"))\n<h1>\(text(heading))</h1>\n"
+            + "<p class=\"answer\">\(HTMLEscaping.sentence(answer))</p></header>\n<main>\n\(markup)</main>\n"
+            + PageShell.footer(notes: []) + "</body>\n</html>\n"
     }
 
     static func text(_ raw: String) -> String { MarkupText.escaped(raw) }
@@ -23,7 +24,9 @@ enum ReportPage {
     /// - Parameter rows: The cells, each with its CSS class.
     static func table(caption: String, header: [String], rows: [[(text: String, style: String)]]) -> String {
         guard !rows.isEmpty else { return "" }
-        var result = "<div class=\"scroll\"><table><caption>\(text(caption))</caption><thead><tr>"
+        var result = "<section class=\"card\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+        result +=
+            "aria-label=\"\(text(caption))\"><table class=\"report\"><caption>\(text(caption))</caption><thead><tr>"
         for cell in header { result += "<th scope=\"col\">\(text(cell))</th>" }
         result += "</tr></thead><tbody>\n"
         for row in rows {
@@ -36,12 +39,13 @@ enum ReportPage {
             }
             result += "</tr>\n"
         }
-        return result + "</tbody></table></div>\n"
+        return result + "</tbody></table></div></section>\n"
     }
 
     /// A list of names and values.
     static func facts(_ facts: [(String, String)]) -> String {
-        "<dl>" + facts.map { "<dt>\(text($0.0))</dt><dd>\(text($0.1))</dd>" }.joined() + "</dl>\n"
+        "<section class=\"card\"><dl class=\"facts\">"
+            + facts.map { "<dt>\(text($0.0))</dt><dd>\(text($0.1))</dd>" }.joined() + "</dl></section>\n"
     }
 
     /// The colour of a state, on pages, maps and paper.
@@ -57,18 +61,40 @@ enum ReportPage {
         }
     }
 
-    private static var style: String {
-        let states = ItemState.allCases.map { ".\($0.rawValue){color:\(color($0));font-weight:600}" }.joined()
-        return "body{font:15px/1.45 system-ui,\"DejaVu Sans\",sans-serif;margin:0;color:#1f2328;background:#fff}"
-            + "main{max-width:1100px;margin:0 auto;padding:1.5rem}h1{margin:.2rem 0}h2{margin:1.5rem 0 .3rem}"
-            + "dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem}dt{color:#57606a}dd{margin:0}"
-            + "table{border-collapse:collapse;margin:1rem 0;width:100%}caption{text-align:left;font-weight:600;"
-            + "padding:.3rem 0}th,td{border-bottom:1px solid #d0d7de;padding:.25rem .6rem;text-align:left;"
-            + "vertical-align:top}tbody th{overflow-wrap:anywhere}thead th{color:#57606a}.scroll{overflow-x:auto}"
-            + "svg{max-width:100%;height:auto}.signature{margin-top:3rem;display:flex;gap:3rem}"
-            + ".signature span{border-top:1px solid #1f2328;flex:1;padding-top:.3rem}" + states
-            + "@media print{main{max-width:none;padding:0}thead{display:table-header-group}tr{break-inside:avoid}}"
+    /// The colour of a state on dark pages.
+    private static func darkColor(_ state: ItemState?) -> String {
+        switch state {
+        case .found: "#3fb950"
+        case .heard: "#d29922"
+        case .missing: "#ff7b72"
+        case .foreign: "#58a6ff"
+        case .duplicate: "#bc8cff"
+        case .lowBattery: "#f0883e"
+        case nil: "#8b949e"
+        }
     }
+
+    /// The class of a state.
+    static func styleClass(_ state: ItemState?) -> String { state?.rawValue ?? "unknown" }
+
+    /// What the pages of counts have in addition to the style of all pages.
+    private static let style: String = {
+        func rules(_ color: (ItemState?) -> String) -> String {
+            (ItemState.allCases.map { Optional($0) } + [nil]).map {
+                ".\(styleClass($0)){color:\(color($0))}svg .\(styleClass($0)){fill:\(color($0))}"
+            }.joined()
+        }
+        return ".facts{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem;margin:0}"
+            + ".facts dd{margin:0;font-size:1rem;font-weight:400;overflow-wrap:anywhere}"
+            + "table.report :is(td,thead th){text-align:left}table.report td{white-space:normal;min-width:4.5rem}"
+            + "td:is(.found,.heard,.missing,.foreign,.duplicate,.lowBattery){font-weight:600}"
+            + "p.missing{font-weight:600}.plan{display:block;width:100%;height:auto;margin-bottom:1.25rem}"
+            + ".plan text{fill:var(--ink);font-size:13px}.plan .paper{fill:var(--card)}"
+            + ".plan .floor{fill:var(--paper);stroke:var(--soft)}.plan .inner{stroke:var(--soft)}"
+            + ".signature{margin:3rem 0 1rem;display:flex;gap:3rem}"
+            + ".signature span{border-top:1px solid var(--ink);flex:1;padding-top:.3rem}"
+            + rules(color) + "@media screen and (prefers-color-scheme:dark){\(rules(darkColor))}"
+    }()
 }
 
 /// The texts that all forms of a report share.
@@ -145,13 +171,13 @@ extension CountReport {
 
     /// An HTML page, which can also be printed.
     public var html: String {
-        var body = "<h1>\(ReportPage.text(title))</h1>\n" + ReportPage.facts(facts)
+        var body = ReportPage.facts(facts)
         for warning in warnings { body += "<p class=\"missing\">\(ReportPage.text(warning))</p>\n" }
         body += ReportPage.table(
             caption: "Receivers", header: Self.receiverColumns,
             rows: receivers.map { Self.cells($0).map { ($0, "") } })
         let styled = outcomes.map { outcome in
-            Self.cells(outcome).enumerated().map { (text: $1, style: $0 == 2 ? outcome.state.rawValue : "") }
+            Self.cells(outcome).enumerated().map { (text: $1, style: $0 == 2 ? ReportPage.styleClass(outcome.state) : "") }
         }
         body += ReportPage.table(caption: "Items", header: Self.columns, rows: styled)
         body += ReportPage.table(
@@ -161,6 +187,7 @@ extension CountReport {
             caption: "Changes since \(previous ?? "the previous count")", header: ["item", "change"],
             rows: changes.map { [("\($0.name) (\($0.id))", ""), (Self.words($0), "")] })
         body += "<p class=\"signature\"><span>date</span><span>name</span><span>signature</span></p>\n"
-        return ReportPage.html(title: "\(title): count \(count)", body: body)
+        return ReportPage.html(
+            title: "\(title): count \(count)", heading: title, answer: summary, main: body)
     }
 }

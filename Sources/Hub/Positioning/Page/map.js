@@ -24,7 +24,10 @@
       });
       paths.forEach((parts, i) => { byId(`floor${number}shade${i}`).setAttribute("d", parts.join("")); });
     });
-    layer.shades.forEach((name, i) => { byId(`shade${i}Name`).textContent = name; });
+    layer.shades.forEach((name, i) => {
+      byId(`shade${i}Name`).textContent = name;
+      byId(`shade${i}`).hidden = !name;
+    });
     byId("layerName").textContent = layer.name;
     byId("layerCaption").textContent = layer.caption;
     for (const circle of document.querySelectorAll("circle.beacon")) {

@@ -42,6 +42,14 @@ struct FloorDrawing {
     /// A position in units of the drawing.
     func place(_ position: FloorPosition) -> (x: Double, y: Double) { frame.place(Self.point(position)) }
 
+    /// Begins a group that is drawn only inside the outline; without an outline, everywhere.
+    ///
+    /// - Parameter id: An id of its own on the page.
+    func beginInside(_ drawing: inout SVG, id: String, class style: String = "") {
+        let outline = SVGPath(line: content.outline.map(frame.place), isClosed: true)
+        drawing.beginGroup(class: style, clip: content.outline.isEmpty ? nil : (id, outline))
+    }
+
     /// Draws the outline and the walls.
     func drawWalls(in drawing: inout SVG) {
         drawing.path(SVGPath(line: content.outline.map(frame.place), isClosed: true), class: "outline")
@@ -110,7 +118,7 @@ struct PaperDrawing {
         text{font:14px sans-serif;fill:#17222e}.strong{font-weight:600}.label{font-size:12px}
         .label{stroke:#fff;stroke-width:3px;paint-order:stroke}.outline,.wall{fill:none;stroke:#17222e}
         .outline{stroke-width:2.5}.rule{stroke:#17222e;stroke-width:2}
-        .links{fill:none;stroke:#c0365b;stroke-width:3;stroke-linejoin:round}.fill{fill:#d9e6f2}
+        .links{fill:none;stroke:#c0365b;stroke-width:3;stroke-linejoin:round}.regions{opacity:.25}.fill{fill:#0b5c9e}
         .way{fill:none;stroke:#5b4bb5;stroke-width:2.5;stroke-dasharray:1 7;stroke-linecap:round}
         .beacon{fill:#e39a1d;stroke:#17222e;stroke-width:1.6}.place{fill:#fff;stroke:#17222e;stroke-width:1.6}
         .f0{fill:#14786a}.f1{fill:#3b9a8a}.f2{fill:#74bcab}.f3{fill:#b4dccc}

@@ -59,9 +59,13 @@ public struct LocatedTrack: Sendable {
         let run = shown.flatMap { [$0.answer.position, $0.truth?.position].compactMap(\.self) }
         let base = FloorDrawing(map, floor: floor, site: site, spots: places + run)
         var drawing = base.empty
+        let number = floors.firstIndex(of: floor) ?? 0
+        // One group, so that regions that overlap are as translucent as a single one.
+        base.beginInside(&drawing, id: "track\(number)inside", class: "regions")
         for region in shown.suffix(Self.regionLimit).compactMap(\.answer.region95) {
             drawing.path(SVGPath(line: region.polygon.map(base.place), isClosed: true), class: "fill")
         }
+        drawing.endGroup()
         base.drawWalls(in: &drawing)
         base.drawBeacons(in: &drawing, radius: 4)
         func path(_ position: (LocatedInstant) -> FloorPosition?) -> SVGPath {

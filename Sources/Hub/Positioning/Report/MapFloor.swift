@@ -16,6 +16,12 @@ struct MapFloor {
     let places: [Int]
     /// The numbers of the floor's cells in the picture.
     let cells: [Int]
+    /// The squares that are drawn: the cells, and around them the rest of the floor up to its outline, each with the number
+    /// of the nearest cell, whose colour it has.
+    let squares: [(cell: Int, position: FloorPosition)]
+
+    /// With more squares, only the cells are drawn.
+    private static let squareLimit = 6000
 
     /// The largest number of places with names and values next to them.
     private static let namedPlaces = 60
@@ -31,9 +37,46 @@ struct MapFloor {
             picture.map.places[$0].floor == floor && picture.map.places[$0].position != nil
         }
         self.cells = cells
+        squares = Self.squares(picture, cells, in: site?.outline)
         base = FloorDrawing(
             picture.map, floor: floor, site: site, spots: cells.map { picture.cells[$0].position })
     }
+
+    private static func squares(
+        _ picture: MapPicture, _ cells: [Int], in outline: FloorOutline?
+    ) -> [(cell: Int, position: FloorPosition)] {
+        let known = cells.map { (cell: $0, position: picture.cells[$0].position) }
+        guard let outline, let step = picture.step, let origin = known.first?.position,
+            let bounds = FloorBounds(outline.corners)
+        else { return known }
+        func index(_ position: FloorPosition) -> [Int] {
+            [Int(((position.x - origin.x) / step).rounded()), Int(((position.y - origin.y) / step).rounded())]
+        }
+        let low = index(bounds.low), high = index(bounds.high)
+        guard (high[0] - low[0] + 1) * (high[1] - low[1] + 1) <= squareLimit else { return known }
+        let covered = Set(known.map { index($0.position) })
+        var squares = known
+        for row in low[1]...high[1] {
+            for column in low[0]...high[0] where !covered.contains([column, row]) {
+                let position = FloorPosition(
+                    x: origin.x + Double(column) * step, y: origin.y + Double(row) * step)
+                let nearest = known.min { $0.position.distance(to: position) < $1.position.distance(to: position) }
+                if let nearest, touches(position, step, outline) { squares.append((nearest.cell, position)) }
+            }
+        }
+        return squares
+    }
+
+    /// True if a square has its middle, a corner or the middle of a side inside an outline.
+    private static func touches(_ middle: FloorPosition, _ side: Double, _ outline: FloorOutline) -> Bool {
+        let offsets = [-side / 2, 0, side / 2]
+        return offsets.contains { x in
+            offsets.contains { outline.contains(FloorPosition(x: middle.x + x, y: middle.y + $0)) }
+        }
+    }
+
+    /// True if squares beyond the cells are drawn.
+    var isExtended: Bool { squares.count > cells.count }
 
     /// The floors of a map in the order of its places.
     static func all(_ picture: MapPicture, site: Site?) -> [MapFloor] {
@@ -41,9 +84,9 @@ struct MapFloor {
         return picture.floors.enumerated().map { MapFloor(picture, floor: $1, number: $0, site: site) }
     }
 
-    /// The upper left corner of a cell in the drawing.
-    func corner(_ cell: Int) -> (x: Double, y: Double) {
-        let middle = base.place(picture.cells[cell].position)
+    /// The upper left corner of a square in the drawing.
+    func corner(_ position: FloorPosition) -> (x: Double, y: Double) {
+        let middle = base.place(position)
         return (middle.x - side / 2, middle.y - side / 2)
     }
 
@@ -60,13 +103,15 @@ struct MapFloor {
     func drawing(_ layer: MapLayer) -> SVG {
         var drawing = base.empty
         var paths = [SVGPath](repeating: SVGPath(), count: MapShades.count)
-        for cell in cells {
-            let corner = corner(cell)
+        for (cell, position) in squares {
+            let corner = corner(position)
             paths[layer.shades.shade(layer.values[cell])].addRectangle(corner.x, corner.y, side, side)
         }
+        base.beginInside(&drawing, id: "floor\(number)inside")
         for (index, path) in paths.enumerated() {
             drawing.path(path, class: "f\(index)", id: "floor\(number)shade\(index)")
         }
+        drawing.endGroup()
         base.drawWalls(in: &drawing)
         drawing.path(SVGPath(), class: "links", id: "floor\(number)links")
         base.drawBeacons(in: &drawing, radius: 5) { "floor\(number)beacon\($0)" }
@@ -110,11 +155,11 @@ public struct MapDrawing {
     ///   - site: The site whose walls and outline are drawn. `nil` for the site from which the map was made, if any.
     public init(_ picture: MapPicture, layer: MapLayer, title: String, site: Site? = nil) {
         let floors = MapFloor.all(picture, site: site ?? picture.map.modelSite)
-        let shades = layer.shades.names(unit: layer.unit).enumerated()
+        let shades = layer.shades.names(unit: layer.unit).enumerated().filter { !$0.element.isEmpty }
         paper = PaperDrawing(
             title: title, subtitle: layer.name,
             floors: floors.map { ($0.floor, $0.drawing(layer), $0.label(layer)) },
-            legend: shades.map { (name: $1, class: "f\($0)") })
+            legend: shades.map { (name: $0.element, class: "f\($0.offset)") })
     }
 
     /// The text of the file.

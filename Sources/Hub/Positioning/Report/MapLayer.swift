@@ -109,11 +109,11 @@ struct MapShades: Sendable {
         return worse.count
     }
 
-    /// The range of values of each shade.
+    /// The range of values of each shade; empty for a shade without any.
     func names(unit: String) -> [String] {
         (0..<Self.count).map { index in
             let ends = [bounds[index], bounds[index + 1]].sorted().map { NumberFormat.significant($0) }
-            return "\(ends[0]) to \(ends[1]) \(unit)"
+            return ends[0] == ends[1] ? "" : "\(ends[0]) to \(ends[1]) \(unit)"
         }
     }
 }

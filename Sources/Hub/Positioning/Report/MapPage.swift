@@ -52,8 +52,11 @@ public struct MapPage {
         let places = data.placeNumbers.map { (value: "\($0)", name: picture.map.places[$0].name) }
         let hasWalls = floors.contains { !($0.site?.walls.isEmpty ?? true) }
         let legend = HTML.legend(
-            layer.shades.names(unit: layer.unit).enumerated().map { .init("f\($0)", $1, id: "shade\($0)") } + [
+            layer.shades.names(unit: layer.unit).enumerated().map {
+                .init("f\($0)", $1, id: "shade\($0)", isHidden: $1.isEmpty)
+            } + [
                 .init("beacon", "beacon"), .init("place", "surveyed place"),
+                .init("links", "mistakes of the chosen place"),
             ] + (hasWalls ? [.init("wall", "wall: the wider, the more loss")] : []))
         let drawings = floors.map { floor in
             let name = floor.floor.map { "<h3>\(HTMLEscaping.text(HTMLEscaping.shortened($0, to: 60)))</h3>" } ?? ""
@@ -70,7 +73,7 @@ public struct MapPage {
             + "<noscript><p class=\"hint\">The controls need scripts. The tables below have the same numbers.</p>"
             + "</noscript>\n<p id=\"sentence\" role=\"status\" aria-live=\"polite\"></p>\n"
             + "<figure id=\"map\" class=\"card\"><figcaption><h2 id=\"layerName\">"
-            + "\(HTMLEscaping.text(layer.name))</h2><p id=\"layerCaption\">\(HTMLEscaping.text(layer.caption))</p>"
+            + "\(HTMLEscaping.text(layer.name))</h2><p id=\"layerCaption\">\(HTMLEscaping.sentence(layer.caption))</p>"
             + "</figcaption>\(legend)\(drawings.joined())</figure></section>\n"
     }
 
@@ -85,8 +88,9 @@ public struct MapPage {
 
     private func help(_ summary: MapSummary) -> String {
         guard !summary.advice.isEmpty else { return "" }
-        let items = summary.advice.map { "<li>\(HTMLEscaping.text($0))</li>" }
-        return "<section class=\"card\" aria-labelledby=\"helpTitle\"><h2 id=\"helpTitle\">What would help most</h2>"
+        let items = summary.advice.map { "<li>\(HTMLEscaping.sentence($0))</li>" }
+        return
+            "<section class=\"card\" aria-labelledby=\"helpTitle\"><h2 id=\"helpTitle\">Improvements that help most</h2>"
             + "<ul>\(items.joined())</ul></section>\n"
     }
 
@@ -114,7 +118,7 @@ enum MapPageText {
         return "<!doctype html>\n<html lang=\"en\">\n"
             + PageShell.head(title: title, styles: [PageStyle.text, MapStyle.text], script: script)
             + "<body>\n<header>\(PageShell.brand(brand))\n<h1>\(title)</h1>\n"
-            + "<p class=\"answer\">\(HTMLEscaping.text(answer))</p>\n"
+            + "<p class=\"answer\">\(HTMLEscaping.sentence(answer))</p>\n"
             + "<div class=\"command\"><code>\(HTMLEscaping.text(HTMLEscaping.shortened(command, to: 2000)))</code></div>"
             + "</header>\n<main>\n" + main + "</main>\n" + PageShell.footer(notes: notes) + end
             + "</body>\n</html>\n"
@@ -154,6 +158,11 @@ struct MapPageData {
         layers = subjects.compactMap { MapLayer($0, of: picture) }
         let perPlace = max(1, map.statistics.reduce(0) { $0 + $1.count } / max(1, map.places.count))
         placeNumbers = Array(floors.flatMap(\.places).sorted().prefix(max(20, Self.placeValues / divisor / perPlace)))
+        if floors.contains(where: \.isExtended) {
+            notes.append(
+                "Between the surveyed places and the outline, the colours are those of the nearest cell of the map. They are "
+                    + "less certain there.")
+        }
         if shown.count < map.beacons.count, !layers.isEmpty {
             notes.append(
                 "The \(shown.count) of \(map.beacons.count) beacons that were received most have a layer. `pharos map show "
@@ -192,9 +201,10 @@ struct MapPageData {
     }
 
     private func floor(_ floor: MapFloor) -> PageData {
-        let corners = floor.cells.map { floor.corner($0) }.flatMap { [$0.x, $0.y] }
+        let corners = floor.squares.map { floor.corner($0.position) }.flatMap { [$0.x, $0.y] }
         return .object([
-            ("cells", .list(floor.cells.map { .number(Double($0)) })), ("corners", .list(corners.map(Self.short))),
+            ("cells", .list(floor.squares.map { .number(Double($0.cell)) })),
+            ("corners", .list(corners.map(Self.short))),
             ("side", Self.short(floor.side)), ("places", .list(floor.places.map { .number(Double($0)) })),
         ])
     }

@@ -13,7 +13,9 @@ public struct MapSummary {
         self.picture = picture
     }
 
-    var title: String { map.site.map { "Map of \($0)" } ?? "A map of signals" }
+    var title: String {
+        map.site.map { "Signal map of \($0)" } ?? "Signal map of \(MapText.count(map.places.count, "place"))"
+    }
 
     /// The places and beacons of the map, and its errors.
     public var answer: String {

@@ -16,7 +16,10 @@ public struct TrackPage {
         self.command = command
     }
 
-    private var title: String { track.map.site.map { "A run in \($0)" } ?? "A run" }
+    private var title: String {
+        track.map.site.map { "Positions in \($0)" }
+            ?? "Positions over \(MapText.count(track.points.count + track.leftOut, "second"))"
+    }
 
     /// The whole page. It has no script and needs no network.
     public var html: String {
@@ -31,7 +34,7 @@ public struct TrackPage {
     private func text(_ rows: Int) -> String {
         let legend = HTML.legend(
             [
-                .init("links", "computed positions"), .init("fill", "95 % regions"), .init("place", "start and end"),
+                .init("links", "computed positions"), .init("region", "95 % regions"), .init("place", "start and end"),
                 .init("beacon", "beacon"),
             ] + (track.points.contains { $0.truth != nil } ? [.init("way", "true positions")] : []))
         let figures = track.floors.enumerated().map { index, floor in

@@ -51,5 +51,59 @@ const drawing = (() => {
     name.textContent = isThere ? text : "";
   }
 
-  return { byId, show, chart, path, draw, line, mark };
+  // The size of names on phones, and the rows of the names of several lines.
+  const LETTER = 12, DISTANCE = 6, FIRST_ROW = 20, ROW = 22;
+
+  // Rows and sides for the names of vertical lines: each name stands next to its own line, and no other line crosses it.
+  // MarkerLayout does the same.
+  function places(markers, width) {
+    const reach = ({ text }) => text.length * LETTER + DISTANCE;
+    const order = [...markers].sort((a, b) => a.x - b.x), left = [];
+    let limit = width;
+    for (const marker of [...order].reverse()) {
+      if (marker.x + reach(marker) <= limit || marker.x - reach(marker) < 0) continue;
+      left.push(marker);
+      limit = Math.min(limit, marker.x);
+    }
+    return [...left, ...order.filter(marker => !left.includes(marker))].map(marker => ({ ...marker, isLeft: left.includes(marker) }));
+  }
+
+  // Several vertical lines with their names: id, value and text of each.
+  function marks(plot, list) {
+    const known = list.map(([id, value, text]) => ({ id, text, x: isNumber(value) ? plot.across(value) : NaN }));
+    for (const { id, x } of known) if (!isNumber(x)) mark(plot, id, null, "");
+    places(known.filter(({ x }) => isNumber(x)), plot.right + 14).forEach(({ id, text, x, isLeft }, row) => {
+      const rule = byId(id), name = byId(`${id}Name`), y = FIRST_ROW + row * ROW;
+      rule.setAttribute("x1", x.toFixed(2));
+      rule.setAttribute("x2", x.toFixed(2));
+      rule.setAttribute("y1", String(y - 12));
+      name.setAttribute("x", (x + (isLeft ? -DISTANCE : DISTANCE)).toFixed(2));
+      name.setAttribute("y", String(y));
+      name.setAttribute("text-anchor", isLeft ? "end" : "start");
+      name.textContent = text;
+    });
+  }
+
+  // The labels of an axis below a chart, without those that would touch the previous one.
+  function writeTicks(id, plot, values, textOf) {
+    const parts = [];
+    let free = 0;
+    const add = (name, attributes, text) => {
+      const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+      for (const key in attributes) element.setAttribute(key, attributes[key]);
+      if (text) element.textContent = text;
+      parts.push(element);
+    };
+    for (const value of values) {
+      const x = plot.across(value), text = textOf(value), half = text.length * 6.4 + 2;
+      add("line", { class: "axis", x1: x.toFixed(2), x2: x.toFixed(2), y1: plot.bottom, y2: plot.bottom + 5 });
+      if (x - half < free) continue;
+      const place = Math.min(x, plot.right + 14 - half);
+      add("text", { class: "tick", x: place.toFixed(2), y: plot.bottom + 27, "text-anchor": "middle" }, text);
+      free = place + half;
+    }
+    byId(id).replaceChildren(...parts);
+  }
+
+  return { byId, show, chart, path, draw, line, mark, marks, places, writeTicks };
 })();

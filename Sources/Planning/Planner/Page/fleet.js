@@ -4,7 +4,7 @@
 const fleet = (() => {
   const { J, airtime, clear, lossAfterLoss, bestIntervals, captureBand } = models;
   const { isNumber, digits, percent, duration, milliseconds } = texts;
-  const { byId, show, chart, path, draw, line, mark } = drawing;
+  const { byId, show, chart, path, draw, line, marks } = drawing;
   const { latencyOf } = latency;
 
   function drawIntervals(plot, s, best) {
@@ -15,9 +15,11 @@ const fleet = (() => {
     const outline = bands.map(([T, band]) => [plot.across(T), plot.up(band.high)])
       .concat(bands.reverse().map(([T, band]) => [plot.across(T), plot.up(band.low)]));
     draw("captureBand", outline.length ? `${path(outline)}Z` : "");
-    mark(plot, "todayMarker", s.intervalMs, `this setting ${milliseconds(s.intervalMs)}`);
-    mark(plot, "mostMarker", best.throughput, `most packets ${milliseconds(best.throughput)}`);
-    mark(plot, "surestMarker", best.latency, `best chance ${milliseconds(best.latency)}`);
+    marks(plot, [
+      ["todayMarker", s.intervalMs, `this setting ${milliseconds(s.intervalMs)}`],
+      ["mostMarker", best.throughput, `most packets ${milliseconds(best.throughput)}`],
+      ["surestMarker", best.latency, `best chance ${milliseconds(best.latency)}`],
+    ]);
     for (const row of document.querySelectorAll("#intervalCurve tbody tr")) {
       const T = Number(row.cells[0].textContent);
       row.cells[1].textContent = percent(clear(s, T));

@@ -21,8 +21,10 @@
   function slid(name, part) {
     const { low, high, isLogarithmic, step } = sliders[name];
     const value = isLogarithmic ? low * (high / low) ** part : low + (high - low) * part;
-    const fitting = step === "interval" ? inSteps(value) : Math.round(value / step) * step;
-    return Math.min(high, Math.max(low, Number(fitting.toPrecision(12))));
+    // A round value, which the field shows in full.
+    const round = Number(value.toPrecision(3));
+    const fitting = step === "interval" ? inSteps(round) : Math.round(round / step) * step;
+    return Math.min(high, Math.max(low, Number(fitting.toPrecision(9))));
   }
 
   // The present settings; null for a field without a valid value.
@@ -38,12 +40,25 @@
     return s;
   }
 
+  const say = text => { byId("sentence").textContent = texts.sentence(text); };
+
+  // Shows next to a field which values it takes, if its value is another one.
+  function problem(name) {
+    const field = byId(name), isWrong = !field.checkValidity(), note = byId(`${name}Problem`);
+    const label = document.querySelector(`label[for="${name}"]`).textContent, whole = field.step === "any" ? "" : " whole";
+    const text = isWrong ? `${label}: enter a${whole} number from ${field.min} to ${field.max}.` : "";
+    field.setAttribute("aria-invalid", String(isWrong));
+    note.textContent = text;
+    note.hidden = !isWrong;
+    return text;
+  }
+
   let running = 0;
   function update() {
     const s = settings(), turn = ++running;
-    for (const name in sliders) byId(name).setAttribute("aria-invalid", String(!byId(name).checkValidity()));
+    const problems = Object.keys(sliders).map(problem).filter(text => text);
     if (!s) {
-      byId("sentence").textContent = "One of the fields has an invalid value: no controller can send with it.";
+      say(`Not computed. ${problems.join(" ")}`);
       return;
     }
     question.answer(s, plan.plots);
@@ -55,6 +70,8 @@
   function follow(s, steps, turn) {
     const area = byId("latencyNumbers");
     area.setAttribute("aria-busy", "true");
+    say("Computing…");
+    for (const number of area.querySelectorAll("dd span")) number.textContent = "computing…";
     const proceed = () => {
       if (turn !== running) return;
       const until = performance.now() + 24;
@@ -76,7 +93,7 @@
   }
 
   function finish(s, result) {
-    byId("sentence").textContent = question.sentence(s, result);
+    say(question.sentence(s, result));
     form.dataset.state = "done";
   }
 

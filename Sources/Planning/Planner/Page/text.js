@@ -52,5 +52,8 @@ const texts = (() => {
 
   const milliseconds = x => isNumber(x) ? `${digits(x, 7)} ms` : NONE;
 
-  return { isNumber, digits, percent, duration, milliseconds };
+  // A sentence in which no line is broken between a number and its unit.
+  const sentence = text => text.replace(/(\d) (%|ms|s|µs|min|h|m|m²|m\/s|µJ|µC)(?=[\s.,;:)]|$)/g, "$1\u00a0$2");
+
+  return { isNumber, digits, percent, duration, milliseconds, sentence };
 })();

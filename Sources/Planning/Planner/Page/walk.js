@@ -4,7 +4,7 @@
 const walk = (() => {
   const { dwell } = models;
   const { digits, percent, duration } = texts;
-  const { show, byId, chart, draw, mark } = drawing;
+  const { show, byId, draw } = drawing;
   const { latencyOf, sharesAt } = latency;
 
   // The path through the circle of the range, which keeps its size in the picture.
@@ -28,10 +28,9 @@ const walk = (() => {
   const inTime = (s, result) => dwell(s) > 0 ? sharesAt(result, [Math.min(dwell(s), s.horizonS)])[0] : 0;
 
   function follow(s, plots, result) {
-    discovery.follow(s, plots, result);
+    discovery.follow(s, plots, result, [["dwellMarker", dwell(s), `in range ${duration(dwell(s))}`]]);
     const seen = inTime(s, result);
     show("probabilitySeen", seen, percent(seen));
-    mark(chart(plots.discovery), "dwellMarker", dwell(s), `in range ${duration(dwell(s))}`);
   }
 
   function sentence(s, result) {

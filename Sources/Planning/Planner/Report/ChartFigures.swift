@@ -6,17 +6,19 @@ struct CurveFigure {
     let curve: PlanPageContent.Curve
     let id: String
     let limits: PageLimits
+    /// True for a figure that has the whole width of the page: it has a second drawing for wide windows.
+    var isWide = false
 
     static let drawnSeries = 8
 
     private var series: [PlanPageContent.Curve.Series] { Array(curve.series.prefix(Self.drawnSeries)) }
 
-    var html: String {
+    private func drawing(width: Double) -> SVG {
         let all = series.flatMap(\.points)
         let markers = Array(curve.markers.prefix(4))
         let shown = all.filter { !curve.x.isLogarithmic || $0.x > 0 }
         var plot = PlotArea(
-            top: 40 + Double(markers.count) * 20,
+            width: width, top: 40 + Double(markers.count) * PlotArea.rowHeight,
             x: { Scale(of: shown.map(\.x), from: $0, to: $1, isLogarithmic: curve.x.isLogarithmic) },
             y: {
                 Scale(
@@ -26,7 +28,7 @@ struct CurveFigure {
         plot.drawAxes(xName: Self.label(curve.x), yName: Self.label(curve.y))
         if let wanted = curve.wanted, plot.y(wanted).isFinite {
             plot.drawPath(
-                SVGPath(line: [(PlotArea.left, plot.y(wanted)), (PlotArea.right, plot.y(wanted))]), class: "target")
+                SVGPath(line: [(PlotArea.left, plot.y(wanted)), (plot.x.end, plot.y(wanted))]), class: "target")
             plot.drawText(
                 "target: \(NumberFormat.significant(wanted)) \(curve.y.unit)", PlotArea.left + 6, plot.y(wanted) - 7,
                 class: "label target")
@@ -35,14 +37,18 @@ struct CurveFigure {
             let points = Self.thinned(one.points, to: limits.points)
             plot.drawPath(SVGPath(line: plot.places(points)), class: "line s\(index)")
         }
-        for (index, marker) in markers.enumerated() {
-            plot.drawMarker(
-                HTMLEscaping.shortened(marker.name, to: 40), x: marker.x, at: 44 + Double(index) * 20,
-                class: "m\(index)")
-        }
+        plot.drawMarkers(
+            markers.enumerated().map {
+                .init(name: HTMLEscaping.shortened($1.name, to: 40), x: $1.x, style: "m\($0)")
+            }, firstRow: 44)
+        return plot.drawing
+    }
+
+    var html: String {
         let names = series.enumerated().map { (swatch: "s\($0)", name: limits.shortened($1.name)) }
         return HTML.figure(
-            id: id, title: curve.title, drawing: plot.drawing.element(label: label), caption: caption,
+            id: id, title: curve.title,
+            drawing: HTML.drawings(isWide: isWide, label: label, drawing), caption: caption,
             table: table, legend: names.count > 1 ? HTML.legend(names) : "")
     }
 
@@ -84,35 +90,41 @@ struct CurveFigure {
 struct LatencyFigure {
     let comparison: PlanPageContent.LatencyComparison
     let limits: PageLimits
+    /// True for a figure that has the whole width of the page.
+    var isWide = false
 
     private static let stripHeight = 74.0
 
     private var rows: [PlanPageContent.LatencyComparison.Row] { Array(comparison.rows.prefix(limits.strips)) }
 
-    var html: String {
+    private func drawing(width: Double) -> SVG {
         let times = rows.flatMap { row in
             row.discovered.filter { $0.y > 0.02 && $0.y < 0.995 }.map(\.x)
                 + [row.p50, row.p90, row.p95, row.p99].compactMap { $0 }
         }
         let top = 8.0
         let bottom = top + Double(rows.count) * Self.stripHeight
-        let x = Scale(of: times, from: 14, to: PlotArea.right, isLogarithmic: true)
-        var drawing = SVG(width: PlotArea.width, height: bottom + 52)
+        let x = Scale(of: times, from: 14, to: width - 14, isLogarithmic: true)
+        var drawing = SVG(width: width, height: bottom + 52)
         var free = 0.0
         for tick in x.ticks {
             drawing.line(x(tick), top, x(tick), bottom, class: "grid")
             let text = NumberFormat.duration(tick)
             let half = Double(text.count) * 6.4 + 4
-            guard x(tick) - half >= free, x(tick) + half <= PlotArea.width else { continue }
+            guard x(tick) - half >= free, x(tick) + half <= width else { continue }
             drawing.text(text, x(tick), bottom + 22, anchor: .middle, class: "tick")
             free = x(tick) + half
         }
-        drawing.text("time to discovery", PlotArea.right, bottom + 46, anchor: .end, class: "name")
+        drawing.text("time to discovery", x.end, bottom + 46, anchor: .end, class: "name")
         for (index, row) in rows.enumerated() {
             draw(row, in: &drawing, x, base: top + Double(index + 1) * Self.stripHeight)
         }
-        return HTML.figure(
-            id: "latencies", title: "Scanner by scanner", drawing: drawing.element(label: label),
+        return drawing
+    }
+
+    var html: String {
+        HTML.figure(
+            id: "latencies", title: "Scanner by scanner", drawing: HTML.drawings(isWide: isWide, label: label, drawing),
             caption: comparison.caption, table: table,
             legend: HTML.legend([
                 ("fill", "share of cases"), ("p50", "50 %"), ("p90", "90 %"), ("p99", "99 %"),
@@ -155,6 +167,45 @@ struct LatencyFigure {
     }
 }
 
+/// Shares as bars below each other.
+struct BarFigure {
+    let content: PlanPageContent.Bars
+    let limits: PageLimits
+
+    private static let rowHeight = 46.0
+    /// Room for a share such as `99.97 %` to the right of the longest bar.
+    private static let valueWidth = 96.0
+
+    private var bars: [PlanPageContent.Bars.Bar] { Array(content.bars.prefix(limits.bars)) }
+
+    private func drawing(width: Double) -> SVG {
+        let longest = width - 14 - Self.valueWidth
+        var drawing = SVG(width: width, height: Double(bars.count) * Self.rowHeight + 12)
+        for (index, bar) in bars.enumerated() {
+            let top = Double(index) * Self.rowHeight
+            let share = max(0, min(1, bar.share.flatMap { $0.isFinite ? $0 : nil } ?? 0))
+            drawing.text(HTMLEscaping.shortened(bar.name, to: Int(width / 14)), 14, top + 18)
+            var area = SVGPath()
+            area.addRectangle(14, top + 25, max(1, longest * share), 15)
+            drawing.path(area, class: "bar")
+            drawing.text(NumberFormat.percent(bar.share), 22 + longest * share, top + 38, class: "strong")
+        }
+        return drawing
+    }
+
+    var html: String {
+        let label =
+            content.title + ": " + bars.map { "\($0.name) \(NumberFormat.percent($0.share))" }.joined(separator: "; ")
+        let rest = content.bars.count - bars.count
+        return HTML.figure(
+            id: "bars", title: content.title, drawing: HTML.drawings(isWide: true, label: label, drawing),
+            caption: rest > 0 ? "\(content.caption) \(rest) more are not drawn." : content.caption,
+            table: HTML.table(
+                caption: content.title, header: ["name", "share"],
+                rows: bars.map { [$0.name, NumberFormat.percent($0.share)] }))
+    }
+}
+
 /// Intervals × scan modes as a colored table, for screens, screen readers and paper.
 struct HeatMapFigure {
     let map: PlanPageContent.HeatMap
@@ -173,7 +224,9 @@ struct HeatMapFigure {
                 + cells.prefix(limits.heatColumns).map { cell($0, scale) }.joined() + "</tr>"
         }
         let table =
-            "<div class=\"scroll\"><table class=\"heat\(modes.count > 6 ? " many" : "")\"><caption>\(text(map.valueName)) "
+            (modes.count > 6 ? "<p class=\"scrollHint\">Scroll sideways for all \(modes.count) scanners →</p>" : "")
+            + "<div class=\"scroll heat\" tabindex=\"0\" role=\"region\" aria-label=\"\(text(map.title))\">"
+            + "<table class=\"heat\(modes.count > 6 ? " many" : "")\"><caption>\(text(map.valueName)) "
             + "(\(text(map.unit))) by advertising interval (ms) and scanner; "
             + "<span class=\"resonance\">◆</span> resonance with the scan interval; "
             + "– not reached within the horizon</caption><thead><tr><th scope=\"col\">ms</th>\(head)</tr></thead>"

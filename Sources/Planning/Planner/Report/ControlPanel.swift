@@ -66,9 +66,10 @@ struct ControlPanel {
         return "<div class=\"control\"><label for=\"\(slider.id)\">\(slider.label)</label>"
             + "<input id=\"\(slider.id)\" type=\"number\" inputmode=\"decimal\" required "
             + "value=\"\(slider.value.isFinite ? NumberFormat.significant(slider.value, 9) : "")\" "
-            + "min=\"\(NumberFormat.significant(low, 9))\" max=\"\(NumberFormat.significant(high, 9))\" step=\"\(step)\">"
+            + "min=\"\(NumberFormat.significant(low, 9))\" max=\"\(NumberFormat.significant(high, 9))\" step=\"\(step)\" "
+            + "aria-describedby=\"\(slider.id)Problem\">"
             + "<input id=\"\(slider.id)Slider\" type=\"range\" min=\"0\" max=\"1000\" value=\"0\" "
-            + "aria-label=\"\(slider.label), slider\"></div>"
+            + "aria-label=\"\(slider.label), slider\"><p class=\"problem\" id=\"\(slider.id)Problem\" hidden></p></div>"
     }
 
     private static func list(_ choice: Choice) -> String {
@@ -129,7 +130,7 @@ protocol ControlledSection {
 
 extension ControlledSection {
     var html: String {
-        "<section class=\"explorer\" aria-labelledby=\"explorerTitle\"><h2 id=\"explorerTitle\">What if</h2>\n"
+        "<section class=\"explorer\" aria-labelledby=\"explorerTitle\"><h2 id=\"explorerTitle\">Try other settings</h2>\n"
             + "<p class=\"hint\">Move a control: the numbers and pictures of this part are computed again, here in the "
             + "page. The headline and the command above do not change.</p>\n" + panel.html
             + "<p id=\"sentence\" role=\"status\" aria-live=\"polite\"></p>\n" + tiles

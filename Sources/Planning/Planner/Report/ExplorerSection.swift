@@ -148,9 +148,11 @@ struct ExplorerFigures {
         plot.drawPath(SVGPath(line: plot.places(rates)), class: "line s1", id: "arrivalsCurve")
         plot.drawPath(SVGPath(line: plot.places(clear)), class: "line s0", id: "clearCurve")
         let numbers = explorer.numbers
-        mark("todayMarker", "this setting", explorer.intervalMs, at: 20, style: "m0", in: &plot)
-        mark("mostMarker", "most packets", numbers.bestThroughputIntervalMs, at: 42, style: "m1", in: &plot)
-        mark("surestMarker", "best chance", numbers.bestLatencyIntervalMs, at: 64, style: "m2", in: &plot)
+        plot.drawMarkers([
+            marker("todayMarker", "this setting", explorer.intervalMs, style: "m0"),
+            marker("mostMarker", "most packets", numbers.bestThroughputIntervalMs, style: "m1"),
+            marker("surestMarker", "best chance", numbers.bestLatencyIntervalMs, style: "m2"),
+        ])
         let rows = Self.tableIntervals.map { interval in
             [
                 NumberFormat.significant(interval, 5), NumberFormat.percent(collisionFree(interval)),
@@ -158,7 +160,8 @@ struct ExplorerFigures {
             ]
         }
         return HTML.figure(
-            id: "intervalCurve", title: "Which interval", drawing: plot.drawing.element(label: intervalLabel),
+            id: "intervalCurve", title: "Packets by advertising interval",
+            drawing: plot.drawing.element(label: intervalLabel),
             caption: "At longer intervals fewer packets collide, but fewer are sent. Most packets arrive in between.",
             table: HTML.table(
                 caption: "Collision-free packets by advertising interval",
@@ -174,42 +177,54 @@ struct ExplorerFigures {
             + "The table below has the values."
     }
 
-    private func mark(
-        _ id: String, _ name: String, _ value: Double?, at height: Double, style: String, in plot: inout PlotArea
-    ) {
+    private func marker(_ id: String, _ name: String, _ value: Double?, style: String) -> PlotArea.Marker {
         let place = value ?? explorer.intervalMs
         let bounded = place.isFinite ? max(Self.intervals.lowerBound, min(Self.intervals.upperBound, place)) : 100
         let text = value.map { "\(name) \(NumberFormat.milliseconds($0))" } ?? ""
-        plot.drawMarker(text, x: bounded, at: height, class: style, id: id)
+        return .init(name: text, x: bounded, style: style, id: id)
+    }
+
+    /// The times at which the axis of discovery may end, in s.
+    private static let ends = [1.0, 2, 5, 10, 20, 60, 120, 300, 600, 1800, times.upperBound]
+    private static let timeTicks = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 600, 1800, 3600]
+
+    /// The axis of discovery, which ends soon after nearly all beacons are found. `discovery.js` does the same.
+    private func shownTimes(_ marks: [Double]) -> ClosedRange<Double> {
+        let known = explorer.discovered.filter { $0.x.isFinite && $0.y.isFinite }
+        let last = known.first { $0.y >= 0.999 }?.x ?? (known.isEmpty ? Self.times.upperBound : explorer.horizonSeconds)
+        let least = marks.filter(\.isFinite).reduce(last, max)
+        return Self.times.lowerBound...(Self.ends.first { $0 >= least } ?? Self.times.upperBound)
     }
 
     /// The chart of one given beacon and one scanner. `extra` are further markers, which the script moves.
     func discoveryFigure(extra: [(id: String, name: String, seconds: Double?)] = []) -> String {
-        var plot = Self.plot(Self.times)
+        let numbers = explorer.numbers
+        let times = shownTimes(([numbers.latencyP99] + extra.map(\.seconds)).compactMap(\.self))
+        var plot = Self.plot(times)
         plot.drawAxes(
-            xName: "time", yName: "", xTicks: [0.1, 1, 10, 60, 600, 3600], yTicks: [0, 0.25, 0.5, 0.75, 1],
+            xName: "time", yName: "", xTicks: Self.timeTicks.filter(times.contains), yTicks: [0, 0.25, 0.5, 0.75, 1],
             xText: {
                 $0 < 60 ? NumberFormat.duration($0) : $0 < 3600 ? NumberFormat.significant($0 / 60) + " min" : "1 h"
             },
-            yText: { NumberFormat.significant($0 * 100) + " %" })
+            yText: { NumberFormat.significant($0 * 100) + " %" }, xID: "discoveryTicks")
         let places = plot.places(plot.x.sampled(explorer.discovered, count: limits.points))
         plot.drawPath(SVGPath(areaUnder: places, downTo: plot.bottom), class: "fill", id: "discoveredArea")
         plot.drawPath(SVGPath(line: places), class: "rim", id: "discoveredCurve")
-        let numbers = explorer.numbers
+        func within(_ time: Double) -> Double { min(times.upperBound, max(times.lowerBound, time)) }
         let marks = [
-            ("half", numbers.latencyP50, "p50", 20.0), ("90 %", numbers.latencyP90, "p90", 42),
-            ("99 %", numbers.latencyP99, "p99", 64),
-        ]
-        for (name, value, style, height) in marks {
-            let place = value.flatMap { Self.times.contains($0) ? $0 : nil } ?? Self.times.upperBound
-            plot.drawMarker(
-                value.map { "\(name) \(NumberFormat.duration($0))" } ?? "", x: place, at: height, class: style,
-                id: style + "Marker")
+            ("half", numbers.latencyP50, "p50"), ("90 of 100", numbers.latencyP90, "p90"),
+            ("99 of 100", numbers.latencyP99, "p99"),
+        ].map { name, value, style in
+            let known = value.flatMap { Self.times.contains($0) ? $0 : nil }
+            return PlotArea.Marker(
+                name: value.map { "\(name) \(NumberFormat.duration($0))" } ?? "", x: known ?? times.upperBound,
+                style: style, id: style + "Marker")
         }
-        for mark in extra {
-            let place = mark.seconds.map { min(Self.times.upperBound, max(Self.times.lowerBound, $0)) }
-            plot.drawMarker(mark.name, x: place ?? Self.times.upperBound, at: 86, class: "m0", id: mark.id)
-        }
+        plot.drawMarkers(
+            marks
+                + extra.map {
+                    .init(name: $0.name, x: $0.seconds.map(within) ?? times.upperBound, style: "m0", id: $0.id)
+                })
         let rows = [
             ("50 %", numbers.latencyP50), ("90 %", numbers.latencyP90), ("95 %", numbers.latencyP95),
             ("99 %", numbers.latencyP99),

@@ -64,13 +64,21 @@ package struct FloorPlanFigure {
     /// The beacons' names next to them if there is room; otherwise the title of the circle has the name.
     private func drawNames(in drawing: inout SVG, _ frame: Frame) {
         guard plan.beacons.count <= Self.labelledBeacons else { return }
-        var layout = LabelLayout(width: Frame.width, height: frame.height)
+        drawNames(in: &drawing, frame, style: "onWide", scale: 1)
+        drawNames(in: &drawing, frame, style: "onPhone", scale: Self.phoneScale)
+    }
+
+    /// The size of names on phones, as a multiple of that in wide windows.
+    private static let phoneScale = 1.55
+
+    private func drawNames(in drawing: inout SVG, _ frame: Frame, style: String, scale: Double) {
+        var layout = LabelLayout(width: Frame.width, height: frame.height, scale: scale)
         for beacon in plan.beacons { layout.block(frame.place(beacon.position), radius: 6) }
         for spot in plan.weakSpots.prefix(limits.weakSpots) { layout.block(frame.place(spot.position), radius: 12) }
         for beacon in plan.beacons {
             let name = HTMLEscaping.shortened(beacon.name, to: 24)
             guard let spot = layout.place(name, beside: frame.place(beacon.position)) else { continue }
-            drawing.text(name, spot.x, spot.y, anchor: spot.anchor, class: "label beaconName")
+            drawing.text(name, spot.x, spot.y, anchor: spot.anchor, class: "label beaconName \(style)")
         }
     }
 
@@ -129,12 +137,12 @@ package struct FloorPlanFigure {
     private var table: String {
         guard !plan.weakSpots.isEmpty else { return "" }
         return HTML.table(
-            caption: "The weakest places",
+            caption: "Weakest places",
             header: ["place", "x (m)", "y (m)", "\(plan.valueName) (\(plan.unit))", "reason"],
             rows: plan.weakSpots.prefix(limits.weakSpots).enumerated().map { index, spot in
                 [
                     String(index + 1), NumberFormat.fixed(spot.position.x, 1), NumberFormat.fixed(spot.position.y, 1),
-                    NumberFormat.significant(spot.value), HTMLEscaping.shortened(spot.remark, to: 200),
+                    NumberFormat.significant(spot.value), spot.remark,
                 ]
             })
     }

@@ -10,29 +10,68 @@ package enum HTML {
         HTMLEscaping.text(HTMLEscaping.shortened(raw, to: longestName))
     }
 
+    /// The longest text of a cell, such as a reason.
+    private static let longestCell = 400
+
     /// A drawing with its title, its explanation, and its values as a table.
     package static func figure(
         id: String, title: String, drawing markup: String, caption: String, table: String = "", legend: String = ""
     ) -> String {
         let hidden =
             table.isEmpty ? "" : "<details class=\"data\"><summary>The same as a table</summary>\(table)</details>"
-        let words = caption.isEmpty ? "" : "<p>\(HTMLEscaping.text(HTMLEscaping.shortened(caption, to: 2000)))</p>"
+        let words = caption.isEmpty ? "" : "<p>\(HTMLEscaping.sentence(HTMLEscaping.shortened(caption, to: 2000)))</p>"
         return "<figure id=\"\(id)\" class=\"card\"><figcaption><h2>\(text(title))</h2>\(words)"
             + "</figcaption>\(legend)\(markup)\(hidden)</figure>\n"
     }
 
-    /// A table with a caption. The first cell of each row is its heading; the others are numbers, set to the right.
-    package static func table(caption: String, header: [String], rows: [[String]]) -> String {
-        let head = header.map { "<th scope=\"col\">\(text($0))</th>" }.joined()
-        let body = rows.map { row in
-            "<tr>"
+    /// The drawing of a figure. A wide figure has one for narrow and one for wide windows, of which the style shows one.
+    static func drawings(isWide: Bool, label: String, _ drawing: (_ width: Double) -> SVG) -> String {
+        guard isWide else { return drawing(PlotArea.width).element(label: label) }
+        return drawing(PlotArea.width).element(label: label, class: "narrow")
+            + drawing(PlotArea.wideWidth).element(label: label, class: "wide")
+    }
+
+    /// The meaning of a row of a table or of one of its cells, which its colour shows.
+    package enum Mark: String, Hashable, Sendable {
+        case good
+        case warning
+        case bad
+    }
+
+    /// A table with a caption. The first cell of each row is its heading. Columns of numbers are set to the right and never
+    /// wrapped; columns of words are set to the left. A wide table scrolls within its card.
+    ///
+    /// - Parameter marks: The colour of each row; rows beyond it have none.
+    package static func table(
+        caption: String, header: [String], rows: [[String]], marks: [Mark?] = []
+    ) -> String {
+        let isWords = header.indices.map { column in
+            rows.contains { column < $0.count && !isNumber($0[column]) }
+        }
+        func style(_ column: Int) -> String {
+            column > 0 && column < isWords.count && isWords[column] ? " class=\"words\"" : ""
+        }
+        let head = header.enumerated().map { "<th scope=\"col\"\(style($0))>\(text($1))</th>" }.joined()
+        let body = rows.enumerated().map { number, row in
+            let mark = marks.indices.contains(number) ? marks[number].map { " class=\"\($0.rawValue)\"" } ?? "" : ""
+            return "<tr\(mark)>"
                 + row.enumerated().map { index, cell in
                     index == 0
-                        ? "<th scope=\"row\">\(text(cell))</th>" : "<td>\(text(cell))</td>"
+                        ? "<th scope=\"row\">\(self.cell(cell))</th>" : "<td\(style(index))>\(self.cell(cell))</td>"
                 }.joined() + "</tr>"
         }
-        return "<div class=\"scroll\"><table><caption>\(text(caption))</caption><thead><tr>\(head)</tr>"
+        return "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"\(text(caption))\"><table>"
+            + "<caption>\(text(caption))</caption><thead><tr>\(head)</tr>"
             + "</thead><tbody>\(body.joined())</tbody></table></div>"
+    }
+
+    /// True for an empty cell, a dash, and a number that may have a unit.
+    private static func isNumber(_ cell: String) -> Bool {
+        cell.count < 24 && (cell.first.map { $0.isNumber || "-–−<".contains($0) } ?? true)
+    }
+
+    private static func cell(_ raw: String) -> String {
+        HTMLEscaping.sentence(HTMLEscaping.shortened(raw, to: longestCell))
     }
 
     /// The meaning of a colour or a line of a drawing.
@@ -76,6 +115,34 @@ package enum HTML {
 /// Text from outside, escaped for a page.
 package enum HTMLEscaping {
     package static func text(_ raw: String) -> String { MarkupText.escaped(raw) }
+
+    /// A sentence for people: a number and its unit stay on one line, and text between backticks is shown as code.
+    package static func sentence(_ raw: String) -> String {
+        let parts = keepingUnits(text(raw)).split(separator: "`", omittingEmptySubsequences: false)
+        guard parts.count > 1, parts.count % 2 == 1 else { return parts.joined(separator: "`") }
+        return parts.enumerated().map { $0 % 2 == 0 ? String($1) : "<code>\($1)</code>" }.joined()
+    }
+
+    /// The units that stay on one line with their number.
+    private static let units: Set<Substring> = [
+        "%", "ms", "s", "µs", "min", "h", "m", "m²", "m/s", "km", "dB", "dBm", "mV", "µA", "µC", "µJ", "1/s",
+    ]
+
+    /// Replaces the space between a number and its unit by one at which no line is broken.
+    private static func keepingUnits(_ text: String) -> String {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        var result = ""
+        for (index, word) in words.enumerated() {
+            if index > 0 {
+                var unit = word
+                while let last = unit.last, ".,;:)".contains(last) { unit.removeLast() }
+                let isUnit = words[index - 1].last?.isNumber == true && units.contains(unit)
+                result += isUnit ? "\u{A0}" : " "
+            }
+            result += word
+        }
+        return result
+    }
     package static func json(_ raw: String) -> String { JSONText.quotedForScript(raw) }
     package static func shortened(_ raw: String, to length: Int) -> String { MarkupText.shortened(raw, to: length) }
 }

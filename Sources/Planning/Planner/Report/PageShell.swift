@@ -26,7 +26,7 @@ package enum PageShell {
 
     /// The end of the page, with its notes.
     package static func footer(notes: [String]) -> String {
-        let items = notes.map { "<li>\(HTMLEscaping.text($0))</li>" }.joined()
+        let items = notes.map { "<li>\(HTMLEscaping.sentence($0))</li>" }.joined()
         let list =
             items.isEmpty
             ? ""

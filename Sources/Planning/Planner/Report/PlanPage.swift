@@ -22,31 +22,37 @@ public struct PlanPage: Sendable {
     }
 }
 
-/// The limits of a page's parts. A page that is too large is made again with lower limits.
+/// The limits of a page's parts. A page that is too large is made again with lower limits: first coarser drawings, and
+/// shorter texts only if that is not enough.
 struct PageLimits: Hashable {
     /// The largest size of a page in bytes.
     static let bytes = 500_000
-    /// 1 for an ordinary page; 2, 4, 8 … for lower limits.
+    /// The divisor of the points of drawings: 1 for an ordinary page; 2, 4, 8 … for lower limits.
     let divisor: Int
+    /// The divisor of the length and number of texts.
+    var textDivisor = 1
 
-    static let all = [1, 2, 4, 8, 16].map { PageLimits(divisor: $0) }
+    static let all =
+        [1, 2, 4, 8, 16].map { PageLimits(divisor: $0) }
+        + [4, 16].map { PageLimits(divisor: 16, textDivisor: $0) }
 
     /// Characters of a text, of a note, and of a name.
-    var text: Int { 2000 / divisor }
-    var note: Int { 800 / divisor }
-    var name: Int { 160 / divisor }
-    var figures: Int { 60 / divisor }
-    var notes: Int { 40 / divisor }
+    var text: Int { 2000 / textDivisor }
+    var note: Int { 800 / textDivisor }
+    var name: Int { 160 / textDivisor }
+    var figures: Int { 60 / textDivisor }
+    var notes: Int { 40 / textDivisor }
     var curves: Int { max(1, 8 / divisor) }
     /// Points of a line.
     var points: Int { 240 / divisor }
     var tableRows: Int { max(6, 24 / divisor) }
     /// Rows of a table.
-    var listRows: Int { max(20, 1000 / divisor) }
+    var listRows: Int { max(20, 1000 / textDivisor) }
     var scanners: Int { max(8, 40 / divisor) }
     var strips: Int { max(4, 12 / divisor) }
     var heatRows: Int { max(8, 64 / divisor) }
     var heatColumns: Int { max(4, 16 / divisor) }
+    var bars: Int { max(10, 60 / divisor) }
     var spots: Int { 6000 / divisor }
     var beacons: Int { 3000 / divisor }
     var walls: Int { 3000 / divisor }
@@ -63,7 +69,9 @@ struct PageText {
     var html: String {
         let section = section
         let script = section.map { $0.data.element + "<script>\(PageScript.text)</script>\n" } ?? ""
-        let deciding = content.decidingCurve.map { CurveFigure(curve: $0, id: "deciding", limits: limits).html } ?? ""
+        let deciding =
+            content.decidingCurve.map { CurveFigure(curve: $0, id: "deciding", limits: limits, isWide: true).html }
+            ?? ""
         return "<!doctype html>\n<html lang=\"en\">\n" + head + "<body>\n" + top(hasControls: section != nil)
             + "<main>\n" + deciding + (section?.html ?? "") + figureSections + "</main>\n" + bottom + script
             + "</body>\n</html>\n"
@@ -88,22 +96,25 @@ struct PageText {
 
     /// Headline, answer and command. With controls, a heading separates the command's answer from them.
     private func top(hasControls: Bool) -> String {
-        let origin = hasControls ? "<p class=\"origin\">What the command below answered:</p>\n" : ""
+        let origin = hasControls ? "<p class=\"origin\">Answer of the command below:</p>\n" : ""
         let reconciliation =
-            content.reconciliation.isEmpty ? "" : "<p class=\"reconciliation\">\(text(content.reconciliation))</p>\n"
+            content.reconciliation.isEmpty
+            ? "" : "<p class=\"reconciliation\">\(sentence(content.reconciliation))</p>\n"
         return
             "<header>\(PageShell.brand(name(content.maker)))\n<h1>\(text(content.title))</h1>\n"
-            + origin + "<p class=\"answer\">\(text(content.answer))</p>\n" + reconciliation
+            + origin + "<p class=\"answer\">\(sentence(content.answer))</p>\n" + reconciliation
             + "<div class=\"command\"><code>\(text(content.command))</code></div></header>\n"
     }
 
     private var figureSections: String {
         var pair: [String] = []
+        let map = content.heatMap.flatMap { $0.cells.isEmpty ? nil : $0 }
         if let latencies = content.latencies, !latencies.rows.isEmpty {
-            pair.append(LatencyFigure(comparison: latencies, limits: limits).html)
+            pair.append(LatencyFigure(comparison: latencies, limits: limits, isWide: map == nil).html)
         }
-        if let map = content.heatMap, !map.cells.isEmpty { pair.append(HeatMapFigure(map: map, limits: limits).html) }
-        var result = pair.isEmpty ? "" : "<div class=\"pair\">\(pair.joined())</div>\n"
+        if let map { pair.append(HeatMapFigure(map: map, limits: limits).html) }
+        let bars = content.bars.map { BarFigure(content: $0, limits: limits).html } ?? ""
+        var result = bars + (pair.isEmpty ? "" : "<div class=\"pair\">\(pair.joined())</div>\n")
         if let plan = content.floorPlan, !(section is SiteSection) {
             result += FloorPlanFigure(plan: plan, limits: limits).html
         }
@@ -119,19 +130,25 @@ struct PageText {
         let caption =
             shown.count < table.rows.count
             ? "\(table.caption): the first \(shown.count) of \(table.rows.count)" : table.caption
+        let markup = HTML.table(caption: caption, header: table.header, rows: Array(shown), marks: table.marks)
         return "<section class=\"card\">"
-            + HTML.table(caption: caption, header: table.header, rows: Array(shown)) + "</section>\n"
+            + (table.isFolded
+                ? "<details class=\"data\"><summary>\(name(caption))</summary>\(markup)</details>" : markup)
+            + "</section>\n"
     }
 
     private var figureTable: String {
         guard !content.figures.isEmpty else { return "" }
         let rows = content.figures.prefix(limits.figures).map { figure in
-            let remark = figure.remark.isEmpty ? "" : "<small>\(name(figure.remark))</small>"
-            let unit = figure.unit.isEmpty ? "" : " \(name(figure.unit))"
-            return "<tr><th scope=\"row\">\(name(figure.name))\(remark)</th><td>\(name(figure.value))\(unit)</td></tr>"
+            let remark =
+                figure.remark.isEmpty
+                ? "" : "<small>\(HTMLEscaping.sentence(HTMLEscaping.shortened(figure.remark, to: limits.note)))</small>"
+            let value = figure.unit.isEmpty ? figure.value : "\(figure.value) \(figure.unit)"
+            return "<tr><th scope=\"row\">\(name(figure.name))\(remark)</th>"
+                + "<td>\(HTMLEscaping.sentence(limits.shortened(value)))</td></tr>"
         }
         return "<section class=\"card\" aria-labelledby=\"figuresTitle\"><h2 id=\"figuresTitle\">The numbers</h2>"
-            + "<table class=\"figures\"><thead class=\"spoken\"><tr><th scope=\"col\">what</th>"
+            + "<table class=\"figures\"><thead class=\"spoken\"><tr><th scope=\"col\">quantity</th>"
             + "<th scope=\"col\">value</th></tr></thead><tbody>\(rows.joined())</tbody></table>"
             + "</section>\n"
     }
@@ -142,6 +159,10 @@ struct PageText {
 
     private func text(_ raw: String) -> String {
         HTMLEscaping.text(HTMLEscaping.shortened(raw, to: limits.text))
+    }
+
+    private func sentence(_ raw: String) -> String {
+        HTMLEscaping.sentence(HTMLEscaping.shortened(raw, to: limits.text))
     }
 
     private func name(_ raw: String) -> String { HTMLEscaping.text(limits.shortened(raw)) }

@@ -24,6 +24,8 @@ public struct PlanPageContent: Hashable, Sendable {
     public var heatMap: HeatMap?
     /// The floor, with a value for each place.
     public var floorPlan: FloorPlan?
+    /// Shares next to each other, such as those of the sites of a fleet.
+    var bars: Bars?
     /// Further curves.
     public var curves: [Curve] = []
     /// The numbers of the answer, as a table.
@@ -39,6 +41,19 @@ public struct PlanPageContent: Hashable, Sendable {
         self.title = title
         self.answer = answer
         self.command = command
+    }
+
+    /// Shares of several things, a bar for each.
+    struct Bars: Hashable, Sendable {
+        /// The share, 0...1; nil if it is unknown.
+        struct Bar: Hashable, Sendable {
+            var name: String
+            var share: Double?
+        }
+
+        var title: String
+        var caption: String
+        var bars: [Bar]
     }
 
     /// One row of the table of figures: "battery life | 268 | days".
@@ -63,6 +78,10 @@ public struct PlanPageContent: Hashable, Sendable {
         public var caption: String
         public var header: [String]
         public var rows: [[String]]
+        /// The colour of each row; rows beyond it have none.
+        package var marks: [HTML.Mark?] = []
+        /// True for a table that is folded until a reader opens it, and that is not printed.
+        package var isFolded = false
 
         public init(caption: String, header: [String], rows: [[String]]) {
             self.caption = caption

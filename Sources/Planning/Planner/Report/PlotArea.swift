@@ -8,32 +8,43 @@ struct PlotArea {
     /// Room for names such as `100000`, at the size that phones get.
     static let left = 92.0
     static let right = 586.0
+    /// The width of a chart that has the whole width of the page.
+    static let wideWidth = 1080.0
 
+    let width: Double
     let top: Double
     let bottom: Double
     let x: Scale
     let y: Scale
     private(set) var drawing: SVG
 
-    init(height: Double = 340, top: Double = 36, x: (Double, Double) -> Scale, y: (Double, Double) -> Scale) {
+    init(
+        width: Double = Self.width, height: Double = 340, top: Double = 36, x: (Double, Double) -> Scale,
+        y: (Double, Double) -> Scale
+    ) {
+        self.width = width
         self.top = top
         bottom = height - 56
-        self.x = x(Self.left, Self.right)
+        self.x = x(Self.left, width - Self.width + Self.right)
         self.y = y(bottom, top)
-        drawing = SVG(width: Self.width, height: height)
+        drawing = SVG(width: width, height: height)
     }
+
+    /// The right end of the x axis.
+    private var right: Double { x.end }
 
     /// Grid lines and labels. Labels that would touch the previous one are left out.
     mutating func drawAxes(
         xName: String, yName: String, xTicks: [Double]? = nil, yTicks: [Double]? = nil,
         xText: (Double) -> String = { NumberFormat.significant($0) },
-        yText: (Double) -> String = { NumberFormat.significant($0) }
+        yText: (Double) -> String = { NumberFormat.significant($0) }, xID: String = ""
     ) {
         for tick in yTicks ?? y.ticks {
-            drawing.line(Self.left, y(tick), Self.right, y(tick), class: "grid")
+            drawing.line(Self.left, y(tick), right, y(tick), class: "grid")
             drawing.text(yText(tick), Self.left - 8, y(tick) + 5, anchor: .end, class: "tick")
         }
         var free = 0.0
+        if !xID.isEmpty { drawing.beginGroup(id: xID) }
         for tick in xTicks ?? x.ticks {
             drawing.line(x(tick), bottom, x(tick), bottom + 5, class: "axis")
             let text = xText(tick)
@@ -41,12 +52,13 @@ struct PlotArea {
             let half = Double(text.count) * 6.4 + 2
             guard x(tick) - half >= free else { continue }
             // A long last label would be cut off.
-            let place = min(x(tick), Self.width - half)
+            let place = min(x(tick), width - half)
             drawing.text(text, place, bottom + 27, anchor: .middle, class: "tick")
             free = place + half
         }
-        drawing.line(Self.left, bottom, Self.right, bottom, class: "axis")
-        drawing.text(xName, Self.right, bottom + 52, anchor: .end, class: "name")
+        if !xID.isEmpty { drawing.endGroup() }
+        drawing.line(Self.left, bottom, right, bottom, class: "axis")
+        drawing.text(xName, right, bottom + 52, anchor: .end, class: "name")
         drawing.text(yName, 0, 20, class: "name")
     }
 
@@ -59,6 +71,30 @@ struct PlotArea {
         drawing.text(
             name, place + (isLeft ? -6 : 6), height, anchor: isLeft ? .end : .start, class: "label \(style)",
             id: id.isEmpty ? "" : id + "Name")
+    }
+
+    /// A vertical line with its name.
+    struct Marker {
+        let name: String
+        let x: Double
+        let style: String
+        var id = ""
+    }
+
+    /// The height of the first name of several markers, and the distance between two.
+    static let (firstRow, rowHeight) = (20.0, 22.0)
+
+    /// Vertical lines whose names stand next to their own line and are crossed by no other one.
+    mutating func drawMarkers(_ markers: [Marker], firstRow: Double = Self.firstRow) {
+        let shown = markers.filter { x($0.x).isFinite }
+        let places = MarkerLayout.places(shown.map { (x: x($0.x), letters: $0.name.count) }, width: width)
+        for (marker, place) in zip(shown, places) {
+            let (across, height) = (x(marker.x), firstRow + Double(place.row) * Self.rowHeight)
+            drawing.line(across, height - 12, across, bottom, class: "marker \(marker.style)", id: marker.id)
+            drawing.text(
+                marker.name, across + (place.isLeft ? -6 : 6), height, anchor: place.isLeft ? .end : .start,
+                class: "label \(marker.style)", id: marker.id.isEmpty ? "" : marker.id + "Name")
+        }
     }
 
     mutating func drawText(_ text: String, _ x: Double, _ y: Double, class style: String, id: String = "") {
@@ -169,6 +205,38 @@ extension Scale {
     }
 }
 
+/// Finds rows and sides for the names of vertical lines, so that each name stands next to its own line and no other line
+/// crosses it. `drawing.js` does the same.
+enum MarkerLayout {
+    /// The row of a name from above, and its side of the line.
+    struct Place: Equatable {
+        var row: Int
+        var isLeft: Bool
+    }
+
+    /// The width of a letter at the size that phones get.
+    private static let letter = 12.0
+    private static let distance = 6.0
+
+    /// A line begins at the row of its name. Names to the right get lower rows from left to right, so that the lines after
+    /// them begin below. Names that do not fit there stand to the left, in the upper rows from right to left.
+    static func places(_ markers: [(x: Double, letters: Int)], width: Double) -> [Place] {
+        func reach(_ marker: (x: Double, letters: Int)) -> Double { Double(marker.letters) * letter + distance }
+        let order = markers.indices.sorted { (markers[$0].x, $0) < (markers[$1].x, $1) }
+        var places = markers.map { _ in Place(row: 0, isLeft: false) }
+        var limit = width
+        for index in order.reversed() {
+            let marker = markers[index]
+            guard marker.x + reach(marker) > limit, marker.x - reach(marker) >= 0 else { continue }
+            places[index].isLeft = true
+            limit = min(limit, marker.x)
+        }
+        let rows = order.reversed().filter { places[$0].isLeft } + order.filter { !places[$0].isLeft }
+        for (row, index) in rows.enumerated() { places[index].row = row }
+        return places
+    }
+}
+
 /// Finds room for names next to points of a drawing, so that none covers another.
 struct LabelLayout {
     private struct Box {
@@ -196,10 +264,13 @@ struct LabelLayout {
     private static let distance = 9.0
 
     private let bounds: Box
+    private let scale: Double
     private var taken: [Box] = []
 
-    init(width: Double, height: Double) {
+    /// - Parameter scale: The size of letters, as a multiple of that in wide windows.
+    init(width: Double, height: Double, scale: Double = 1) {
         bounds = Box(left: 0, top: 0, right: width, bottom: height)
+        self.scale = scale
     }
 
     /// Keeps names away from a point.
@@ -212,12 +283,12 @@ struct LabelLayout {
     /// Room for a name to the right, to the left, above or below a point; nil if there is none.
     mutating func place(_ name: String, beside point: (x: Double, y: Double)) -> Place? {
         guard point.x.isFinite, point.y.isFinite else { return nil }
-        let width = Double(name.count) * Self.letter
+        let width = Double(name.count) * Self.letter * scale
         let offers = [
             Place(x: point.x + Self.distance, y: point.y + 5, anchor: .start),
             Place(x: point.x - Self.distance, y: point.y + 5, anchor: .end),
             Place(x: point.x, y: point.y - Self.distance, anchor: .middle),
-            Place(x: point.x, y: point.y + Self.distance + 10, anchor: .middle),
+            Place(x: point.x, y: point.y + Self.distance + 10 * scale, anchor: .middle),
         ]
         for offer in offers {
             let left =
@@ -226,7 +297,8 @@ struct LabelLayout {
                 case .middle: offer.x - width / 2
                 case .end: offer.x - width
                 }
-            let box = Box(left: left, top: offer.y - Self.lineHeight + 3, right: left + width, bottom: offer.y + 3)
+            let box = Box(
+                left: left, top: offer.y + 3 - Self.lineHeight * scale, right: left + width, bottom: offer.y + 3)
             let isInside =
                 box.left >= bounds.left && box.right <= bounds.right && box.top >= bounds.top
                 && box.bottom <= bounds.bottom

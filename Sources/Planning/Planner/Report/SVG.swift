@@ -53,10 +53,27 @@ package struct SVG {
         body += "<path\(attributes(name, id))\(stroke) d=\"\(path.data)\"/>"
     }
 
+    /// Begins a group of elements, until ``endGroup()``.
+    ///
+    /// - Parameter clip: The area outside of which the group is not drawn, with an id that is unique on the page; nil for
+    ///   no such area.
+    package mutating func beginGroup(
+        id: String = "", class name: String = "", clip: (id: String, area: SVGPath)? = nil
+    ) {
+        var part = ""
+        if let clip, !clip.area.data.isEmpty {
+            body += "<clipPath id=\"\(HTMLEscaping.text(clip.id))\"><path d=\"\(clip.area.data)\"/></clipPath>"
+            part = " clip-path=\"url(#\(HTMLEscaping.text(clip.id)))\""
+        }
+        body += "<g\(attributes(name, id))\(part)>"
+    }
+
+    package mutating func endGroup() { body += "</g>" }
+
     /// The element. Screen readers read `label`, and the table next to it.
-    package func element(label: String, id: String = "") -> String {
+    package func element(label: String, id: String = "", class style: String = "") -> String {
         let name = HTMLEscaping.text(HTMLEscaping.shortened(label, to: 600))
-        return "<svg\(attributes("", id)) viewBox=\"0 0 \(Self.number(width)) \(Self.number(height))\" role=\"img\" "
+        return "<svg\(attributes(style, id)) viewBox=\"0 0 \(Self.number(width)) \(Self.number(height))\" role=\"img\" "
             + "aria-label=\"\(name)\">\(body)</svg>"
     }
 

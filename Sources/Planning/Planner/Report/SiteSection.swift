@@ -30,14 +30,20 @@ struct SiteSection: ControlledSection {
         let weakest = shares.map { $0 ?? 0 }.min()
         return ControlPanel.tiles(
             [
-                .init("holdingShare", "Places that reach the target", NumberFormat.percent(share), share),
-                .init("weakestShare", "Found in time at the weakest place", NumberFormat.percent(weakest), weakest),
+                .init("holdingShare", "Places that reach the target\(when)", NumberFormat.percent(share), share),
+                .init(
+                    "weakestShare", "Found in time at the weakest place\(when)", NumberFormat.percent(weakest), weakest),
             ], class: "seen")
     }
 
+    private var isProposed: Bool { plan.beacons.contains(where: \.isProposed) }
+
+    /// The beacons for which the numbers hold.
+    private var when: String { isProposed ? ", with the proposal" : "" }
+
     var figures: String { figure.html }
 
-    var settings: [(String, PageData)] { [] }
+    var settings: [(String, PageData)] { [("isProposed", .flag(isProposed))] }
     var lists: [(String, PageData)] { [] }
 
     var plots: [(String, PageData)] {

@@ -73,7 +73,8 @@ struct InventoryReport: ParsableCommand {
     @Option(help: ArgumentHelp("Use this count (default: the last one).", valueName: "name"))
     var count: String?
 
-    @Option(help: ArgumentHelp("Write an HTML page.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("Write an HTML page.", valueName: "file"), completion: .file(), transform: OptionValue.page)
     var html: String?
 
     @Option(help: ArgumentHelp("Write a PDF document.", valueName: "file"), completion: .file())
@@ -137,7 +138,8 @@ struct InventoryMapCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Use this count (default: the last one).", valueName: "name"))
     var count: String?
 
-    @Option(help: ArgumentHelp("Write an HTML page.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("Write an HTML page.", valueName: "file"), completion: .file(), transform: OptionValue.page)
     var html: String?
 
     @Option(help: ArgumentHelp("Write only the drawing, as SVG.", valueName: "file"), completion: .file())

@@ -59,7 +59,7 @@ struct Locate: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("Write a page with the run on the floor plan to this file.", valueName: "file"),
-        completion: .file())
+        completion: .file(), transform: OptionValue.page)
     var html: String?
 
     @Option(

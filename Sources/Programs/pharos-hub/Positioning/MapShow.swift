@@ -26,7 +26,9 @@ struct MapShow: ParsableCommand {
     @Argument(help: "A map, or - for standard input.", completion: .file())
     var map: String
 
-    @Option(help: ArgumentHelp("Write one self-contained page to this file.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("Write one self-contained page to this file.", valueName: "file"), completion: .file(),
+        transform: OptionValue.page)
     var html: String?
 
     @Option(help: ArgumentHelp("Write a drawing for print to this file.", valueName: "file"), completion: .file())
@@ -72,7 +74,7 @@ struct MapShow: ParsableCommand {
                 throw Failure(
                     .dataFormat, "\(self.map): no place of this map has a position, so there is nothing to draw")
             }
-            let title = map.site.map { "Map of \($0)" } ?? "A map of signals"
+            let title = map.site.map { "Signal map of \($0)" } ?? "Signal map"
             try MapFile.write(MapDrawing(picture, layer: layer, title: title, site: site).svg, to: svg)
         }
         if html == "-" || svg == "-" { return }

@@ -67,7 +67,9 @@ struct Audit: ParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
-    @Option(help: ArgumentHelp("Write a page as well.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("Write a page as well.", valueName: "file"), completion: .file(), transform: OptionValue.page
+    )
     var html: String?
 
     func validate() throws {

@@ -34,7 +34,8 @@ struct PlanOutput: ParsableArguments {
     var json = false
 
     @Option(
-        help: ArgumentHelp("Also write a web page with charts and controls.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("Also write a web page with charts and controls.", valueName: "file"), completion: .file(),
+        transform: OptionValue.page)
     var html: String?
 
     /// Prints the answer. Exits with status 1 if the target cannot be reached.
