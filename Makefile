@@ -5,7 +5,7 @@ FLAGS := --explicit-target-dependency-import-check error
 
 PARTS := structure swift oracles long-oracles homeassistant release lab package rollout endurance threads documentation fuzz
 
-.PHONY: run test test-all unit setup static install uninstall deb image test-kernels $(PARTS:%=test-%) format lint benchmark clean
+.PHONY: run test test-all unit setup static install uninstall deb image test-kernels pictures $(PARTS:%=test-%) format lint benchmark clean
 
 # Builds pharos, and shows a beacon on the built-in virtual controller for ten seconds.
 run: setup
@@ -64,6 +64,12 @@ format:
 
 lint:
 	@swift format lint --strict --recursive Package.swift Sources Tests
+
+# Makes the pictures of the README from the program, with Chromium.
+pictures: setup
+	@Tests/Support/setup oracles
+	@swift build $(FLAGS) --product pharos
+	@.build/oracles/bin/python Tests/Support/pictures
 
 # Measures the goals of Tests/Benchmarks/README.md.
 benchmark: static

@@ -54,7 +54,7 @@ def mapped(folder: Path):
 
 def audited(folder: Path):
     """The page of an audit of one beacon that is as it should be, and of two that are silent."""
-    files = [test_audit.profile(folder, number) for number in range(3)]
+    files = [test_audit.profile(folder, number) for number in (1, 2, 3)]
     recording = test_audit.written(folder, test_audit.sent(1, random.Random(6)))
     pharos.run("audit", *files, "--replay", recording, "--html", folder / "audit.html", timeout=60)
 
@@ -371,8 +371,8 @@ def test_the_page_of_a_fleet_has_a_chart(browser, pages):
     answer = json.loads(pharos.run("plan", *PLAN["fleet"], "--json", timeout=60).out)
     bars = browser.value("[...document.querySelectorAll('#bars svg.wide path.bar')].map(bar => bar.getBBox().width)")
     kinds = answer.get("sites") or answer["advertisements"]
-    shares = sorted(each["collisionFreeProbability"] for each in kinds)
-    assert len(bars) == len(shares) > 1 and bars == sorted(bars)
+    shares = sorted((1 - each["collisionFreeProbability"] for each in kinds), reverse=True)
+    assert len(bars) == len(shares) > 1 and bars == sorted(bars, reverse=True)
     assert bars[0] / bars[-1] == pytest.approx(shares[0] / shares[-1], rel=0.01)
 
 

@@ -57,12 +57,15 @@ public struct CollisionQuestion: Sendable {
         show(streams, in: &answer)
         if air.origin != nil, streams.count > 1 {
             answer.pictures.page.bars = .init(
-                title: "Collision-free packets by advertisement",
-                caption: "The share of the packets of each advertisement that reach a receiver without a collision.",
+                title: "Packets lost to collisions, by advertisement",
+                caption:
+                    "The share of the packets of each advertisement that collide on the way to a receiver, the largest first.",
                 bars: streams.sorted { $0.clear < $1.clear }.map {
                     .init(
-                        name: "\($0.frame.name), every \($0.frame.interval), \(NumberFormat.beacons($0.beacons))",
-                        share: $0.clear)
+                        name:
+                            "\($0.frame.name), \($0.frame.payloadOctets) bytes every \($0.frame.interval), "
+                            + NumberFormat.beacons($0.beacons),
+                        share: 1 - $0.clear)
                 })
         }
         try addCapture(to: &answer)
@@ -299,10 +302,10 @@ public struct SitesCollisionQuestion: Sendable {
                 + "fullest of the \(sites.count) sites of the fleet \(fleet)."
         }
         answer.pictures.page.bars = .init(
-            title: "Collision-free packets by site",
+            title: "Packets lost to collisions, by site",
             caption:
-                "The share of the packets of each site that reach a receiver without a collision, the smallest first.",
-            bars: rows.sorted { $0.share < $1.share }.map { .init(name: $0.name, share: $0.share) })
+                "The share of the packets of each site that collide on the way to a receiver, the largest first.",
+            bars: rows.sorted { $0.share < $1.share }.map { .init(name: $0.name, share: 1 - $0.share) })
         answer.state(.fleet, .word(fleet))
         answer.state(.sites, .list(answers))
         answer.note(

@@ -128,7 +128,11 @@ public struct InventoryMap: Sendable {
 
     /// An HTML page with the drawing and a table of the items.
     public var html: String {
-        var body = "<figure class=\"card\">\(svg)</figure>\n"
+        var body = ""
+        if placed > 0 || site != nil {
+            body += "<figure class=\"card\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"plan\">"
+            body += "\(svg)</div></figure>\n"
+        }
         body += ReportPage.table(
             caption: "Items", header: ["item", "place", "position m", "state"],
             rows: entries.map { entry in

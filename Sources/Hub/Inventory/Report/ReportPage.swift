@@ -88,7 +88,7 @@ enum ReportPage {
             + ".facts dd{margin:0;font-size:1rem;font-weight:400;overflow-wrap:anywhere}"
             + "table.report :is(td,thead th){text-align:left}table.report td{white-space:normal;min-width:4.5rem}"
             + "td:is(.found,.heard,.missing,.foreign,.duplicate,.lowBattery){font-weight:600}"
-            + "p.missing{font-weight:600}.plan{display:block;width:100%;height:auto;margin-bottom:1.25rem}"
+            + "p.missing{font-weight:600}figure .plan{width:100%;max-width:none;min-width:44rem;height:auto}"
             + ".plan text{fill:var(--ink);font-size:13px}.plan .paper{fill:var(--card)}"
             + ".plan .floor{fill:var(--paper);stroke:var(--soft)}.plan .inner{stroke:var(--soft)}"
             + ".signature{margin:3rem 0 1rem;display:flex;gap:3rem}"
@@ -177,7 +177,9 @@ extension CountReport {
             caption: "Receivers", header: Self.receiverColumns,
             rows: receivers.map { Self.cells($0).map { ($0, "") } })
         let styled = outcomes.map { outcome in
-            Self.cells(outcome).enumerated().map { (text: $1, style: $0 == 2 ? ReportPage.styleClass(outcome.state) : "") }
+            Self.cells(outcome).enumerated().map {
+                (text: $1, style: $0 == 2 ? ReportPage.styleClass(outcome.state) : "")
+            }
         }
         body += ReportPage.table(caption: "Items", header: Self.columns, rows: styled)
         body += ReportPage.table(

@@ -13,7 +13,8 @@ const discovery = (() => {
   // The axis ends soon after nearly all beacons are found; `extra` are further lines.
   function fitted({ x, y, samples }, result, horizon, extra) {
     const ends = ENDS.filter(end => end < horizon), shares = sharesAt(result, ends);
-    const found = ends.findIndex((_, i) => shares[i] >= 0.999), last = found < 0 ? horizon : ends[found];
+    const [whole] = sharesAt(result, [horizon]);
+    const found = ends.findIndex((_, i) => shares[i] >= 0.995 * whole), last = found < 0 ? horizon : ends[found];
     const least = Math.max(last, result.percentiles.latencyP99 ?? 0, ...extra.map(([, time]) => time));
     return chart({ x: { ...x, high: ENDS.find(end => end >= least) ?? x.high }, y, samples });
   }

@@ -167,7 +167,7 @@ struct LatencyFigure {
     }
 }
 
-/// Shares as bars below each other.
+/// Shares as bars below each other; the longest bar is the largest share.
 struct BarFigure {
     let content: PlanPageContent.Bars
     let limits: PageLimits
@@ -180,10 +180,12 @@ struct BarFigure {
 
     private func drawing(width: Double) -> SVG {
         let longest = width - 14 - Self.valueWidth
+        let largest = bars.compactMap(\.share).filter(\.isFinite).max() ?? 0
         var drawing = SVG(width: width, height: Double(bars.count) * Self.rowHeight + 12)
         for (index, bar) in bars.enumerated() {
             let top = Double(index) * Self.rowHeight
-            let share = max(0, min(1, bar.share.flatMap { $0.isFinite ? $0 : nil } ?? 0))
+            let part = largest > 0 ? (bar.share ?? 0) / largest : 0
+            let share = part.isFinite ? max(0, min(1, part)) : 0
             drawing.text(HTMLEscaping.shortened(bar.name, to: Int(width / 14)), 14, top + 18)
             var area = SVGPath()
             area.addRectangle(14, top + 25, max(1, longest * share), 15)
@@ -224,13 +226,14 @@ struct HeatMapFigure {
                 + cells.prefix(limits.heatColumns).map { cell($0, scale) }.joined() + "</tr>"
         }
         let table =
-            (modes.count > 6 ? "<p class=\"scrollHint\">Scroll sideways for all \(modes.count) scanners →</p>" : "")
+            "<div class=\"heatBox\">"
+            + (modes.count > 6 ? "<p class=\"scrollHint\">Scroll sideways for all \(modes.count) scanners →</p>" : "")
             + "<div class=\"scroll heat\" tabindex=\"0\" role=\"region\" aria-label=\"\(text(map.title))\">"
             + "<table class=\"heat\(modes.count > 6 ? " many" : "")\"><caption>\(text(map.valueName)) "
             + "(\(text(map.unit))) by advertising interval (ms) and scanner; "
             + "<span class=\"resonance\">◆</span> resonance with the scan interval; "
             + "– not reached within the horizon</caption><thead><tr><th scope=\"col\">ms</th>\(head)</tr></thead>"
-            + "<tbody>\(body.joined())</tbody></table></div>"
+            + "<tbody>\(body.joined())</tbody></table></div></div>"
         return HTML.figure(id: "heatMap", title: map.title, drawing: table, caption: map.caption)
     }
 

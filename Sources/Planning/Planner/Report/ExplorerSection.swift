@@ -191,7 +191,7 @@ struct ExplorerFigures {
     /// The axis of discovery, which ends soon after nearly all beacons are found. `discovery.js` does the same.
     private func shownTimes(_ marks: [Double]) -> ClosedRange<Double> {
         let known = explorer.discovered.filter { $0.x.isFinite && $0.y.isFinite }
-        let last = known.first { $0.y >= 0.999 }?.x ?? (known.isEmpty ? Self.times.upperBound : explorer.horizonSeconds)
+        let last = known.first { $0.y >= 0.995 * (known.last?.y ?? 1) }?.x ?? Self.times.upperBound
         let least = marks.filter(\.isFinite).reduce(last, max)
         return Self.times.lowerBound...(Self.ends.first { $0 >= least } ?? Self.times.upperBound)
     }
