@@ -195,7 +195,7 @@ def test_axes_end_where_the_data_end(browser, pages):
             .matchAll(/[ML]([\\d.]+) ([\\d.]+)/g)].map(point => [Number(point[1]), Number(point[2])]);
         const top = Math.min(...points.map(point => point[1]));
         return (points.find(point => point[1] < top + 1)[0] - 92) / (586 - 92); })()"""
-    opened(browser, pages / "latency.html", has_scripts=False)
+    browser.open(pages / "latency.html", has_scripts=False)
     assert browser.value(end) > 0.6
     browser.call("Emulation.setScriptExecutionDisabled", value=False)
     for scanner in ("android-low-power", "continuous", "harmony"):
@@ -283,7 +283,8 @@ def test_before_and_after_are_told_apart(browser, pages):
     listed = browser.value("""[...document.querySelectorAll('caption')].find(each =>
         each.textContent === 'Proposed beacons').closest('table').querySelectorAll('tbody tr').length""")
     assert listed == len(answer["proposal"]["positions"]) > 10
-    reasons = browser.value("[...document.querySelectorAll('#floorPlan tbody tr')].map(row => row.cells[4].innerText)")
+    reasons = browser.value(
+        "[...document.querySelectorAll('#floorPlan tbody tr')].map(row => row.cells[4].textContent)")
     assert reasons and all(reasons)
 
 

@@ -27,7 +27,7 @@ const discovery = (() => {
     const end = times.length ? plot.across(times[times.length - 1]).toFixed(2) : plot.left;
     draw("discoveredCurve", curve);
     draw("discoveredArea", curve && `${curve}L${end} ${plot.bottom}L${plot.left} ${plot.bottom}Z`);
-    const p = result.percentiles, names = { p50: "half", p90: "90 of 100", p99: "99 of 100" };
+    const p = result.percentiles, names = { p50: "half", p90: "90 %", p99: "99 %" };
     marks(plot, Object.keys(names).map(name => {
       const time = p[`latencyP${name.slice(1)}`];
       return [`${name}Marker`, time, `${names[name]} ${duration(time)}`];

@@ -52,7 +52,7 @@ const drawing = (() => {
   }
 
   // The size of names on phones, and the rows of the names of several lines.
-  const LETTER = 12, DISTANCE = 6, FIRST_ROW = 20, ROW = 22;
+  const LETTER = 12.5, DISTANCE = 6, FIRST_ROW = 20, ROW = 22;
 
   // Rows and sides for the names of vertical lines: each name stands next to its own line, and no other line crosses it.
   // MarkerLayout does the same.

@@ -16,9 +16,9 @@ const fleet = (() => {
       .concat(bands.reverse().map(([T, band]) => [plot.across(T), plot.up(band.low)]));
     draw("captureBand", outline.length ? `${path(outline)}Z` : "");
     marks(plot, [
-      ["todayMarker", s.intervalMs, `this setting ${milliseconds(s.intervalMs)}`],
-      ["mostMarker", best.throughput, `most packets ${milliseconds(best.throughput)}`],
-      ["surestMarker", best.latency, `best chance ${milliseconds(best.latency)}`],
+      ["todayMarker", s.intervalMs, `chosen ${milliseconds(s.intervalMs)}`],
+      ["mostMarker", best.throughput, `most ${milliseconds(best.throughput)}`],
+      ["surestMarker", best.latency, `surest ${milliseconds(best.latency)}`],
     ]);
     for (const row of document.querySelectorAll("#intervalCurve tbody tr")) {
       const T = Number(row.cells[0].textContent);

@@ -149,9 +149,9 @@ struct ExplorerFigures {
         plot.drawPath(SVGPath(line: plot.places(clear)), class: "line s0", id: "clearCurve")
         let numbers = explorer.numbers
         plot.drawMarkers([
-            marker("todayMarker", "this setting", explorer.intervalMs, style: "m0"),
-            marker("mostMarker", "most packets", numbers.bestThroughputIntervalMs, style: "m1"),
-            marker("surestMarker", "best chance", numbers.bestLatencyIntervalMs, style: "m2"),
+            marker("todayMarker", "chosen", explorer.intervalMs, style: "m0"),
+            marker("mostMarker", "most", numbers.bestThroughputIntervalMs, style: "m1"),
+            marker("surestMarker", "surest", numbers.bestLatencyIntervalMs, style: "m2"),
         ])
         let rows = Self.tableIntervals.map { interval in
             [
@@ -162,7 +162,9 @@ struct ExplorerFigures {
         return HTML.figure(
             id: "intervalCurve", title: "Packets by advertising interval",
             drawing: plot.drawing.element(label: intervalLabel),
-            caption: "At longer intervals fewer packets collide, but fewer are sent. Most packets arrive in between.",
+            caption:
+                "At longer intervals fewer packets collide, but fewer are sent. Most packets arrive in between. The lines mark "
+                + "the chosen interval, the one at which most packets arrive, and the one with the surest discovery.",
             table: HTML.table(
                 caption: "Collision-free packets by advertising interval",
                 header: ["interval (ms)", "collision-free", "per second and beacon"], rows: rows),
@@ -212,8 +214,8 @@ struct ExplorerFigures {
         plot.drawPath(SVGPath(line: places), class: "rim", id: "discoveredCurve")
         func within(_ time: Double) -> Double { min(times.upperBound, max(times.lowerBound, time)) }
         let marks = [
-            ("half", numbers.latencyP50, "p50"), ("90 of 100", numbers.latencyP90, "p90"),
-            ("99 of 100", numbers.latencyP99, "p99"),
+            ("half", numbers.latencyP50, "p50"), ("90 %", numbers.latencyP90, "p90"),
+            ("99 %", numbers.latencyP99, "p99"),
         ].map { name, value, style in
             let known = value.flatMap { Self.times.contains($0) ? $0 : nil }
             return PlotArea.Marker(

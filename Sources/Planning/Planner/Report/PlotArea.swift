@@ -215,7 +215,7 @@ enum MarkerLayout {
     }
 
     /// The width of a letter at the size that phones get.
-    private static let letter = 12.0
+    private static let letter = 12.5
     private static let distance = 6.0
 
     /// A line begins at the row of its name. Names to the right get lower rows from left to right, so that the lines after
