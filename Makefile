@@ -66,8 +66,8 @@ lint:
 	@swift format lint --strict --recursive Package.swift Sources Tests
 
 # Makes the pictures of the README from the program, with Chromium.
-pictures: setup
-	@Tests/Support/setup oracles
+pictures:
+	@Tests/Support/setup test
 	@swift build $(FLAGS) --product pharos
 	@.build/oracles/bin/python Tests/Support/pictures
 
