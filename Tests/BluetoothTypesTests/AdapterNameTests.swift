@@ -17,7 +17,7 @@ import Testing
         ("unix:/a:b@c", .unix(path: "/a:b@c")),
         ("serial:/dev/ttyACM0@115200", .serial(path: "/dev/ttyACM0", rate: 115_200)),
         ("serial:/dev/ttyS1@9600", .serial(path: "/dev/ttyS1", rate: 9600)),
-        ("virtual", .virtual),
+        ("virtual", .virtual), ("virtual?path=tour", .virtualTour),
     ])
     func nameIsReadAndWrittenTheSame(_ text: String, _ name: AdapterName) throws {
         #expect(try AdapterName(text) == name)

@@ -3,10 +3,11 @@ import BluetoothTypes
 import EddystoneSecurity
 import HCI
 import LinuxHost
-import Listener
 import Sightings
 import TestSupport
 import Testing
+
+@testable import Listener
 
 /// Names, intervals and keys from profiles and fleets.
 @Suite struct KnownBeaconsTests {
@@ -35,7 +36,7 @@ import Testing
         #expect(known.beacons.map(\.name) == ["lobby", "desk"])
         #expect(known.beacons.map(\.intervalMicroseconds) == [250_000, 250_000])
         #expect(known.beacons[0].identity?.description == "ibeacon:\(Self.uuid)-1-2")
-        #expect(known.profiles.count == 2)
+        #expect(try known.virtualBeacons.beacons().count == 2)
         #expect(known.resolver(HearingClock()) == nil)
         #expect(try known.region("desk").name == "desk")
         #expect(throws: ListenerServiceError.self) { try known.region("attic") }

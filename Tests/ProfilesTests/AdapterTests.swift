@@ -30,7 +30,7 @@ import Testing
         ("serial:/dev/ttyS1@9600", .serial(path: "/dev/ttyS1", rate: 9600)),
         ("serial:/dev/board@home@4000000", .serial(path: "/dev/board@home", rate: 4_000_000)),
         ("serial:/dev/my board@115200", .serial(path: "/dev/my board", rate: 115_200)),
-        ("virtual", .virtual),
+        ("virtual", .virtual), ("virtual?path=tour", .virtualTour),
     ])
     func bothTake(_ text: String, _ name: AdapterName) throws {
         #expect(try AdapterName(text) == name)

@@ -156,7 +156,7 @@ public final class AdapterClaim {
             guard let adapter = try? BlueZAdapter(index: index) else { fallthrough }
             let isShared = if case .raw = name { true } else { false }
             try self.init(adapter.address, role, isShared: isShared, for: purpose, in: directory)
-        case .managed, .tcp, .unix, .serial, .virtual: self.init()
+        case .managed, .tcp, .unix, .serial, .virtual, .virtualTour: self.init()
         }
     }
 

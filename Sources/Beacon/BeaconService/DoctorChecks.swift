@@ -239,7 +239,7 @@ extension DoctorChecks {
     private func instanceUsing(_ name: AdapterName) -> String? {
         let found = try? StatusFile.all(in: root + StatusFile.defaultDirectory)
         let user = found?.status.instances.first { $0.adapter == name.description && $0.state != .off }
-        return name == .virtual ? nil : user?.name
+        return name.isVirtual ? nil : user?.name
     }
 }
 
@@ -369,7 +369,7 @@ extension DoctorChecks {
             switch name {
             case .raw: [.netRaw, .netAdmin]
             case .user, .managed: [.netAdmin]
-            case .tcp, .unix, .serial, .virtual, nil: []
+            case .tcp, .unix, .serial, .virtual, .virtualTour, nil: []
             }
         guard let name, !needed.isEmpty else { return [] }
         let missing = needed.filter { !Privileges.effective.contains($0) }.map(\.description)

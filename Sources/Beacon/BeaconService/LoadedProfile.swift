@@ -7,7 +7,7 @@ internal import LinuxHost
 public import Profiles
 
 /// A valid profile from a file, with this machine's addresses.
-public struct LoadedProfile {
+public struct LoadedProfile: Sendable {
     public let name: String
     /// The profile's adapter; `nil` if it names none.
     public let adapter: AdapterName?

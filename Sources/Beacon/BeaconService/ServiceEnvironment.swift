@@ -134,6 +134,10 @@ extension ServiceEnvironment: AdapterEnvironment {
     func open() throws(AdapterFault) {
         do {
             let name = try finder.find(job.adapter)
+            guard name != .virtualTour else {
+                throw BeaconServiceError.refused(
+                    .request, "\(name): only commands that receive can take a tour; send with virtual")
+            }
             try takeLock(name)
             if name == .virtual, air == nil {
                 air = try VirtualAirServer(VirtualAirConfiguration(model: foreground?.model ?? .raspberryPi))

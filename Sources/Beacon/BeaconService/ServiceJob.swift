@@ -100,7 +100,7 @@ public struct ServiceJob {
         // CAP_NET_ADMIN for the kernel's advertising manager, CAP_NET_RAW for the monitor channel.
         case nil, .raw, .managed: [.netAdmin, .netRaw]
         case .user: [.netAdmin]
-        case .tcp, .unix, .serial, .virtual: []
+        case .tcp, .unix, .serial, .virtual, .virtualTour: []
         }
     }
 

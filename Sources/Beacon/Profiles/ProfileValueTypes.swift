@@ -10,7 +10,7 @@ extension ValueType<AdapterName> {
     package static var adapter: ValueType<AdapterName> {
         let rates = AdapterName.serialRates.map(String.init).joined(separator: "|")
         let pattern =
-            "^(hci(0|[1-9][0-9]{0,4})(:user|:mgmt)?|virtual|unix:[^\\u0000-\\u001f\\u007f]+"
+            "^(hci(0|[1-9][0-9]{0,4})(:user|:mgmt)?|virtual(\\?path=tour)?|unix:[^\\u0000-\\u001f\\u007f]+"
             + "|tcp:(?!\\[\\]:)[^\\u0000-\\u0020\\u007f]+:[1-9][0-9]{0,4}"
             + "|serial:([^\\u0000-\\u001f\\u007f@]+|[^\\u0000-\\u001f\\u007f]+@(\(rates))))$"
         return ValueType(schema: ["type": "string", "pattern": .string(pattern)]) { decoder, node in

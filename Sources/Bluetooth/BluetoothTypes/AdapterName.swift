@@ -13,8 +13,11 @@ public enum AdapterName: Hashable, Sendable {
     case unix(path: String)
     /// `serial:/dev/ttyACM0@115200`: H4 over a UART.
     case serial(path: String, rate: Int)
-    /// `virtual`: a controller in software inside this process.
+    /// `virtual`: a controller in software inside this process. A receiver on it stands next to all beacons that its
+    /// files describe.
     case virtual
+    /// `virtual?path=tour`: the same controller, whose receiver walks from beacon to beacon.
+    case virtualTour
 
     /// The bit rate of `serial:` names without a rate.
     public static let defaultSerialRate = 115_200
@@ -32,6 +35,10 @@ public enum AdapterName: Hashable, Sendable {
             throw AdapterNameError(text, .unknown)
         } else if text == "virtual" {
             self = .virtual
+        } else if text == "virtual?path=tour" {
+            self = .virtualTour
+        } else if text.hasPrefix("virtual?") {
+            throw AdapterNameError(text, .virtual)
         } else if let rest = text.after("tcp:") {
             guard let colon = rest.lastIndex(of: ":"), colon != rest.startIndex,
                 let port = UInt16(decimalDigits: rest[rest.index(after: colon)...]), port != 0
@@ -77,16 +84,20 @@ extension AdapterName: CustomStringConvertible {
         case .unix(let path): "unix:\(path)"
         case .serial(let path, let rate): "serial:\(path)@\(rate)"
         case .virtual: "virtual"
+        case .virtualTour: "virtual?path=tour"
         }
     }
 }
 
 extension AdapterName {
+    /// `true` for both forms of the virtual adapter.
+    public var isVirtual: Bool { self == .virtual || self == .virtualTour }
+
     /// N of the forms of hciN, 0...65535; `nil` for the other forms.
     public var kernelIndex: UInt16? {
         switch self {
         case .raw(let index), .user(let index), .managed(let index): index
-        case .tcp, .unix, .serial, .virtual: nil
+        case .tcp, .unix, .serial, .virtual, .virtualTour: nil
         }
     }
 
@@ -96,7 +107,7 @@ extension AdapterName {
         case .raw: .raw(index: index)
         case .user: .user(index: index)
         case .managed: .managed(index: index)
-        case .tcp, .unix, .serial, .virtual: self
+        case .tcp, .unix, .serial, .virtual, .virtualTour: self
         }
     }
 }
@@ -109,6 +120,7 @@ public struct AdapterNameError: Error, Hashable, Sendable, CustomStringConvertib
         case unix
         case serial
         case serialRate
+        case virtual
     }
 
     /// The refused text.
@@ -131,6 +143,7 @@ public struct AdapterNameError: Error, Hashable, Sendable, CustomStringConvertib
         case .tcp: "needs a host and a port 1...65535: tcp:HOST:PORT"
         case .unix: "needs the path of a socket: unix:PATH"
         case .serial: "needs the path of a serial line: serial:/dev/ttyACM0@115200"
+        case .virtual: "has no such path; use virtual, or virtual?path=tour to walk from beacon to beacon"
         case .serialRate:
             "has no bit rate that Linux knows; use one of "
                 + AdapterName.serialRates.map(String.init).joined(separator: ", ")

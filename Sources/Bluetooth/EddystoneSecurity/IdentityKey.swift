@@ -435,6 +435,20 @@ public struct IdentityResolvingKey: Sendable {
         return Self.resolves(address, reversedBlock) ? .leastSignificantFirst : nil
     }
 
+    /// Makes a resolvable private address, as a device with the key in the first byte order does.
+    ///
+    /// - Parameter random: The random part; its two highest bits are replaced.
+    public func address(from random: FixedOctets<3>) throws(EddystoneSecurityError) -> DeviceAddress {
+        var octets = FixedOctets<6>()
+        for index in 0..<3 { octets[index] = random[index] }
+        octets[0] = octets[0] & 0x3F | 0x40
+        var part = FixedOctets<16>()
+        for index in 0..<3 { part[13 + index] = octets[index] }
+        let hash = try block.encrypt(part)
+        for index in 0..<3 { octets[3 + index] = hash[13 + index] }
+        return DeviceAddress(octets)
+    }
+
     private static func resolves(_ address: DeviceAddress, _ block: AESBlock) -> Bool {
         var part = FixedOctets<16>()
         for index in 0..<3 { part[13 + index] = address.octets[index] }

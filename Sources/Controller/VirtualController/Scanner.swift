@@ -151,9 +151,14 @@ extension VirtualController {
         guard let air, let scanner = state.scanner else { return }
         let bit: LEEventMask = scanner.isExtended ? .extendedAdvertisingReport : .advertisingReport
         guard state.eventMask.contains(.leMeta), state.leEventMask.contains(bit) else { return }
+        var loss = air.parameters.pathLoss
+        if let pathLoss = air.pathLoss {
+            guard let own = pathLoss(pdu, id) else { return }
+            loss = own
+        }
         if state.scanner?.duplicates?.isFirst(pdu) == false { return }
         // RSSI is reported within -127...20 (7.7.65.2).
-        let (level, overflow) = Int(pdu.power.dBm).subtractingReportingOverflow(air.parameters.pathLoss)
+        let (level, overflow) = Int(pdu.power.dBm).subtractingReportingOverflow(loss)
         let rssi = overflow ? -127 : Int8(max(-127, min(20, level)))
         guard scanner.isExtended else { return sendMeta(pdu.legacyReport(rssi: rssi), bit) }
         for event in pdu.extendedReports(rssi: rssi) { sendMeta(event, bit) }

@@ -97,7 +97,7 @@ public enum ListenService {
         var live = SightingSource.Options(adapter: adapter)
         live.settings = file.listener.settings
         live.durationMicroseconds = options.duration
-        live.samples = file.known.profiles
+        live.virtualBeacons = file.known.virtualBeacons
         live.purpose = "pharos listen \(file.listener.name)"
         live.runtimeDirectory = options.runtime
         live.signals = stop
@@ -113,7 +113,7 @@ public enum ListenService {
         switch adapter {
         case nil, .raw, .managed: [.netAdmin, .netRaw]
         case .user: [.netAdmin]
-        case .tcp, .unix, .serial, .virtual: []
+        case .tcp, .unix, .serial, .virtual, .virtualTour: []
         }
     }
 }

@@ -61,6 +61,7 @@ public final class AuditRun: Sendable {
         let auditor = Auditor(files.beacons, receivers: names, keys: keys)
         let duration = duration ?? auditor.defaultMicroseconds
         let run = AuditRun(auditor)
+        let virtualBeacons = files.virtualBeacons
         let others = Monitor(adapters.dropFirst().count)
         // Any receiver may take the signal; all of them end.
         let signals: SignalDescriptor
@@ -68,7 +69,7 @@ public final class AuditRun: Sendable {
         var options = SightingSource.Options(adapter: adapters.first)
         options.durationMicroseconds = duration
         options.signals = signals
-        options.samples = files.profiles
+        options.virtualBeacons = virtualBeacons
         let source = try SightingSource.live(options)
         for (index, adapter) in adapters.enumerated().dropFirst() {
             do throws(SystemError) {
@@ -78,6 +79,7 @@ public final class AuditRun: Sendable {
                         var options = SightingSource.Options(adapter: adapter)
                         options.durationMicroseconds = duration
                         options.signals = signals
+                        options.virtualBeacons = virtualBeacons
                         let source = try SightingSource.live(options)
                         try source.run(AuditConsumer(run, index, source, isRecording: false, say))
                     } catch {

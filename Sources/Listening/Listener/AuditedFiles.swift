@@ -1,6 +1,6 @@
 public import Auditing
 internal import BeaconFrames
-public import BeaconService
+internal import BeaconService
 internal import BluetoothTypes
 internal import Configuration
 internal import EddystoneSecurity
@@ -14,8 +14,8 @@ internal import Synchronization
 public struct AuditedFiles {
     /// The beacons in the order of the files.
     public private(set) var beacons: [ExpectedBeacon] = []
-    /// The profiles among the files, which a virtual adapter sends.
-    public private(set) var profiles: [LoadedProfile] = []
+    /// The beacons of the files, which a virtual adapter receives.
+    public private(set) var virtualBeacons = VirtualBeacons()
     /// Warnings about the files, one sentence each.
     public private(set) var warnings: [String] = []
     /// The keys of ephemeral ids. Advertisements are numbered over all beacons.
@@ -56,10 +56,11 @@ public struct AuditedFiles {
                 throw error
             }
         }
-        if beacons.count > count { profiles.append(try LoadedProfile(path: file)) }
+        if beacons.count > count { virtualBeacons.add(try LoadedProfile(path: file)) }
     }
 
     private mutating func add(_ fleet: NamedFleet) throws {
+        virtualBeacons.add(fleet, keys: nil)
         let manifest = try fleet.manifest()
         let keys = FleetKeys(of: fleet).directory
         var texts: [String: [UInt8]] = [:]

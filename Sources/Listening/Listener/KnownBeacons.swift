@@ -1,5 +1,5 @@
 public import BeaconFrames
-public import BeaconService
+internal import BeaconService
 internal import BluetoothTypes
 internal import Configuration
 internal import EddystoneSecurity
@@ -14,8 +14,8 @@ internal import Synchronization
 public struct KnownBeacons {
     /// One entry for each identity and each key, in the order of the files.
     public private(set) var beacons: [KnownBeacon] = []
-    /// The profiles among the files.
-    public private(set) var profiles: [LoadedProfile] = []
+    /// The beacons of the files, which a virtual adapter receives.
+    public private(set) var virtualBeacons = VirtualBeacons()
     /// Warnings about the files, one sentence each.
     public private(set) var warnings: [String] = []
     /// The tags and attachments of listener files, by the name of the beacon.
@@ -99,7 +99,7 @@ public struct KnownBeacons {
 
     private mutating func add(_ profile: LoadedProfile) throws {
         warnings += profile.warnings
-        profiles.append(profile)
+        virtualBeacons.add(profile)
         for (index, advertisement) in profile.advertisements.enumerated() {
             let interval = profile.interval(of: index).interval.microseconds
             if case .eddystoneEID(let rotation) = advertisement.content {
@@ -145,24 +145,27 @@ public struct KnownBeacons {
                 for thing in try things(place(file)) {
                     notes[thing.beacon.name] = notes[thing.beacon.name] ?? thing.note
                     beacons.append(thing.beacon)
+                    virtualBeacons.add([thing.beacon], name: thing.beacon.name)
                 }
             case .beacon(let beacon):
                 notes[beacon.name] = beacon.note
-                for identity in beacon.identities { beacons.append(KnownBeacon(name: beacon.name, identity: identity)) }
+                let own = beacon.identities.map { KnownBeacon(name: beacon.name, identity: $0) }
+                beacons += own
+                virtualBeacons.add(own, name: beacon.name)
             }
         }
         for key in listener.addressKeys {
             let file = key.file.hasPrefix("/") ? key.file : (keys ?? directory) + key.file
-            addressKeys.append(
-                AddressKey(
-                    beacon: beacons.count,
-                    key: try KeyFile.readIdentityResolvingKey(file)))
+            let resolvingKey = try KeyFile.readIdentityResolvingKey(file)
+            addressKeys.append(AddressKey(beacon: beacons.count, key: resolvingKey))
+            virtualBeacons.add(resolvingKey, name: key.name)
             beacons.append(KnownBeacon(name: key.name, identity: nil))
         }
     }
 
     /// - Parameter keys: The directory of the keys; `nil` for the one next to the fleet.
     private mutating func add(_ fleet: NamedFleet, keys: String? = nil) throws {
+        virtualBeacons.add(fleet, keys: keys)
         let directory = FleetKeys(of: fleet, in: keys).directory
         var withoutKey = 0
         for beacon in try fleet.manifest().beacons {

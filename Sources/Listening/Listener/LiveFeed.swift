@@ -25,7 +25,6 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     private var channel: ClosableChannel?
     private var claim: AdapterClaim?
     private var air: VirtualAirServer?
-    private var sample: SampleBeacon?
     /// The reason why the first attempt failed, which ends the run.
     private var refusal: (any Error)?
     private var scan: ScanSession?
@@ -67,7 +66,6 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             // This runs for each report, so it does not build a list.
             var deadline = min(end, now.advanced(byMicroseconds: Self.longestWait))
             if let due = runner.nextWakeUp { deadline = min(deadline, due) }
-            if let due = sample?.nextWakeUp { deadline = min(deadline, due) }
             if let due = consumer.nextWakeUp { deadline = min(deadline, clock.session(due)) }
             if runner.isOnAir { runner.receive(until: deadline) } else { try wait(until: deadline, runner) }
             clock.update()
@@ -78,7 +76,6 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             if state(runner) != source.state { source.change(state(runner), at: heard(now)) }
             runner.wake()
             takePackets()
-            sample?.wake(at: now)
             source.counts.restarts = scan?.restarts ?? source.counts.restarts
             source.counts.foreignRestarts = scan?.foreignRestarts ?? source.counts.foreignRestarts
             if state(runner) == .foreign { reportForeignScan() }
@@ -163,8 +160,9 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     func open() throws(AdapterFault) {
         do {
             let name = try finder.find(options.adapter)
-            if name == .virtual, air == nil {
-                air = try VirtualAirServer(VirtualAirConfiguration(model: .raspberryPi))
+            if name.isVirtual, air == nil {
+                let path = name == .virtualTour ? VirtualPath.tour : .still
+                air = try options.virtualBeacons.air(.raspberryPi, path)
             }
             // If the kernel has no Bluetooth, the missing adapter is the better message.
             if BlueZAdapter.kernelHasBluetooth, let missing = Self.missingPermission(for: name, Privileges.effective) {
@@ -174,7 +172,6 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             let opened = try claimAndOpen(name)
             self.opened = opened
             channel = ClosableChannel(opened.channel)
-            if let air, sample == nil { sample = try SampleBeacon(air, options.samples) }
         } catch {
             throw fault(error)
         }

@@ -1,7 +1,7 @@
 internal import Advertiser
 public import Auditing
 internal import BeaconFrames
-public import BeaconService
+internal import BeaconService
 public import BluetoothTypes
 internal import HCI
 internal import HCITransports
@@ -24,8 +24,8 @@ public final class QualificationRun {
         public var heard: KnownBeacon?
         /// The duration of each phase, in microseconds.
         public var phaseMicroseconds = 60_000_000
-        /// The profiles that another virtual controller sends, if a single radio is virtual.
-        public var samples: [LoadedProfile] = []
+        /// The beacons that are received if a single radio is virtual.
+        public var virtualBeacons = VirtualBeacons()
         /// The directory of this machine's adapter locks.
         public var runtimeDirectory = AdapterClaim.defaultDirectory
 
@@ -68,7 +68,6 @@ public final class QualificationRun {
     private let options: Options
     private let signals: SignalDescriptor
     private let radios: [RadioUnderTest]
-    private let sample: SampleBeacon?
     private let air: VirtualAirServer?
     private let beacons = QualificationBeacons()
     private var deliveries: [Delivery] = []
@@ -83,15 +82,20 @@ public final class QualificationRun {
             let names = try QualifiedAdapters(options).names
             signals = try SignalDescriptor()
             // This model supports all phases.
-            let air =
-                names.contains(.virtual) ? try VirtualAirServer(VirtualAirConfiguration(model: .intel)) : nil
+            let air: VirtualAirServer? =
+                if !names.contains(.virtual) {
+                    nil
+                } else if options.heard != nil {
+                    try options.virtualBeacons.air(.intel, .still)
+                } else {
+                    try VirtualAirServer(VirtualAirConfiguration(model: .intel))
+                }
             self.air = air
             for (label, name) in zip(["A", "B"], names) {
                 opened.append(
                     try RadioUnderTest(
                         label, name, signals: signals, air: air, runtimeDirectory: options.runtimeDirectory))
             }
-            sample = try options.heard == nil ? nil : air.map { try SampleBeacon($0, options.samples) }
         } catch {
             for radio in opened { radio.close() }
             throw ListenerServiceError(error)
@@ -206,13 +210,12 @@ public final class QualificationRun {
             step.phase == .duplicatesFiltered && !step.senders.isEmpty
             ? start.advanced(byMicroseconds: options.phaseMicroseconds / 2) : nil
         while now < end {
-            let due = [end, change, sample?.nextWakeUp, now.advanced(byMicroseconds: Self.tick)].compactMap { $0 }.min()
+            let due = [end, change, now.advanced(byMicroseconds: Self.tick)].compactMap { $0 }.min()
             let awaited = [signals.descriptor] + radios.flatMap(\.descriptors)
             let ready = try Poller.wait(awaited.map { Poller.Interest($0, .read) }, until: (due ?? end).nanoseconds)
             if ready[0] { _ = signals.take() }
             if signals.takenAt != nil { throw Interruption() }
             for radio in radios { try radio.receive() }
-            sample?.wake(at: now)
             if let moment = change, moment <= now {
                 change = nil
                 for listener in step.listeners { radios[listener].noteChange() }

@@ -14,6 +14,9 @@ struct QualifiedAdapters {
                 .request,
                 "hci\(index):mgmt: the kernel drops repeats there, so nothing can be counted: use hci\(index)")
         }
+        guard options.sender != .virtualTour, options.receiver != .virtualTour else {
+            throw ListenerServiceError.refused(.request, "qualify tests radios that stay in one place: use virtual")
+        }
         guard options.heard == nil else {
             names = [try options.receiver ?? Self.first(besides: nil)]
             return

@@ -20,8 +20,8 @@ public final class SightingSource {
         public var purpose = "pharos"
         /// The directory of this machine's adapter locks.
         public var runtimeDirectory = AdapterClaim.defaultDirectory
-        /// The profiles that a second controller sends if the adapter is `virtual`; an iBeacon if there are none.
-        public var samples: [LoadedProfile] = []
+        /// The beacons that are received if the adapter is virtual.
+        public var virtualBeacons = VirtualBeacons()
         /// Receives signals for several sources at once; `nil` for a separate one.
         public var signals: SignalDescriptor?
         /// Whether to wait for a missing adapter from the beginning, as a service does.

@@ -129,39 +129,3 @@ final class ExtendedBeacon {
         }
     }
 }
-
-/// A second virtual controller that sends profiles, or an iBeacon, so that the virtual adapter has something to
-/// receive.
-final class SampleBeacon {
-    private let session: BeaconSession
-
-    init(_ air: VirtualAirServer, _ profiles: [LoadedProfile]) throws {
-        let host = HCIHost(channel: H4Channel(try air.connect(), name: "sample"))
-        let capabilities = try ControllerCapabilities.read(from: host, isExclusive: true)
-        var sources: [PayloadSource] = []
-        for profile in profiles {
-            for advertisement in profile.advertisements {
-                sources.append(PayloadSource(advertisement, identityKey: try profile.identityKey(for: advertisement)))
-            }
-        }
-        if sources.isEmpty { sources = [PayloadSource(Self.sample)] }
-        session = BeaconSession(host: host, allocation: try SetAllocation(sources, on: capabilities, isExclusive: true))
-        try session.start()
-    }
-
-    /// The time at which ``wake(at:)`` must be called.
-    var nextWakeUp: HCIInstant? { session.nextWakeUp }
-
-    /// Switches to the next advertisement. A sample that fails just stops.
-    func wake(at now: HCIInstant) {
-        if let due = nextWakeUp, due <= now { try? session.wake(now) }
-    }
-
-    private static let sample = Advertisement(
-        content: .iBeacon(
-            uuid: FixedOctets<16>([
-                0xFB, 0x0B, 0x57, 0xA2, 0x82, 0x28, 0x44, 0xCD, 0x91, 0x3A, 0x94, 0xA1, 0x22, 0xBA, 0x12, 0x06,
-            ]) ?? FixedOctets(), major: 1, minor: 2, flags: .beacon),
-        interval: AdvertisingInterval(rawValue: 160), measuredPower: .atOneMeter(MeasuredPowerAtOneMeter(octet: 0xC5)),
-        address: .staticRandom(StaticAddress.make(name: "sample")))
-}

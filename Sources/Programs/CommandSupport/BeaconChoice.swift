@@ -77,7 +77,7 @@ package struct BeaconSourceOptions: ParsableArguments {
         if let replay { return try .recording(replay) }
         var options = SightingSource.Options(adapter: adapter)
         options.durationMicroseconds = duration
-        options.samples = known.profiles
+        options.virtualBeacons = known.virtualBeacons
         return try .live(options)
     }
 

@@ -57,7 +57,7 @@ public final class OpenAdapter {
             throw TransportError(
                 .noHCI, name.description,
                 "the kernel's advertising manager does not take HCI commands; use another form")
-        case .tcp, .unix, .serial, .virtual:
+        case .tcp, .unix, .serial, .virtual, .virtualTour:
             let stream: Descriptor
             do throws(SystemError) {
                 stream = try Self.connect(name, air ?? ownAir, interruption)
@@ -105,7 +105,7 @@ public final class OpenAdapter {
     private static func needed(_ air: VirtualAirServer?, for name: AdapterName) throws(TransportError)
         -> VirtualAirServer?
     {
-        guard name == .virtual, air == nil else { return nil }
+        guard name.isVirtual, air == nil else { return nil }
         do throws(SystemError) {
             return try VirtualAirServer(VirtualAirConfiguration(model: .raspberryPi))
         } catch {
@@ -121,7 +121,7 @@ public final class OpenAdapter {
             return try StreamSocket.connect(host: host, port: port, interruption: interruption)
         case .unix(let path): return try StreamSocket.connect(path: path, interruption: interruption)
         case .serial(let path, let rate): return try SerialPort.open(path, rate: rate)
-        case .raw, .user, .managed, .virtual:
+        case .raw, .user, .managed, .virtual, .virtualTour:
             guard let air else { throw SystemError("connect", name.description, errno: .invalidArgument) }
             return try air.connect()
         }

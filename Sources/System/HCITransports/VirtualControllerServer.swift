@@ -1,5 +1,5 @@
 internal import BluetoothTypes
-internal import HCI
+public import HCI
 public import LinuxHost
 internal import Synchronization
 internal import SystemPackage
@@ -33,12 +33,18 @@ public final class VirtualControllerServer {
     /// The longest time by which the air advances at once, 50 ms in microseconds.
     private static let longestAdvance = 50_000
     var mailbox: VirtualAirServer.Mailbox?
+    private var resident: (any AirResident)?
 
     /// Creates a server without hosts. Its air starts now.
     public init(_ configuration: VirtualAirConfiguration) {
         self.configuration = configuration
         air = VirtualAir(configuration.air, now: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
     }
+
+    /// Lets beacons live on the air, which need no stream.
+    ///
+    /// - Parameter make: Attaches the controllers to the air, on this thread.
+    func admitResident(_ make: (VirtualAir) throws -> any AirResident) throws { resident = try make(air) }
 
     /// Accepts connections from a listening socket.
     public func serve(listener: Descriptor) {
@@ -69,7 +75,8 @@ public final class VirtualControllerServer {
             removeFinished()
             let now = MonotonicClock.nanoseconds()
             let open = now < acceptsAgainAt ? [] : listeners
-            let wake = min(air.nextEvent?.nanoseconds ?? UInt64.max, now < acceptsAgainAt ? acceptsAgainAt : .max)
+            let events = [air.nextEvent, resident?.nextWakeUp].compactMap { $0?.nanoseconds }
+            let wake = min(events.min() ?? .max, now < acceptsAgainAt ? acceptsAgainAt : .max)
             let interests =
                 (stop.map { [Poller.Interest($0.descriptor, .read)] } ?? [])
                 + (mailbox.map { [Poller.Interest($0.wakeUp, .read)] } ?? [])
@@ -94,6 +101,7 @@ public final class VirtualControllerServer {
         // The time until the next event costs nothing, so it does not count.
         let limit = air.nextEvent.map { max($0, air.now).advanced(byMicroseconds: Self.longestAdvance) }
         air.advance(to: min(present, limit ?? present))
+        if let resident, let due = resident.nextWakeUp, due <= air.now { resident.wake(at: air.now) }
     }
 
     /// Accepts a connection. After a failure there is a pause: if no descriptor is free, the listener would be readable again
@@ -137,6 +145,14 @@ public final class VirtualControllerServer {
     }
 }
 
+/// Hosts of virtual controllers that live on the thread of their air, such as the beacons of a rehearsal.
+public protocol AirResident: AnyObject {
+    /// The time at which ``wake(at:)`` must be called; `nil` for never.
+    var nextWakeUp: HCIInstant? { get }
+    /// Does what is due.
+    func wake(at now: HCIInstant)
+}
+
 /// A virtual air in real time on a thread of its own, for controllers within this program.
 ///
 /// Each ``connect()`` creates a new controller on the same air. Closing its descriptor removes it.
@@ -155,6 +171,27 @@ public final class VirtualAirServer: Sendable {
             // After an error the streams of the clients end.
             try? server.run()
         }
+    }
+
+    /// Starts the thread with beacons on the air.
+    ///
+    /// - Parameter resident: Attaches the beacons to the air. It is called on the thread of the air.
+    /// - Throws: The errors of ``init(_:)`` and of `resident`.
+    public init(
+        _ configuration: VirtualAirConfiguration, resident: @escaping @Sendable (VirtualAir) throws -> any AirResident
+    ) throws {
+        let mailbox = try Mailbox()
+        let start = Monitor<Result<Void, any Error>?>(nil)
+        try BackgroundThread.start {
+            let server = VirtualControllerServer(configuration)
+            server.mailbox = mailbox
+            let result = Result { try server.admitResident(resident) }
+            start.change { $0 = result }
+            // After an error the streams of the clients end.
+            if case .success = result { try? server.run() }
+        }
+        self.mailbox = mailbox
+        try start.wait { $0 }?.get()
     }
 
     deinit { mailbox.close() }

@@ -36,6 +36,9 @@ public final class VirtualAir {
     public let parameters: Parameters
     /// The current time.
     public private(set) var now: HCIInstant
+    /// Returns the path loss in dB from the sender of a packet to the controller that may receive it, at this moment; `nil`
+    /// if the controller is too far away. Without it, all antennas have the path loss of ``parameters``.
+    public var pathLoss: ((AirPDU, VirtualController.ID) -> Int?)?
     /// Called with each packet at the instant at which its transmission starts.
     public var observer: ((AirPDU) -> Void)?
 

@@ -1,4 +1,4 @@
-public import BeaconService
+internal import BeaconService
 public import BluetoothTypes
 internal import Configuration
 internal import LinuxHost
@@ -19,13 +19,13 @@ public struct InventoryReceiver: Sendable {
 
     /// An adapter; `nil` for the first one.
     ///
-    /// - Parameter samples: The profiles that a second controller sends if the adapter is virtual.
+    /// - Parameter virtualBeacons: The beacons that are received if the adapter is virtual.
     public func live(
-        _ adapter: AdapterName?, samples: [LoadedProfile] = []
+        _ adapter: AdapterName?, _ virtualBeacons: VirtualBeacons = VirtualBeacons()
     ) throws(ListenerServiceError) -> SightingSource {
         var options = SightingSource.Options(adapter: adapter)
         options.durationMicroseconds = duration
-        options.samples = samples
+        options.virtualBeacons = virtualBeacons
         options.purpose = "pharos inventory"
         let source = try SightingSource.live(options)
         source.levelOffset = levelOffset

@@ -1,8 +1,8 @@
-public import BeaconService
+internal import BeaconService
 public import BluetoothTypes
 public import Configuration
 internal import LinuxHost
-internal import Listener
+public import Listener
 internal import Sightings
 internal import Synchronization
 
@@ -73,12 +73,12 @@ public final class CountRun: Sendable {
     ///
     /// - Parameters:
     ///   - adapters: The adapters; `nil` stands for the first adapter of the machine.
-    ///   - samples: The profiles that the first adapter receives if it is virtual.
+    ///   - virtualBeacons: The beacons that are received by virtual adapters.
     ///   - count: The count to join or to start; `nil` for the open count, or a new one named after the day.
     /// - Throws: `ListenerServiceError` if the first adapter cannot receive; `InventoryError` or `SystemError` if the
     ///   log cannot be written.
-    public func listen(_ adapters: [AdapterName?], samples: [LoadedProfile], count: String?) throws {
-        let first = try receiver.live(adapters[0], samples: samples)
+    public func listen(_ adapters: [AdapterName?], _ virtualBeacons: VirtualBeacons, count: String?) throws {
+        let first = try receiver.live(adapters[0], virtualBeacons)
         let consumer = try CountReceiver(
             self, first, name: adapters[0]?.description ?? "the first adapter", count: count)
         let others = Monitor(adapters.count - 1)
@@ -86,7 +86,7 @@ public final class CountRun: Sendable {
             try BackgroundThread.start {
                 defer { others.change { $0 -= 1 } }
                 do {
-                    let source = try self.receiver.live(adapter)
+                    let source = try self.receiver.live(adapter, virtualBeacons)
                     let name = adapter?.description ?? "adapter"
                     try source.run(try CountReceiver(self, source, name: name, count: count))
                 } catch {

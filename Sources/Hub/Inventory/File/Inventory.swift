@@ -1,5 +1,6 @@
 internal import BluetoothTypes
 public import Configuration
+public import Listener
 public import Sightings
 
 /// Items with beacons, and the places where they belong: the contents of an inventory file, with all defaults.
@@ -134,6 +135,13 @@ public struct Inventory: Hashable, Sendable {
 }
 
 extension Inventory {
+    /// The beacons that a virtual adapter receives: those of the items, and those of other files.
+    public func virtualBeacons(_ known: KnownBeacons) -> VirtualBeacons {
+        var beacons = known.virtualBeacons
+        for beacon in knownBeacons { beacons.add([beacon], name: beacon.name) }
+        return beacons
+    }
+
     /// The maximum length of names and of notes, in Unicode scalars.
     static let nameLimit = 200
     static let noteLimit = 2000

@@ -141,7 +141,7 @@ struct InventoryAdd: ParsableCommand {
         }
         let source =
             try receiver.replay.first.map { try receiver.settings.recording($0) }
-            ?? receiver.settings.live(receiver.adapter, samples: known.profiles)
+            ?? receiver.settings.live(receiver.adapter, inventory.virtualBeacons(known))
         defer { line.finish() }
         let answer = try listener.run(source)
         line.finish()

@@ -143,7 +143,7 @@ struct InventoryStart: ParsableCommand {
             }
         }
         if receiver.replay.isEmpty {
-            try run.listen(adapters, samples: known.profiles, count: count)
+            try run.listen(adapters, inventory.virtualBeacons(known), count: count)
         } else {
             for file in receiver.replay { try run.replay(file, count: count) }
         }

@@ -130,7 +130,7 @@ struct Listen: ParsableCommand {
         var options = SightingSource.Options(adapter: adapter ?? listener.adapter)
         options.settings = listener.settings
         options.durationMicroseconds = durationS
-        options.samples = known.profiles
+        options.virtualBeacons = known.virtualBeacons
         options.purpose = "pharos listen \(listener.name)"
         return try .live(options)
     }

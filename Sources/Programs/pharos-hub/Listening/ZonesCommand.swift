@@ -79,7 +79,7 @@ struct ZonesCommand: ParsableCommand {
         var options = SightingSource.Options(adapter: adapter)
         options.settings = hub.listener.settings
         options.durationMicroseconds = durationS
-        options.samples = hub.known.profiles
+        options.virtualBeacons = hub.known.virtualBeacons
         options.purpose = "pharos zones \(hub.listener.name)"
         return try .live(options)
     }

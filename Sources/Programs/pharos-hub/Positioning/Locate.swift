@@ -165,7 +165,7 @@ struct RunSourceOptions: ParsableArguments {
         }
         var options = SightingSource.Options(adapter: adapter)
         options.durationMicroseconds = duration
-        options.samples = known.profiles
+        options.virtualBeacons = known.virtualBeacons
         options.purpose = purpose
         let source = try SightingSource.live(options)
         let gatherer = SecondGatherer(

@@ -72,7 +72,7 @@ struct Qualify: ParsableCommand {
             let known = try KnownBeacons(known)
             for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
             options.heard = try beacon(hears, known)
-            options.samples = known.profiles
+            options.virtualBeacons = known.virtualBeacons
         }
         let line = ProgressLine()
         let seconds = durationS / 1_000_000

@@ -15,7 +15,8 @@ struct Scan: ParsableCommand {
             pharos scan --monitor ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206
             pharos scan --replay capture.btsnoop --json
 
-            Receiving on hciN needs CAP_NET_RAW. The virtual adapter sends the profiles of --known, or a sample.
+            Receiving on hciN needs CAP_NET_RAW. The virtual adapter receives all beacons of the \
+            files of --known, or a sample; virtual?path=tour walks from beacon to beacon.
             """)
 
     @OptionGroup var source: ScanSourceOptions
@@ -138,7 +139,7 @@ struct ScanSourceOptions: ParsableArguments {
         options.settings = try settings()
         options.recording = record
         options.durationMicroseconds = durationS
-        options.samples = known.profiles
+        options.virtualBeacons = known.virtualBeacons
         options.purpose = "pharos scan"
         return try .live(options, levels: levels)
     }

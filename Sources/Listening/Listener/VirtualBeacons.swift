@@ -1,0 +1,314 @@
+internal import Advertiser
+internal import BeaconFrames
+internal import BeaconService
+internal import BluetoothTypes
+internal import Configuration
+internal import EddystoneSecurity
+internal import Fleet
+internal import FleetStore
+internal import Glibc
+internal import HCI
+internal import HCITransports
+internal import LinuxHost
+internal import Profiles
+public import Sightings
+internal import VirtualController
+
+/// The beacons that a virtual adapter receives: everything that profiles, fleets, listener files and inventories
+/// describe, at their intervals. Without any, it receives one iBeacon.
+public struct VirtualBeacons: Sendable {
+    private enum Part: Sendable {
+        case profile(LoadedProfile)
+        case fleet(NamedFleet, keys: String?)
+        /// The identities of one beacon that a listener file or an inventory describes.
+        case identities(name: String, [KnownBeacon])
+        case phone(name: String, IdentityResolvingKey)
+    }
+
+    private var parts: [Part] = []
+
+    /// No beacons yet.
+    public init() {}
+
+    mutating func add(_ profile: LoadedProfile) { parts.append(.profile(profile)) }
+
+    /// - Parameter keys: The directory of the keys; `nil` for the one next to the fleet.
+    mutating func add(_ fleet: NamedFleet, keys: String?) { parts.append(.fleet(fleet, keys: keys)) }
+
+    /// Adds a beacon that has one or several identities.
+    public mutating func add(_ identities: [KnownBeacon], name: String) {
+        parts.append(.identities(name: name, identities))
+    }
+
+    mutating func add(_ key: IdentityResolvingKey, name: String) { parts.append(.phone(name: name, key)) }
+
+    /// Starts an air on which the beacons are sent to every other controller.
+    ///
+    /// - Parameter model: The model of the receiving controllers.
+    /// - Throws: if a file changed meanwhile, a key cannot be read, or a beacon cannot be sent.
+    func air(_ model: VirtualControllerModel, _ path: VirtualPath) throws -> VirtualAirServer {
+        let beacons = try beacons()
+        return try VirtualAirServer(VirtualAirConfiguration(model: model)) { air in
+            try VirtualBeaconHosts(beacons, on: air, path)
+        }
+    }
+
+    /// The beacons in the order of the files. A beacon that two files describe is sent once.
+    func beacons() throws -> [VirtualBeacon] {
+        var beacons: [VirtualBeacon] = []
+        var sent: Set<BeaconIdentity> = []
+        func add(_ beacon: VirtualBeacon) {
+            let own = Set(beacon.sources.compactMap(\.advertisement.content.identity))
+            let isThere = !own.isEmpty && own.isSubset(of: sent) && beacons.contains { $0.name == beacon.name }
+            guard !isThere, !beacon.sources.isEmpty else { return }
+            sent.formUnion(own)
+            beacons.append(beacon)
+        }
+        for part in parts {
+            switch part {
+            case .profile(let profile): add(try VirtualBeacon(profile))
+            case .fleet(let fleet, let keys): for beacon in try VirtualBeacon.beacons(of: fleet, keys) { add(beacon) }
+            case .identities, .phone: continue
+            }
+        }
+        // Profiles and fleets say more about a beacon than its identity alone.
+        for part in parts {
+            switch part {
+            case .identities(let name, let known):
+                let rest = known.filter { $0.identity.map { !sent.contains($0) } ?? false }
+                add(VirtualBeacon(name: name, rest))
+            case .phone(let name, let key): add(try VirtualBeacon(name: name, key))
+            case .profile, .fleet: continue
+            }
+        }
+        return beacons.isEmpty ? [.sample] : beacons
+    }
+}
+
+/// One beacon on the virtual air.
+struct VirtualBeacon: Sendable {
+    let name: String
+    let sources: [PayloadSource]
+    /// The beacon's own seconds, from which ephemeral ids are computed.
+    var eidTime: UInt32?
+
+    /// The interval of beacons whose file does not give one: 100 ms.
+    private static let usualInterval = AdvertisingInterval(rawValue: 160)
+    /// The measured power at 1 m of beacons whose file does not give one: -59 dBm.
+    private static let usualPower = -59
+
+    /// The only beacon if no file describes any.
+    static let sample = VirtualBeacon(
+        name: "sample",
+        [
+            KnownBeacon(
+                name: "sample",
+                identity: .iBeacon(
+                    uuid: FixedOctets<16>([
+                        0xFB, 0x0B, 0x57, 0xA2, 0x82, 0x28, 0x44, 0xCD, 0x91, 0x3A, 0x94, 0xA1, 0x22, 0xBA, 0x12, 0x06,
+                    ]) ?? FixedOctets(), major: 1, minor: 2))
+        ])
+
+    init(_ profile: LoadedProfile) throws {
+        name = profile.name
+        sources = try profile.advertisements.map { try profile.source($0) }
+        eidTime = profile.eidTime()
+    }
+
+    /// A beacon with these identities. Those that no beacon sends, such as an address, are left out.
+    init(name: String, _ identities: [KnownBeacon]) {
+        self.name = name
+        let address = StaticAddress.make(name: name)
+        sources = identities.compactMap { known in
+            guard let (content, address) = Self.content(known.identity, address) else { return nil }
+            let dBm = known.calibrationAtOneMeter ?? Self.usualPower
+            let interval = known.intervalMicroseconds.map { (2 * $0 + 625) / 1250 }
+            var hasPower = true
+            if case .raw = content { hasPower = false }
+            return PayloadSource(
+                Advertisement(
+                    content: content,
+                    interval: interval.map { AdvertisingInterval(rawValue: UInt32(clamping: $0)) }
+                        ?? Self.usualInterval,
+                    measuredPower: hasPower
+                        ? .atOneMeter(MeasuredPowerAtOneMeter(octet: UInt8(bitPattern: Int8(clamping: dBm)))) : .none,
+                    address: .staticRandom(address)))
+        }
+    }
+
+    private static func content(
+        _ identity: BeaconIdentity?, _ address: DeviceAddress
+    ) -> (Advertisement.Content, DeviceAddress)? {
+        switch identity {
+        case .iBeacon(let uuid, let major, let minor):
+            (.iBeacon(uuid: uuid, major: major, minor: minor, flags: .beacon), address)
+        case .altBeacon(let company, let id):
+            (.altBeacon(companyID: company, beaconID: id, reserved: 0, flags: .beacon), address)
+        case .eddystoneUID(let namespace, let instance):
+            (.eddystoneUID(namespace: namespace, instance: instance), address)
+        case .eddystoneURL(let url): (.eddystoneURL(url), address)
+        case .address(let own): (.raw(Self.flags), own)
+        case .eddystoneEID, nil: nil
+        }
+    }
+
+    /// A device that is recognised by its address alone.
+    private static let flags = AdvertisingData(octets: [2, 1, 6])
+
+    /// A phone that uses one resolvable private address.
+    init(name: String, _ key: IdentityResolvingKey) throws {
+        self.name = name
+        let random = FixedOctets<3>(Privileges.randomOctets(3)) ?? FixedOctets()
+        sources = [
+            PayloadSource(
+                Advertisement(
+                    content: .raw(Self.flags), interval: Self.usualInterval, measuredPower: .none,
+                    address: .staticRandom(try key.address(from: random))))
+        ]
+    }
+
+    /// All beacons of a fleet. Advertisements whose key is missing are left out.
+    static func beacons(of fleet: NamedFleet, _ keys: String?) throws -> [VirtualBeacon] {
+        let directory = FleetKeys(of: fleet, in: keys).directory
+        let manifest = try fleet.manifest()
+        let texts = Dictionary(
+            try fleet.profiles(of: manifest.beacons).map { ($0.name, $0.text) }, uniquingKeysWith: { first, _ in first }
+        )
+        return try manifest.beacons.compactMap { beacon in
+            guard let text = texts[beacon.name], let profile = BeaconProfile.decode(text).profile else { return nil }
+            let key = try BeaconRotation(beacon).flatMap { try directory.key(of: $0) }
+            let all = try profile.advertisements { StaticAddress.make(name: $0) }
+            let sendable = all.filter { $0.content.keyFile == nil || key != nil }
+            var virtual = VirtualBeacon(
+                name: beacon.name,
+                sources: sendable.map {
+                    PayloadSource($0, identityKey: key, firstPacket: LoadedProfile.firstPacket)
+                })
+            if let epoch = beacon.eidEpoch {
+                let elapsed = Int(WallClock.microseconds() / 1_000_000) - epoch.secondsSince1970
+                virtual.eidTime = IdentityKey.firstCounter &+ UInt32(truncatingIfNeeded: max(0, elapsed))
+            }
+            return virtual
+        }
+    }
+
+    private init(name: String, sources: [PayloadSource]) {
+        self.name = name
+        self.sources = sources
+    }
+
+    /// The path loss at 1 m, in dB, with which a receiver measures the power that the beacon states.
+    var lossAtOneMeter: Double {
+        for source in sources {
+            let advertisement = source.advertisement
+            let power = advertisement.radioPower ?? RadioPower(octet: 0)
+            if let measured = try? advertisement.measuredPower.atOneMeter(radioPower: power) {
+                return Double(Int(power.dBm) - Int(measured.dBm))
+            }
+        }
+        return Double(-Self.usualPower)
+    }
+}
+
+/// The way of the receiver on a virtual air.
+enum VirtualPath: Sendable {
+    /// Next to all beacons, 0.3 m from each.
+    case still
+    /// From beacon to beacon, which are 10 m apart, and beyond the last ones by as much, there and back. The receiver
+    /// stays 10 s at each, and walks the 10 m in 7 s.
+    case tour
+
+    private static let nearest = 0.3
+    private static let spacing = 10.0
+    private static let staySeconds = 10.0
+    private static let walkSeconds = 7.0
+    /// Weaker packets are not received, as by most radios.
+    private static let sensitivity = -100.0
+
+    /// The distance in metres from the receiver to a beacon.
+    ///
+    /// - Parameters:
+    ///   - beacon: The position among the beacons, from 0.
+    ///   - count: The number of beacons.
+    func distance(to beacon: Int, of count: Int, seconds: Double) -> Double {
+        guard self == .tour else { return Self.nearest }
+        // The stops are in front of the first beacon, at each beacon, and behind the last one.
+        let legs = count + 1
+        let leg = Self.staySeconds + Self.walkSeconds
+        let number = Int(seconds / leg)
+        let walked = max(0, seconds - Double(number) * leg - Self.staySeconds) / Self.walkSeconds
+        let step = number % (2 * legs)
+        let stop = step < legs ? Double(step) + walked : Double(2 * legs - step) - walked
+        let along = Self.spacing * (stop - Double(beacon + 1))
+        return max(Self.nearest, abs(along))
+    }
+
+    /// The path loss in dB with free-space propagation; `nil` if a packet of this power is too weak to be received.
+    func loss(_ lossAtOneMeter: Double, meters: Double, power: RadioPower) -> Int? {
+        let loss = lossAtOneMeter + 20 * log10(meters)
+        return Double(power.dBm) - loss < Self.sensitivity ? nil : Int(loss.rounded())
+    }
+}
+
+/// The hosts of the beacons on a virtual air: a controller and a session for each beacon.
+final class VirtualBeaconHosts: AirResident {
+    private var sessions: [BeaconSession] = []
+    private(set) var nextWakeUp: HCIInstant?
+
+    /// A controller with sets, powers and data for every profile.
+    private static let model: VirtualControllerModel = {
+        var model = VirtualControllerModel.intel
+        model.advertisingSets = 64
+        model.powerLevels = (-40...20).map { RadioPower(octet: UInt8(bitPattern: $0)) }
+        model.defaultPower = RadioPower(octet: 0)
+        return model
+    }()
+
+    /// - Throws: if a beacon cannot be sent; the error names it.
+    init(_ beacons: [VirtualBeacon], on air: VirtualAir, _ path: VirtualPath) throws {
+        let beginning = air.now
+        var places: [VirtualController.ID: (index: Int, loss: Double)] = [:]
+        for (index, beacon) in beacons.enumerated() {
+            do {
+                let channel = VirtualChannel(Self.model, on: air)
+                let host = HCIHost(channel: channel)
+                let capabilities = try ControllerCapabilities.read(from: host, isExclusive: true)
+                let session = BeaconSession(
+                    host: host,
+                    allocation: try SetAllocation(beacon.sources, on: capabilities, isExclusive: true),
+                    clock: EIDClock(saved: beacon.eidTime, at: host.now), telemetry: RehearsalSensors.shared)
+                try session.start()
+                sessions.append(session)
+                places[channel.controller.id] = (index, beacon.lossAtOneMeter)
+            } catch {
+                throw BeaconServiceError.refused(.invalid, "\(beacon.name) cannot be sent on the virtual air: \(error)")
+            }
+        }
+        let count = beacons.count
+        air.pathLoss = { [parameters = air.parameters] pdu, _ in
+            guard let place = places[pdu.sender] else { return parameters.pathLoss }
+            let seconds = Double(max(0, pdu.start.microseconds(since: beginning))) / 1_000_000
+            let meters = path.distance(to: place.index, of: count, seconds: seconds)
+            return path.loss(place.loss, meters: meters, power: pdu.power)
+        }
+        nextWakeUp = sessions.compactMap(\.nextWakeUp).min()
+    }
+
+    func wake(at now: HCIInstant) {
+        for session in sessions {
+            // A beacon that fails just stops, as a real one does.
+            if let due = session.nextWakeUp, due <= now { try? session.wake(now) }
+        }
+        nextWakeUp = sessions.compactMap(\.nextWakeUp).min()
+    }
+}
+
+/// The sensors of rehearsed beacons: fixed values, because this machine's sensors are not those of the beacons.
+private final class RehearsalSensors: TelemetrySource, Sendable {
+    static let shared = RehearsalSensors()
+
+    func batteryMillivolts(_ sensor: String) -> UInt16? { 2900 }
+    func batteryPercent(_ sensor: String) -> UInt8? { 80 }
+    func temperature(_ sensor: String) -> FixedPointTemperature? { FixedPointTemperature(rawValue: 21 * 256) }
+    func measurement(_ kind: BTHomeKind, _ sensor: String) -> String? { "1" }
+}
