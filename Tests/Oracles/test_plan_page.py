@@ -210,6 +210,42 @@ def test_a_walk_follows_the_controls(browser, tmp_path):
     assert browser.complaints() == []
 
 
+def text(browser: Browser, name: str) -> str:
+    return browser.value(f"document.getElementById({json.dumps(name)}).textContent")
+
+
+@pytest.mark.parametrize("options", [
+    WALK, {"--beacons": 100, "--interval-ms": 500, "--range-m": 15, "--speed-mps": 4, "--distance-m": 3}])
+def test_a_page_states_each_number_once(browser, tmp_path, options):
+    page, expected = made("walk", options, tmp_path)
+    headline = pharos.checked("plan", "walk", *[word for option in options.items() for word in option]).out
+    seen = headline.split(" of the walks")[0]
+    opened(browser, page)
+    assert text(browser, "probabilitySeen") == seen and f"seen in {seen} of the cases" in text(browser, "sentence")
+    assert number(browser, "probabilitySeen") == pytest.approx(expected["probabilitySeen"], abs=1e-4)
+    turn(browser, distanceM=5)
+    turn(browser, distanceM=options["--distance-m"])
+    assert text(browser, "probabilitySeen") == seen
+
+
+def test_the_address_keeps_the_settings(browser, tmp_path):
+    page, _ = made("walk", WALK, tmp_path)
+    opened(browser, page)
+    assert browser.value("location.hash") == ""
+    turn(browser, distanceM=5, scanner="linux")
+    assert browser.value("location.hash") == "#distanceM=5&scanner=linux"
+    shown = text(browser, "sentence")
+    browser.call("Page.navigate", url="about:blank")
+    browser.wait("location.href === 'about:blank'")
+    browser.call("Page.navigate", url=page.resolve().as_uri() + "#distanceM=5&scanner=linux&speedMps=x&nothing=1")
+    browser.wait("document.getElementById('controls')?.dataset.state === 'done'")
+    assert text(browser, "sentence") == shown and browser.value("location.hash") == "#distanceM=5&scanner=linux"
+    browser.value("document.querySelector('#controls [type=reset]').click()")
+    browser.wait("location.hash === ''")
+    settled(browser)
+    assert browser.complaints() == []
+
+
 def assert_density(browser: Browser, expected: dict):
     assert number(browser, "beaconsInRange") == pytest.approx(expected["beaconsInRange"], rel=0.05)
     assert number(browser, "gridSpacingM") == pytest.approx(expected["gridSpacingM"], rel=0.05)

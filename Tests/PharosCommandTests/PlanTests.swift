@@ -64,8 +64,61 @@ import Testing
         let words = "--beacons 1 --detect-within-s 1 --probability 0.99 --scanner android-low-power"
         let result = try Program.run(["plan", "interval"] + words.split(separator: " ").map(String.init))
         #expect(result.code == 1)
-        #expect(result.output.hasPrefix("No interval lets android-low-power find"))
-        #expect(result.output.contains("the best, ") && result.output.contains("What would help: "))
+        #expect(result.output.hasPrefix("At best, android-low-power finds"))
+        #expect(result.output.contains("less than the 99 % of the target. To reach the target, allow "))
+    }
+
+    @Test(arguments: [
+        "interval --beacons 250 --detect-within-s 2 --probability 0.99 --scanner continuous",
+        "density --interval-ms 5000 --detect-within-s 1 --probability 0.99 --scanner linux",
+    ])
+    func aScannerThatNeverPausesIsNotAdvisedToListenMore(_ words: String) throws {
+        let result = try Program.run(["plan"] + words.split(separator: " ").map(String.init))
+        #expect(result.code == 1)
+        let answer = result.output.split(separator: "\n").first.map(String.init) ?? ""
+        #expect(
+            answer.hasPrefix("At best, continuous finds")
+                || answer.hasPrefix("Even a single beacon is found within 1 s"))
+        #expect(!answer.contains("paus") && !answer.contains("listen more"), "\(answer)")
+    }
+
+    @Test("a remedy reaches the target itself: a scanner without pauses that misses it, too, is not advised")
+    func remediesReachTheTarget() throws {
+        let words = "interval --beacons 250 --detect-within-s 2 --probability 0.99 --scanner android-low-power"
+        let result = try Program.run(["plan"] + words.split(separator: " ").map(String.init))
+        #expect(result.output.contains("To reach the target, allow ") && !result.output.contains("never pauses"))
+    }
+
+    @Test("several values give one answer each, as a table, as CSV and as JSON")
+    func listsAreCompared() throws {
+        let words = ["plan", "collisions", "--beacons", "100,250", "--interval-ms=100,500"]
+        let table = try Program.run(words).output.split(separator: "\n").map(String.init)
+        #expect(table.first?.split(separator: " ").map(String.init) == ["--beacons", "100", "100", "250", "250"])
+        #expect(table[1].split(separator: " ").map(String.init) == ["--interval-ms", "100", "500", "100", "500"])
+        let lines = try Program.run(words + ["--csv"]).output.split(separator: "\r\n").map(String.init)
+        #expect(lines.count == 5 && lines[0].hasPrefix("beacons,interval-ms,holds,"))
+        #expect(lines[4].hasPrefix("250,500,true,"))
+        let values = try Program.run(["plan", "compare"] + words.dropFirst() + ["--json"]).output
+        let single = try Program.run("plan", "collisions", "--beacons", "250", "--interval-ms", "500", "--json").output
+        #expect(values.hasSuffix("\"holds\":true,\"answer\":\(single.dropLast())}]\n"), "\(values)")
+    }
+
+    @Test func aSingleAnswerCanBeCSV() throws {
+        let words = "plan energy --interval-ms 500 --chip nrf52832 --battery cr2477 --csv"
+        let result = try Program.run(words.split(separator: " ").map(String.init))
+        let lines = result.output.split(separator: "\r\n")
+        #expect(lines.count == 2 && lines[0].contains("lifeDays"))
+    }
+
+    @Test(arguments: [
+        ("plan collisions --beacons 100,x --interval-ms 100", "'x' is invalid for '--beacons <n>'"),
+        ("plan compare colisions --beacons 1,2", "did you mean collisions?"),
+        ("plan collisions --beacons 1,2 --interval-ms 100 --html x.html", "--html and --write-profile take one value"),
+        ("plan latency --beacons 1 --interval-ms 100 --scanner iphone", "use one of android-low-power, "),
+    ])
+    func aWrongListIsRefused(_ words: String, _ message: String) throws {
+        let result = try Program.run(words.split(separator: " ").map(String.init))
+        #expect(result.code == 64 && result.errors.contains(message), "\(result.errors)")
     }
 
     @Test func theAdviceKeepsOutOfStepWithTheScanner() throws {

@@ -90,8 +90,9 @@ public struct DensityQuestion: Sendable {
 
     private func refusal(_ alone: LatencyDistribution) -> String {
         let share = alone.received(within: min(target.seconds, alone.horizonSeconds)) ?? 1
-        return "No number of beacons is found \(target.text): \(scanner.name) finds a single beacon in "
-            + "\(NumberFormat.percent(share)). Send more often, allow more time, or let the scanner listen more."
+        return "Even a single beacon is found within \(NumberFormat.duration(target.seconds)) in only "
+            + "\(NumberFormat.percent(share)) of the cases by \(scanner.name), less than the "
+            + "\(NumberFormat.percent(target.probability)) of the target. \(scanner.remedies)"
     }
 
     /// The keys of the answer in JSON.
@@ -123,5 +124,14 @@ public struct DetectionTarget: Hashable, Sendable {
 
     var text: String {
         "within \(NumberFormat.duration(seconds)) in \(NumberFormat.percent(probability)) of the cases"
+    }
+}
+
+extension ScannerPreset {
+    /// Advice if even a single beacon is found too seldom. A scanner that never pauses cannot listen more.
+    var remedies: String {
+        pauses
+            ? "Send more often, allow more time, or let the scanner listen more."
+            : "Send more often, or allow more time."
     }
 }

@@ -99,9 +99,10 @@ public struct IntervalQuestion: Sendable {
         switch (goal, advice.outcome) {
         case (.detect(let seconds, let probability), .impossible(let shortfall)):
             return
-                "No interval lets \(scanner.name) find \(NumberFormat.givenBeacon(of: beacons)) within "
-                + "\(NumberFormat.duration(seconds)) in \(NumberFormat.percent(probability)) of the cases; "
-                + "the best, \(advice.interval), reaches \(NumberFormat.percent(shortfall.share)). " + remedy(shortfall)
+                "At best, \(scanner.name) finds \(NumberFormat.givenBeacon(of: beacons)) within "
+                + "\(NumberFormat.duration(seconds)) in \(NumberFormat.percent(shortfall.share)) of the cases, with "
+                + "\(advice.interval): less than the \(NumberFormat.percent(probability)) of the target."
+                + remedy(shortfall, probability)
         case (.detect(let seconds, let probability), let outcome):
             return
                 "\(set): \(scanner.name) finds \(NumberFormat.givenBeacon(of: beacons)) within "
@@ -125,14 +126,15 @@ public struct IntervalQuestion: Sendable {
         }
     }
 
-    private func remedy(_ shortfall: IntervalOutcome.Shortfall) -> String {
+    /// Changes each of which reaches the target.
+    private func remedy(_ shortfall: IntervalOutcome.Shortfall, _ probability: Double) -> String {
         var remedies: [String] = []
         if let seconds = shortfall.seconds { remedies.append("allow \(NumberFormat.duration(seconds))") }
         if let fewer = shortfall.beacons { remedies.append("have at most \(fewer) beacons in range") }
-        remedies.append(
-            "use a scanner that pauses less (one that never pauses reaches \(NumberFormat.percent(shortfall.continuousShare)))"
-        )
-        return "What would help: " + remedies.joined(separator: ", or ") + "."
+        if shortfall.continuousShare >= probability, scanner.pauses {
+            remedies.append("use a scanner that never pauses (\(NumberFormat.percent(shortfall.continuousShare)))")
+        }
+        return remedies.isEmpty ? "" : " To reach the target, " + remedies.joined(separator: ", or ") + "."
     }
 
     private var outcomeName: String {

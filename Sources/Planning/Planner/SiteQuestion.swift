@@ -213,10 +213,10 @@ public struct SiteQuestion: Sendable {
                 : "\(beacons) let a receiver find \(target) at all places. \(least)"
         case .beacon:
             return
-                "No number of beacons reaches the target: even next to a beacon a receiver needs more than \(seconds) to "
-                + "find it in \(probability) of the cases. Send more often, allow more time, or let the scanner listen more."
+                "Even next to a beacon a receiver needs more than \(seconds) to find it in \(probability) of the cases, so "
+                + "more beacons do not help. \(site.scanner.remedies)"
         case .mounts:
-            return "\(beacons) reach the target at \(holding) of the places; the listed mounts do not allow more."
+            return "\(beacons) reach the target at \(holding) of the places, the most that the listed mounts allow."
         case .collisions:
             return
                 "\(beacons) reach the target at \(holding) of the places, the best found: more beacons collide too much. "

@@ -53,8 +53,8 @@ public struct WalkQuestion: Sendable {
     private func sentence(_ walk: WalkPast, _ seen: Double) -> String {
         guard walk.dwellSeconds > 0 else {
             return
-                "The beacon is never found: its range is \(NumberFormat.significant(range.meters)) m, and the path comes no "
-                + "nearer than \(NumberFormat.significant(distance)) m."
+                "0 % of the walks find the beacon: its range is \(NumberFormat.significant(range.meters)) m, and the path stays "
+                + "at least \(NumberFormat.significant(distance)) m away."
         }
         return "\(NumberFormat.percent(seen)) of the walks find the beacon, with \(scanner.name): at a distance of "
             + "\(NumberFormat.significant(distance)) m and \(NumberFormat.significant(speed)) m/s it is in range for "

@@ -13,9 +13,11 @@ package enum CommandProgram {
     ///   - root: The root command. It is synchronous, because an asynchronous root command takes
     ///     17 ms at every start of a static program.
     ///   - working: Commands that may compute for more than a second, so that they show progress on a terminal.
+    ///   - rewriting: Replaces the arguments by equivalent ones.
     ///   - own: The exit status of errors that only this program has.
     package static func main<Root: ParsableCommand>(
-        _ root: Root.Type, working: [String], own: ExitStatus.Classifier = { _ in nil }
+        _ root: Root.Type, working: [String], rewriting: ([String]) -> [String] = { $0 },
+        own: ExitStatus.Classifier = { _ in nil }
     ) {
         do {
             try Descriptor.fillStandardStreams()
@@ -23,7 +25,7 @@ package enum CommandProgram {
             ExitStatus.end(with: error)
         }
         SignalDescriptor.ignoreBrokenPipes()
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        let arguments = rewriting(Array(CommandLine.arguments.dropFirst()))
         exit(run(root, arguments, working: working, own: own))
     }
 
@@ -147,6 +149,9 @@ extension UnknownCommand {
     }
 }
 
+/// A command whose arguments are the name of another command next to it, and the options of that command.
+package protocol ForwardingCommand: ParsableCommand {}
+
 /// Finds options that a command does not have. The argument parser checks the values of groups of options first, so its
 /// message may be about an option that is missing only because its name was misspelled.
 enum UnknownOption {
@@ -157,6 +162,8 @@ enum UnknownOption {
         for word in words {
             let next = command.configuration.subcommands.first { $0.configuration.commandName == word }
             guard let next else { break }
+            // The next word names the command whose options follow.
+            if next is any ForwardingCommand.Type { continue }
             (command, path) = (next, path + " " + word)
         }
         let siblings = command.configuration.subcommands

@@ -34,6 +34,9 @@ public struct ScannerPreset: Hashable, Sendable {
             pattern: try ScanPattern(windowMicroseconds: window, intervalMicroseconds: interval))
     }
 
+    /// True if it does not listen all the time.
+    public var pauses: Bool { pattern.windowMicroseconds < pattern.intervalMicroseconds }
+
     /// A scanner that never pauses.
     public static let continuous = ScannerPreset(name: "continuous", pattern: .continuous)
 

@@ -41,7 +41,7 @@ const density = (() => {
 
   function sentence(s, result) {
     const target = `within ${duration(s.detectWithinS)} in ${percent(s.probability)} of the cases`;
-    if (!result.beacons) return `No number of beacons is found ${target}.`;
+    if (!result.beacons) return `Even a single beacon is not found ${target}.`;
     return `Up to ${result.beacons} beacons in range of one receiver are each found ${target}: a square grid of `
       + `${digits(gridSpacing(result.beacons, s.rangeM))} m with a range of ${digits(s.rangeM)} m.`;
   }

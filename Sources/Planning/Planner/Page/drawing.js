@@ -5,9 +5,12 @@ const drawing = (() => {
   const { isNumber } = texts;
   const byId = id => document.getElementById(id);
 
-  // The attribute has all digits of the number.
-  function show(id, value, text) {
+  // The attribute has all digits of the number. For the program's own question the text stays the program's, because the
+  // page computes with coarser steps: two numbers for one thing would contradict each other.
+  function show(id, value, computed) {
     const element = byId(id);
+    element.dataset.own ??= element.textContent;
+    const text = byId("controls").dataset.isOwn === "true" && element.dataset.own || computed;
     if (element.textContent !== text) element.textContent = text;
     if (isNumber(value)) element.dataset.value = String(value); else delete element.dataset.value;
   }

@@ -153,11 +153,12 @@ const latency = (() => {
   }
 
   // The percentiles in seconds, and the curve; null for as long as there is work to do. `isRough` where it had to be
-  // extrapolated.
+  // extrapolated. The curve goes on at least to `untilS`, if the settings have it.
   function* latencyOf(s, scanner) {
     const cycle = cycleOf(s, scanner), phases = phasesOf(s, scanner, cycle), E = s.intervalMs + J / 2;
-    const horizon = s.horizonS * 1000, received = [];
-    const isWanted = rest => received.length * E < horizon && rest > 1 - COMPLETE;
+    const horizon = s.horizonS * 1000, received = [], until = Math.min(horizon, (s.untilS || 0) * 1000);
+    const isWanted = rest => received.length * E < horizon
+      && (rest > 1 - COMPLETE || received.length * E < until && rest > 1e-12);
     let rest = 1, work = 0, handedOver = 0, isRough = false;
     while (isWanted(rest)) {
       if (work > WORK) {

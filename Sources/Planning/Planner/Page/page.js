@@ -1,7 +1,7 @@
 "use strict";
 
-// Computes the numbers when a control moves, and resets the page. It uses no network, stores nothing, and changes only
-// elements with an `id`.
+// Computes the numbers when a control moves, and resets the page. It uses no network, stores the settings only in the
+// page's address, and changes only elements with an `id`.
 (() => {
   const { STEP } = models;
   const { byId } = drawing;
@@ -53,6 +53,27 @@
     return text;
   }
 
+  // The settings that differ from the program's are in the address, so that a link shows them.
+  const names = [...Object.keys(sliders), ...plan.choices];
+  const original = field => field.defaultValue ?? [...field.options].find(one => one.defaultSelected)?.value ?? field.options[0].value;
+  function remember() {
+    const changed = names.filter(name => byId(name).value !== original(byId(name)));
+    const text = changed.map(name => `${name}=${encodeURIComponent(byId(name).value)}`).join("&");
+    if (location.hash.slice(1) !== text) history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+    form.dataset.isOwn = String(!changed.length);
+  }
+
+  function recall() {
+    const given = new URLSearchParams(location.hash.slice(1));
+    for (const name of names) {
+      const field = byId(name);
+      field.value = given.get(name) ?? original(field);
+      // A list has no such value, or a field takes no such text.
+      if (field.value === "" && given.get(name) !== "") field.value = original(field);
+    }
+    Object.keys(sliders).forEach(slide);
+  }
+
   let running = 0;
   function update() {
     const s = settings(), turn = ++running;
@@ -61,6 +82,7 @@
       say(`Not computed. ${problems.join(" ")}`);
       return;
     }
+    remember();
     question.answer(s, plan.plots);
     const steps = question.steps(s);
     if (steps) follow(s, steps, turn); else finish(s, null);
@@ -120,7 +142,8 @@
     form.dataset.state = "busy";
     setTimeout(() => { Object.keys(sliders).forEach(slide); changed(); }, 0);
   });
-  Object.keys(sliders).forEach(slide);
+  addEventListener("hashchange", () => { recall(); changed(); });
+  recall();
   form.dataset.state = "busy";
   update();
 })();

@@ -132,7 +132,8 @@ extension ControlledSection {
     var html: String {
         "<section class=\"explorer\" aria-labelledby=\"explorerTitle\"><h2 id=\"explorerTitle\">Try other settings</h2>\n"
             + "<p class=\"hint\">Move a control: the numbers and pictures of this part are computed again, here in the "
-            + "page. The headline and the command above do not change.</p>\n" + panel.html
+            + "page. The headline and the command above do not change. The address keeps the settings, so a link shows them.</p>\n"
+            + panel.html
             + "<p id=\"sentence\" role=\"status\" aria-live=\"polite\"></p>\n" + tiles
             + "<div class=\"pair\">\(figures)</div></section>\n"
     }

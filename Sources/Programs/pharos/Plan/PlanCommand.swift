@@ -12,10 +12,11 @@ struct PlanCommand: ParsableCommand {
 
               pharos plan interval --beacons 250 --detect-within-s 10 --probability 0.99 --scanner android-low-power
               pharos plan collisions --from-fleet museum.json
+              pharos plan collisions --beacons 100,250,500 --interval-ms 100,500
             """,
         subcommands: [
             PlanInterval.self, PlanCollisions.self, PlanLatency.self, PlanDensity.self, PlanWalk.self,
-            PlanEnergy.self, PlanSite.self, PlanSimulate.self, PlanThesis.self, PlanJSONKeys.self,
+            PlanEnergy.self, PlanSite.self, PlanCompare.self, PlanSimulate.self, PlanThesis.self, PlanJSONKeys.self,
         ])
 }
 
@@ -33,13 +34,22 @@ struct PlanOutput: ParsableArguments {
     @Flag(help: "Print one JSON object.")
     var json = false
 
+    @Flag(help: "Print a table for spreadsheets: a header, and a line for each answer.")
+    var csv = false
+
     @Option(
         help: ArgumentHelp("Also write a web page with charts and controls.", valueName: "file"), completion: .file(),
         transform: OptionValue.page)
     var html: String?
 
-    /// Prints the answer. Exits with status 1 if the target cannot be reached.
+    func validate() throws {
+        if json, csv { throw ValidationError("Give --json or --csv, not both.") }
+    }
+
+    /// Prints the answer, or passes it to the comparison that asked for it. Exits with status 1 if the target cannot be
+    /// reached.
     func show(_ answer: PlanAnswer) throws {
+        if let collector = PlanAnswerCollector.current { return collector.take(answer) }
         if let html {
             do throws(SystemError) {
                 try Files.replace(html, with: Array(answer.page(command: Self.command).utf8), isDurable: false)
@@ -47,8 +57,12 @@ struct PlanOutput: ParsableArguments {
                 throw Failure(.osError, "\(html): cannot write the page: \(error.text)")
             }
         }
-        Terminal.write(json ? answer.json.line + "\n" : answer.text(charts: Self.charts))
-        if let html, !json { Terminal.write("\npage written: \(html)\n") }
+        if csv {
+            Terminal.write(PlanComparison([.init(settings: [], answer: answer)]).csv)
+        } else {
+            Terminal.write(json ? answer.json.line + "\n" : answer.text(charts: Self.charts))
+        }
+        if let html, !json, !csv { Terminal.write("\npage written: \(html)\n") }
         if !answer.holds { throw Failure(.failure) }
     }
 

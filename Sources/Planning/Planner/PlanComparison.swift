@@ -1,0 +1,113 @@
+public import Configuration
+
+/// The answers to one question for several values of its options, next to each other.
+public struct PlanComparison: Sendable {
+    /// One answer, and the values of the options that differ.
+    public struct Alternative: Sendable {
+        /// Options without dashes and their values, such as `beacons` and `100`, in the order of the command line.
+        public var settings: [Setting]
+        public var answer: PlanAnswer
+
+        public init(settings: [Setting], answer: PlanAnswer) {
+            self.settings = settings
+            self.answer = answer
+        }
+    }
+
+    /// An option and its value, as they were typed.
+    public struct Setting: Hashable, Sendable {
+        public var option: String
+        public var value: String
+
+        public init(option: String, value: String) {
+            self.option = option
+            self.value = value
+        }
+    }
+
+    private let alternatives: [Alternative]
+
+    /// - Parameter alternatives: All with the same options; a single one has none.
+    public init(_ alternatives: [Alternative]) { self.alternatives = alternatives }
+
+    /// False if an answer does not reach its target.
+    public var holds: Bool { alternatives.allSatisfy(\.answer.holds) }
+
+    /// A table with a column for each answer.
+    public var text: String {
+        var table = Table(
+            [""] + alternatives.map { _ in "" }, alignment: [.left] + alternatives.map { _ in .right })
+        for (row, setting) in (alternatives.first?.settings ?? []).enumerated() {
+            table.add(["--" + setting.option] + alternatives.map { TerminalText.line($0.settings[row].value) })
+        }
+        for label in labels {
+            table.add([TerminalText.line(label)] + alternatives.map { $0.answer.cell(label) })
+        }
+        if !holds { table.add(["target"] + alternatives.map { $0.answer.holds ? "met" : "not met" }) }
+        return table.text
+    }
+
+    /// The rows of the table, in the order of the answers.
+    private var labels: [String] {
+        var labels: [String] = []
+        for fact in alternatives.flatMap(\.answer.facts) {
+            if let label = fact.label, !labels.contains(label) { labels.append(label) }
+        }
+        return labels
+    }
+
+    /// One object for each answer: `settings`, and `answer` as the question alone prints it.
+    public var json: JSONValue {
+        .array(
+            alternatives.map { alternative in
+                .record([
+                    (
+                        "settings",
+                        .record(alternative.settings.map { ($0.option, .string($0.value)) })
+                    ),
+                    ("holds", .boolean(alternative.answer.holds)),
+                    ("answer", alternative.answer.json),
+                ])
+            })
+    }
+
+    /// A line for each answer, with all digits. The columns are the options that differ, and the keys of the JSON;
+    /// parts of objects have a dot, such as `latencyS.p50`. Lists are left out.
+    public var csv: String {
+        let rows = alternatives.map { alternative in
+            alternative.settings.map { ($0.option, Self.cell($0.value)) }
+                + [("holds", alternative.answer.holds ? "true" : "false")]
+                + Self.cells(alternative.answer.record, "")
+        }
+        var names: [String] = []
+        for (name, _) in rows.joined() where !names.contains(name) { names.append(name) }
+        let lines = rows.map { row in
+            let cells = Dictionary(row, uniquingKeysWith: { first, _ in first })
+            return names.map { cells[$0] ?? "" }
+        }
+        return ([names] + lines).map { $0.joined(separator: ",") + "\r\n" }.joined()
+    }
+
+    /// A number as it is, other text in quotes.
+    private static func cell(_ text: String) -> String { Double(text) == nil ? SpreadsheetText.text(text) : text }
+
+    private static func cells(_ quantity: PlanQuantity, _ path: String) -> [(String, String)] {
+        switch quantity {
+        case .record(let members):
+            members.flatMap { name, value in cells(value, path.isEmpty ? name : "\(path).\(name)") }
+        case .list: []
+        case .nothing: [(path, "")]
+        case .word(let text): [(path, cell(text))]
+        default: [(path, quantity.json == .null ? "" : quantity.json.line)]
+        }
+    }
+}
+
+extension PlanAnswer {
+    /// The value with a label and its unit; empty if the answer has no such value.
+    fileprivate func cell(_ label: String) -> String {
+        guard let fact = facts.first(where: { $0.label == label }) else { return "" }
+        let value = fact.shown ?? fact.quantity.text
+        return TerminalText.line(fact.unit.isEmpty ? value : "\(value) \(fact.unit)")
+    }
+}

@@ -1,0 +1,125 @@
+internal import ArgumentParser
+internal import CommandSupport
+internal import Configuration
+internal import LinuxHost
+internal import Planner
+
+struct PlanCompare: ForwardingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compare", abstract: "Answer a question for several values of its options.",
+        discussion: """
+            pharos plan compare collisions --beacons 100,250,500 --interval-ms 100,500
+            pharos plan compare latency --scanner android-low-power,ios-find-my --beacons 50 --interval-ms 300
+            pharos plan compare energy --chip nrf52832 --battery cr2032,cr2477 --interval-ms 500 --csv
+
+            The options are those of the question: see pharos help plan QUESTION. Values with commas \
+            between them give one answer each, for every combination. The question alone takes them, too: \
+            pharos plan collisions --beacons 100,250,500 --interval-ms 100.
+            """)
+
+    /// The questions that can be compared.
+    static let questions = ["interval", "collisions", "latency", "density", "walk", "energy", "thesis"]
+    /// Options whose value may contain commas itself: files, names, and numbers that belong together.
+    private static let withoutLists: Set<String> = [
+        "--path-loss", "--from-fleet", "--site", "--profile", "--write-profile", "--html", "--copy-spacing-ms",
+    ]
+    /// The largest number of answers.
+    private static let limit = 100
+
+    @Argument(parsing: .captureForPassthrough, help: "A question of pharos plan, and its options.")
+    var question: [String] = []
+
+    func run() throws {
+        guard let name = question.first, name != "--help", name != "-h" else {
+            throw question.isEmpty
+                ? Failure(.usage, "name a question: \(Self.questions.joined(separator: ", "))")
+                : CleanExit.helpRequest(self)
+        }
+        guard Self.questions.contains(name) else {
+            let nearest = NearestWord.find(name, among: Self.questions).map { "did you mean \($0)?" }
+            throw Failure(
+                .usage,
+                "pharos plan compare: there is no question \(ProblemText.quoted(name)); "
+                    + (nearest ?? "there are \(Self.questions.joined(separator: ", "))"))
+        }
+        let combinations = Self.combinations(question)
+        guard combinations.count <= Self.limit else {
+            throw Failure(
+                .usage, "these lists give \(combinations.count) answers; give at most \(Self.limit) at once")
+        }
+        guard !question.contains(where: { $0 == "--html" || $0.hasPrefix("--html=") || $0 == "--write-profile" }) else {
+            throw Failure(.usage, "--html and --write-profile take one value for each option, not lists")
+        }
+        var alternatives: [PlanComparison.Alternative] = []
+        for (arguments, settings) in combinations {
+            let collector = PlanAnswerCollector()
+            try PlanAnswerCollector.$current.withValue(collector) {
+                var command = try Pharos.parseAsRoot(["plan"] + arguments)
+                try command.run()
+            }
+            // Help and version are no answers.
+            guard let answer = collector.answer else { continue }
+            alternatives.append(.init(settings: settings, answer: answer))
+        }
+        let comparison = PlanComparison(alternatives)
+        if question.contains("--json") {
+            Terminal.write(comparison.json.line + "\n")
+        } else if question.contains("--csv") {
+            Terminal.write(comparison.csv)
+        } else {
+            Terminal.write(comparison.text)
+        }
+        if !comparison.holds { throw Failure(.failure) }
+    }
+
+    /// The arguments of the program, with `plan compare QUESTION` for a question that has a list of values.
+    static func expanded(_ arguments: [String]) -> [String] {
+        guard arguments.count > 2, arguments[0] == "plan", questions.contains(arguments[1]),
+            combinations(Array(arguments.dropFirst())).count > 1
+        else { return arguments }
+        return ["plan", "compare"] + arguments.dropFirst()
+    }
+
+    /// Every combination of the values in lists: the arguments, and the options that differ.
+    static func combinations(_ arguments: [String]) -> [(arguments: [String], settings: [PlanComparison.Setting])] {
+        var combinations: [(arguments: [String], settings: [PlanComparison.Setting])] = [([], [])]
+        var option: String?
+        for argument in arguments {
+            var (prefix, value) = ("", argument)
+            if argument.hasPrefix("--") {
+                option = String(argument.prefix { $0 != "=" })
+                guard let equals = argument.firstIndex(of: "=") else {
+                    for index in combinations.indices { combinations[index].arguments.append(argument) }
+                    continue
+                }
+                prefix = String(argument[...equals])
+                value = String(argument[argument.index(after: equals)...])
+            }
+            let parts = value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            guard let name = option, !withoutLists.contains(name), parts.count > 1, !parts.contains("") else {
+                for index in combinations.indices { combinations[index].arguments.append(argument) }
+                continue
+            }
+            combinations = combinations.flatMap { combination in
+                parts.map { part in
+                    (
+                        combination.arguments + [prefix + part],
+                        combination.settings + [.init(option: String(name.dropFirst(2)), value: part)]
+                    )
+                }
+            }
+        }
+        return combinations
+    }
+}
+
+/// Receives the answer of a question that another command asks.
+final class PlanAnswerCollector: Sendable {
+    @TaskLocal static var current: PlanAnswerCollector?
+
+    private let received = Monitor<PlanAnswer?>(nil)
+
+    var answer: PlanAnswer? { received.change { $0 } }
+
+    func take(_ answer: PlanAnswer) { received.change { $0 = answer } }
+}
