@@ -42,15 +42,18 @@ public struct AlgorithmChoice: Sendable {
     ///   - candidates: The algorithms to try. For a single one, only its parameters are fitted.
     ///   - base: The settings that all algorithms share, such as the grid.
     ///   - neighbors: k of `wknn`; `nil` to fit it by leaving places out.
+    ///   - leaving: The parts that are left out in turn.
+    ///   - floorPenalty: The distance that a wrong floor adds to the error, in metres.
     /// - Throws: If the survey has no places, or received nothing.
     public init(
         _ survey: Survey, positions: [BeaconKey: FloorPosition] = [:],
         candidates: [PositioningAlgorithm] = AlgorithmChoice.candidates, base: LocatorSettings = LocatorSettings(),
-        neighbors: Int? = nil, leaving: Evaluation.LeftOut = .visit
+        neighbors: Int? = nil, leaving: Evaluation.LeftOut = .visit, floorPenalty: Double = Evaluation.floorPenalty
     ) throws(PositioningError) {
         map = try SignalMap(survey, positions: positions, keepsVectors: false)
         defer { if map.wantsVectors { map.keepVectors(survey) } }
         var evaluator = Evaluator(survey, positions: positions)
+        evaluator.floorPenalty = floorPenalty
         if survey.vectorCount > 20_000 {
             evaluator.instantLimit = 200
             evaluator.partLimit = 4

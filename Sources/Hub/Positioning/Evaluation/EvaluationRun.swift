@@ -12,8 +12,11 @@ public struct EvaluationRun {
         public var algorithms: [PositioningAlgorithm] { [.nn, .nnMean, .nnMedian, .bhattacharyya] }
     }
 
-    /// The algorithms to evaluate. If empty, the map's algorithm is evaluated, or `field` without a map.
+    /// The algorithms to evaluate. If empty, the map's algorithm is evaluated, or without a map the algorithm that
+    /// ``MapFitting`` chooses.
     public var algorithms: [PositioningAlgorithm] = []
+    /// k of `wknn`; `nil` to fit it as ``MapFitting`` does.
+    public var neighbors: Int?
     public var preset: Preset?
     /// Changes the parameters of each algorithm.
     public var adjust: (inout LocatorSettings) -> Void = { _ in }
@@ -80,9 +83,15 @@ public struct EvaluationRun {
         }
         var evaluator = Evaluator(survey)
         evaluator.floorPenalty = floorPenalty
+        let trials = preset == nil ? trials(survey, leaving) : []
+        if wanted.isEmpty, let best = trials.first { return [best] }
         let wanted = wanted.isEmpty ? [.field] : wanted
         var results: [Evaluation] = []
         for algorithm in wanted {
+            if let trial = trials.first(where: { $0.algorithm == algorithm }) {
+                results.append(trial)
+                continue
+            }
             do throws(PositioningError) {
                 var settings = settings(algorithm, LocatorSettings(algorithm))
                 // `hmm` uses the temper of `field`.
@@ -106,5 +115,15 @@ public struct EvaluationRun {
         }
         if results.isEmpty { throw .refused(.malformed, notices.joined(separator: "; ")) }
         return results
+    }
+
+    /// The evaluations by which `map fit` chooses an algorithm, best first, so that both state the same errors; empty if
+    /// no algorithm can be evaluated.
+    private func trials(_ survey: Survey, _ leaving: Evaluation.LeftOut) -> [Evaluation] {
+        let candidates = wanted.isEmpty ? AlgorithmChoice.candidates : wanted
+        let choice = try? AlgorithmChoice(
+            survey, candidates: candidates, base: settings(.field, LocatorSettings(.field)), neighbors: neighbors,
+            leaving: leaving, floorPenalty: floorPenalty)
+        return choice?.trials.map(\.evaluation) ?? []
     }
 }

@@ -33,7 +33,7 @@ struct MapEvaluate: ParsableCommand {
     var leave: Evaluation.LeftOut?
 
     @Option(
-        help: ArgumentHelp("The algorithm (default: that of the map, or field).", valueName: "name"),
+        help: ArgumentHelp("The algorithm (default: that of the map, or the one that map fit chooses).", valueName: "name"),
         completion: .list(Array(MapFit.Choice.names.dropFirst())), transform: MapValue.named)
     var algorithm: PositioningAlgorithm?
 
@@ -80,6 +80,7 @@ struct MapEvaluate: ParsableCommand {
         run.preset = `protocol`
         if allAlgorithms { run.algorithms = PositioningAlgorithm.allCases }
         if let algorithm { run.algorithms = [algorithm] }
+        run.neighbors = parameters.neighbors
         run.adjust = { settings in parameters.apply(to: &settings) }
         let results: [Evaluation]
         if let test {
