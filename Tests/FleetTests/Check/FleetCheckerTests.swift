@@ -256,16 +256,17 @@ struct CheckTests {
 
     @Test("over a thousand problems are said to be more")
     func saysThatThereAreMore() {
-        let rows = (0..<1500).map { "b\($0),https://e.org/\(String(repeating: "x", count: 20))\($0)" }
+        let rows = (0..<3000).map { "b\($0),\(100_000_000_000 + $0 / 2)" }
         let text = """
-            { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "eddystone-url", "url": "${url}",
-              "intervalMs": 500, "measuredPowerDbm": -18 } ] }, "beacons": { "csv": "t.csv" } }
+            { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "eddystone-uid",
+              "namespace": "8b0ca750095477cb3e77", "instance": "${id}", "intervalMs": 500,
+              "measuredPower1mDbm": -59 } ] }, "beacons": { "csv": "t.csv" } }
             """
-        let problems = MadeFleet.problems(text, tables: ["t.csv": (["name,url"] + rows).joined(separator: "\n")])
+        let problems = MadeFleet.problems(text, tables: ["t.csv": (["name,id"] + rows).joined(separator: "\n")])
         #expect(problems.count == 1001)
         #expect(problems.contains { $0.contains("the search ended with the first 1000 problems") })
-        let bad = (0..<1500).map { "b \($0),x" }
-        let names = MadeFleet.problems(text, tables: ["t.csv": (["name,url"] + bad).joined(separator: "\n")])
+        let bad = (0..<3000).map { "b\($0 % 1500),x" }
+        let names = MadeFleet.problems(text, tables: ["t.csv": (["name,id"] + bad).joined(separator: "\n")])
         #expect(names.contains { $0.contains("500 more problems are not listed") })
     }
 

@@ -153,6 +153,90 @@ struct TableTests {
         #expect(problems.contains { $0.contains(problem) }, "\(problems)")
     }
 
+    @Test(
+        "the fault of many cells of a column is one problem, with their number and their rows",
+        arguments: [
+            (
+                "name,page,x,y\n" + (1...400).map { "b\($0),x,\"\($0),5\",2\n" }.joined(), "t.csv:2:6: x: ",
+                "; so have 399 more cells of this column, rows 3 to 401"
+            ),
+            (
+                "name,page\n" + (1...3).map { "my box \($0),x\n" }.joined(), "t.csv:2:1: name: \"my box 1\"",
+                "; so have 2 more cells of this column, rows 3 to 4"
+            ),
+            (
+                "name,page\na,this-is-far-too-long\nb,this-is-far-too-lang\n", "t.csv:2:3: page: the URL takes",
+                "; so has 1 more cell of this column, row 3"
+            ),
+        ])
+    func joinsCells(table: String, start: String, end: String) {
+        let problems = MadeFleet.problems(Self.fleet, tables: ["t.csv": table]).filter { $0.contains(start.suffix(5)) }
+        #expect(problems.count == 1 && problems[0].hasPrefix(start) && problems[0].hasSuffix(end), "\(problems)")
+    }
+
+    @Test("with semicolons or tabs, numbers have decimal commas or points", arguments: [";", "\t"])
+    func readsDecimalCommas(separator: String) throws {
+        let table = "name,page,x,y,interval\na,x,1|5,2|25,152|5\nb,x,-0.5,2,500\n"
+            .replacing(",", with: separator).replacing("|", with: ",")
+        let (fleet, problems) = MadeFleet.decode(Self.fleet, tables: ["t.csv": table])
+        #expect(problems.isEmpty, "\(problems)")
+        let positions = try #require(fleet).beacons.compactMap { beacon in
+            if case .plan(let x, let y, _)? = beacon.position { "\(x.text) \(y.text)" } else { nil }
+        }
+        #expect(positions == ["1.5 2.25", "-0.5 2"])
+        let (allocation, _) = FleetAllocation.make(try #require(fleet), lock: nil, now: MadeFleet.now)
+        #expect(allocation.beacon(0).beacon?.advertisements[0].intervalMicroseconds == 152_500)
+    }
+
+    @Test("a wrong name of a group is reported in its own column")
+    func namesTheColumn() {
+        let fleet = """
+            { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "eddystone-url",
+              "url": "https://e.org/${page}", "intervalMs": 500, "measuredPowerDbm": -18 } ] },
+              "beacons": { "csv": "t.csv", "columns": { "site": "Gebäude", "floor": "Etage", "room": "Raum" } } }
+            """
+        let problems = MadeFleet.problems(
+            fleet, tables: ["t.csv": "name,page,Gebäude,Etage,Raum\na,x,Nord,eg,Büro 1\n"])
+        #expect(problems.count == 1 && problems[0].hasPrefix("t.csv:2:13: Raum: \"Büro 1\""), "\(problems)")
+    }
+
+    @Test("a cell that has lost its leading zeros is named with the zeros")
+    func namesLostZeros() {
+        let fleet = """
+            { "version": 1, "name": "f", "template": { "advertisements": [ { "type": "altbeacon", "companyId": "0x0118",
+              "id": "8b0ca750095477cb3e770011223344550000${bay}", "intervalMs": 1000, "measuredPowerDbm": -59 } ] },
+              "beacons": { "csv": "t.csv", "columns": { "bay": "Bay" } } }
+            """
+        let problems = MadeFleet.problems(fleet, tables: ["t.csv": "name,Bay\na,101\nb,7\nc,0102\n"])
+        #expect(problems.count == 2, "\(problems)")
+        #expect(
+            problems[0].hasPrefix("t.csv:2:3: Bay: ")
+                && problems[0].contains("the cell \"101\" has lost a leading zero, as in \"0101\""))
+        #expect(
+            problems[1].hasPrefix("t.csv:3:3: Bay: ")
+                && problems[1].contains("the cell \"7\" has lost 3 leading zeros, as in \"0007\""))
+    }
+
+    @Test("a title has any characters; it fills ${title}, and stands on labels and in the manifest next to the name")
+    func readsTitles() throws {
+        let text = Self.fleet.replacing("${page}", with: "x").replacing(
+            "\"template\": {", with: "\"template\": { \"scanResponse\": { \"localName\": \"${title}\" },")
+        let table = "name,title\nbs,Büro Süd\nha,\n"
+        let (fleet, problems) = MadeFleet.decode(text, tables: ["t.csv": table])
+        #expect(problems.isEmpty, "\(problems)")
+        let (allocation, _) = FleetAllocation.make(try #require(fleet), lock: nil, now: MadeFleet.now)
+        let beacons = (0..<2).map { allocation.beacon($0) }
+        #expect(String(decoding: beacons[0].profile, as: UTF8.self).contains("\"Büro Süd\""))
+        #expect(String(decoding: beacons[1].profile, as: UTF8.self).contains("\"ha\""))
+        let beacon = try #require(beacons[0].beacon)
+        #expect(beacon.json.line.hasPrefix("{\"name\":\"bs\",\"title\":\"Büro Süd\","))
+        let label = BeaconLabel(beacon)
+        #expect(label.name == "Büro Süd" && label.lines.first == "bs" && label.codeText.hasPrefix("bs\n"))
+        #expect(beacons[1].beacon.map { BeaconLabel($0).name } == "ha")
+        let bad = MadeFleet.problems(text, tables: ["t.csv": "name,title\nbs,\"a\tb\"\n"])
+        #expect(bad.first?.hasPrefix("t.csv:2:4: title: the title has control characters") == true, "\(bad)")
+    }
+
     @Test("a table that is not there is said so, where it is named")
     func missesTables() {
         let (_, problems) = MadeFleet.decode(Self.fleet)

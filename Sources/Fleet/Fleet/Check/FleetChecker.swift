@@ -55,7 +55,7 @@ public struct FleetChecker {
             guard known.insert(own.problem).inserted else { continue }
             var problem = own.problem
             problem.message += own.suffix
-            list.add(problem)
+            if own.isAboutCell { list.addCell(problem) } else { list.add(problem) }
         }
         for claim in generated.claims { add(claim, of: generated) }
         if let beacon = generated.beacon {

@@ -68,6 +68,8 @@ public struct Fleet: Sendable {
     /// A beacon of a list or a row of a table.
     struct Beacon: Sendable {
         var name: String
+        /// The name that people read; `nil` for ``name``.
+        var title: String?
         /// The number of its group.
         var group: Int
         /// The object in the fleet file; `nil` for a row of a table.

@@ -227,36 +227,34 @@ extension FleetDecoder {
     }
 
     /// The reason why a group does not exist.
-    enum GroupFault: Error {
-        case name(String)
-        case tooDeep
-        case unknown(String)
-
-        var description: String {
-            switch self {
-            case .name(let fault), .unknown(let fault): fault
-            case .tooDeep: "groups are sites, floors and rooms: use at most three names"
-            }
-        }
+    struct GroupFault: Error {
+        let description: String
+        /// The position of the wrong name among the names of the path.
+        let index: Int
     }
 
     /// The group with these names in the group `start`. Tables add groups that the fleet file does not list.
     mutating func group(_ names: [String], from start: Int) throws(GroupFault) -> Int {
         var number = start
-        for name in names {
+        for (index, name) in names.enumerated() {
             if let known = groupNumbers[.init(parent: number, name: name)] {
                 number = known
                 continue
             }
-            if let fault = NameRule.fault(name) { throw .name(fault) }
+            if let fault = NameRule.fault(name) { throw GroupFault(description: fault, index: index) }
             let depth = groups[number].path.count
-            guard depth < Fleet.depthLimit else { throw .tooDeep }
+            guard depth < Fleet.depthLimit else {
+                throw GroupFault(
+                    description: "groups are sites, floors and rooms: use at most three names", index: index)
+            }
             if hasDeclaredChildren.contains(number) {
                 let known = groups.filter { $0.parent == number && $0.path.count == depth + 1 }.map(\.name)
                 let nearest = NearestWord.find(name, among: known).map { "did you mean \"\($0)\"?" }
-                throw .unknown(
-                    "the \(Fleet.levelNames[depth]) \(ProblemText.quoted(name)) is not among the groups of the fleet "
-                        + "file; " + (nearest ?? "add it there"))
+                throw GroupFault(
+                    description:
+                        "the \(Fleet.levelNames[depth]) \(ProblemText.quoted(name)) is not among the groups of the fleet "
+                        + "file; " + (nearest ?? "add it there"),
+                    index: index)
             }
             number = add(group: name, in: number, node: nil)
         }
@@ -288,7 +286,8 @@ extension FleetDecoder {
                 }
             }
             let beacon = Fleet.Beacon(
-                name: name ?? "", group: number, node: object, host: decoder.read(BeaconKeys.host, in: object),
+                name: name ?? "", title: decoder.read(BeaconKeys.title, in: object), group: number, node: object,
+                host: decoder.read(BeaconKeys.host, in: object),
                 serial: decoder.read(BeaconKeys.serial, in: object), was: decoder.read(BeaconKeys.was, in: object),
                 controller: decoder.read(BeaconKeys.controller, in: object),
                 position: decoder.read(BeaconKeys.position, in: object),

@@ -62,6 +62,16 @@ enum FleetFormat {
         .defined(as: "name", "Letters, digits, \".\", \"_\" and \"-\", starting with a letter or a digit.")
     }
 
+    /// A name for people.
+    static let titleType = ValueType<String>(
+        schema: ["type": "string", "minLength": 1, "maxLength": .integer(NameRule.titleLimit)]
+    ) { decoder, node in
+        guard let text = decoder.text(node) else { return nil }
+        guard let fault = NameRule.titleFault(text) else { return text }
+        decoder.error(fault, at: node)
+        return nil
+    }
+
     /// A host or a serial number.
     static func word(_ what: String) -> ValueType<String> {
         ValueType<String>(
@@ -302,6 +312,9 @@ enum GroupKeys {
 enum BeaconKeys {
     static let name = Key(
         "name", FleetFormat.beaconName, "Name of the beacon. Its profile is NAME.json.", isRequired: true)
+    static let title = Key(
+        "title", FleetFormat.titleType,
+        "Name for people, with any characters, on labels and in the manifest. ${title} is the name without one.")
     static let group = Key(
         "group", groupPath, "Group of the beacon: names with slashes between them, such as north/hall.")
     static let was = Key(
@@ -320,7 +333,7 @@ enum BeaconKeys {
         "variables", FleetFormat.variables, "Values of ${variables} for this beacon.")
 
     static let section = Section(
-        "A beacon.", [name, group, was, host, serial, controller, position, variables]
+        "A beacon.", [name, title, group, was, host, serial, controller, position, variables]
     ) { key in
         switch key {
         case "site", "floor", "room": "the group is written as \"group\": \"site/floor/room\""
@@ -397,7 +410,7 @@ enum TableKeys {
     static let columns = Key(
         "columns", columnNames,
         """
-        Names of columns that have other names than name, site, floor, room or group, host, serial, was, \
+        Names of columns that have other names than name, site, floor, room or group, title, host, serial, was, \
         controller, x, y, z, latitude, longitude, and the variables.
         """)
     static let section = Section("A table of beacons.", [csv, columns])

@@ -25,6 +25,18 @@ enum NameRule {
         return "\(ProblemText.quoted(name)) cannot be a beacon's name: \(taken.reason); choose another one"
     }
 
+    /// The largest number of characters of a name for people.
+    static let titleLimit = 100
+
+    /// The reason why a text cannot be a name for people; `nil` for one without control characters.
+    static func titleFault(_ text: String) -> String? {
+        if text.isEmpty { return "the title is empty" }
+        let count = text.unicodeScalars.count
+        if count > titleLimit { return "\(count) characters are more than the \(titleLimit) of a title" }
+        let isControl = text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        return isControl ? "the title has control characters, such as line ends: remove them" : nil
+    }
+
     private static let taken: [(name: String, isPrefix: Bool, reason: String)] = [
         ("manifest", false, "manifest.json, next to the profiles, lists all beacons"),
         ("pharos", false, "it is the group of all machines in the inventory for Ansible"),

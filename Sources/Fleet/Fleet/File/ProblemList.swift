@@ -11,6 +11,15 @@ struct ProblemList: Sendable {
     private var isCut = false
     var isFull: Bool { problems.count >= Self.limit }
     private var known: Set<FileProblem> = []
+    /// The first problem of each kind in each column of a table, with the number of further cells.
+    private var cells: [CellFault: (place: Int, more: Int, first: Int, last: Int)] = [:]
+
+    private struct CellFault: Hashable {
+        let file: String
+        let path: JSONPath
+        /// The message without what it quotes from the cell.
+        let message: String
+    }
 
     /// Notes that the search ended because this list is full.
     mutating func cut() { isCut = true }
@@ -24,6 +33,26 @@ struct ProblemList: Sendable {
         if known.insert(problem).inserted { problems.append(problem) }
     }
 
+    /// Adds a problem of a cell. Of all cells of a column with the same fault, only the first is listed, with the number of
+    /// the others.
+    mutating func addCell(_ problem: FileProblem) {
+        let fault = CellFault(
+            file: problem.file ?? "", path: problem.path, message: Self.withoutQuotations(problem.message))
+        let row = problem.position.line
+        if let known = cells[fault] {
+            cells[fault] = (known.place, known.more + 1, known.more == 0 ? row : known.first, row)
+            if problem.isError { hasErrors = true }
+        } else {
+            if problems.count < Self.limit { cells[fault] = (problems.count, 0, row, row) }
+            add(problem)
+        }
+    }
+
+    private static func withoutQuotations(_ message: String) -> String {
+        message.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+            .map { $0.offset % 2 == 0 ? String($0.element) : "" }.joined(separator: "\"")
+    }
+
     mutating func add(_ message: String, at node: JSONNode, in file: String, severity: FileProblem.Severity = .error) {
         add(FileProblem(message, at: node.position, path: node.path, severity: severity, in: file))
     }
@@ -34,6 +63,12 @@ struct ProblemList: Sendable {
 
     /// In the order of ``FileProblem/sorted(_:)``, with a note about those that were only counted.
     var sorted: [FileProblem] {
+        var problems = problems
+        for fault in cells.values where fault.more > 0 {
+            let rows = fault.more == 1 ? "row \(fault.first)" : "rows \(fault.first) to \(fault.last)"
+            problems[fault.place].message +=
+                "; so \(fault.more == 1 ? "has 1 more cell" : "have \(fault.more) more cells") of this column, \(rows)"
+        }
         var result = FileProblem.sorted(problems)
         if omitted > 0 || isCut, let file = result.last?.file {
             let start = JSONPosition(line: 1, column: 1)

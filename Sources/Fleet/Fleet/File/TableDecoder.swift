@@ -25,6 +25,7 @@ final class TableSource: Sendable {
 /// The meanings of the columns of a table.
 struct TableColumns: Sendable {
     var name = 0
+    var title: Int?
     var levels: [Int?] = [nil, nil, nil]
     var group: Int?
     var host: Int?
@@ -39,7 +40,7 @@ struct TableColumns: Sendable {
     static let coordinateNames = ["x", "y", "z", "latitude", "longitude"]
     /// Names that a fleet file may map to columns with other names.
     static let known =
-        ["name", "site", "floor", "room", "group", "host", "serial", "was", "controller"] + coordinateNames
+        ["name", "title", "site", "floor", "room", "group", "host", "serial", "was", "controller"] + coordinateNames
     /// The largest number of variables of one table.
     static let variableLimit = 64
 }
@@ -108,6 +109,7 @@ extension FleetDecoder {
             let message = "a table has either a column \"group\" or the columns site, floor and room"
             problems.add([.init(message, at: table.headerPositions[group], path: .root)], in: table.file)
         }
+        found.title = column("title")
         found.host = column("host")
         found.serial = column("serial")
         found.was = column("was")
@@ -162,7 +164,10 @@ struct TableRows {
             guard hasAllColumns(row, &decoder) else { continue }
             let number = groupNumber(row, &decoder)
             let beacon = beacon(row, in: number ?? group, &decoder)
-            if let fault = NameRule.beaconFault(beacon.name) ?? decoder.add(beacon) {
+            if let fault = NameRule.beaconFault(beacon.name) {
+                let cell = node(.string(beacon.name), row, columns.name)
+                decoder.problems.addCell(FileProblem(fault, at: cell.position, path: cell.path, in: table.file))
+            } else if let fault = decoder.add(beacon) {
                 report(fault, at: Int(row.cells[columns.name].start), column: columns.name, row, &decoder)
             }
         }
@@ -176,7 +181,7 @@ struct TableRows {
         }
         func coordinate(_ index: Int, _ type: ValueType<JSONNumber>) -> JSONNumber? {
             guard let column = columns.coordinates[index], !row.cells[column].isEmpty else { return nil }
-            let text = text(row, column)
+            let text = table.withDecimalPoint(text(row, column))
             if let number = JSONNumber(text) { return type.read(&reader, node(.number(number), row, column)) }
             let hint = text.contains(",") ? "; a decimal number has a point" : ""
             reader.error(
@@ -184,7 +189,8 @@ struct TableRows {
             return nil
         }
         var beacon = Fleet.Beacon(
-            name: text(row, columns.name), group: group, row: .init(table: source, start: row.start, line: row.line),
+            name: text(row, columns.name), title: value(columns.title, BeaconKeys.title.type), group: group,
+            row: .init(table: source, start: row.start, line: row.line),
             host: value(columns.host, BeaconKeys.host.type), serial: value(columns.serial, BeaconKeys.serial.type),
             was: value(columns.was, BeaconKeys.was.type),
             controller: value(columns.controller, BeaconKeys.controller.type))
@@ -205,7 +211,7 @@ struct TableRows {
         for (name, column) in columns.variables where !row.cells[column].isEmpty {
             beacon.variables[name] = Variable(value: .cell(text(row, column)), origin: .column(column))
         }
-        decoder.problems.add(reader.problems, in: table.file)
+        for problem in reader.problems { decoder.problems.addCell(problem.inFile(table.file)) }
         return beacon
     }
 
@@ -288,7 +294,7 @@ struct TableRows {
         do throws(FleetDecoder.GroupFault) {
             return try decoder.group(names.map(\.name), from: group)
         } catch {
-            let column = names.first?.column ?? columns.name
+            let column = names.isEmpty ? columns.name : names[error.index].column
             report(error.description, at: Int(row.cells[column].start), column: column, row, &decoder)
             return nil
         }

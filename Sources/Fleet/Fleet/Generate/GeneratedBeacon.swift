@@ -18,7 +18,8 @@ extension FleetAllocation {
         var result = GeneratedBeacon(number: number, name: beacon.name)
         func add(_ message: String, _ origin: ValueOrigin, severity: FileProblem.Severity = .error) {
             let problem = fleet.place(origin, of: beacon).problem(message, severity: severity)
-            result.problems.append(.init(problem: problem, suffix: suffix(origin, beacon.name)))
+            result.problems.append(
+                .init(problem: problem, suffix: suffix(origin, beacon.name), isAboutCell: origin.isCell))
         }
         guard filler.faults.isEmpty else {
             for fault in filler.faults { add(fault.message, fault.origin) }
@@ -29,7 +30,7 @@ extension FleetAllocation {
         for problem in problems {
             // An unknown key is a mistake of the template, whatever variable its value comes from.
             let origin = problem.isAboutKey ? filler.originOfKey(at: problem.path) : filler.origin(of: problem.path)
-            add(problem.message, origin, severity: problem.severity)
+            add(problem.message + lostZeros(of: problem, origin, number, identity), origin, severity: problem.severity)
         }
         guard let profile,
             let wanted = try? profile.advertisements(staticAddress: { _ in DeviceAddress(FixedOctets<6>()) })
@@ -54,6 +55,31 @@ extension FleetAllocation {
         return result
     }
 
+    /// The end of a message about a cell from which a spreadsheet has removed leading zeros; empty for other problems.
+    private func lostZeros(
+        of problem: FileProblem, _ origin: ValueOrigin, _ number: Int, _ identity: FleetAllocation.Identity
+    ) -> String {
+        var beacon = fleet.beacons[number]
+        guard problem.isError, case .column(let column) = origin,
+            let (name, variable) = beacon.variables.first(where: {
+                if case .column(column) = $0.value.origin { true } else { false }
+            }), case .cell(let text) = variable.value,
+            text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+        else { return "" }
+        for zeros in 1...3 {
+            let whole = String(repeating: "0", count: zeros) + text
+            beacon.variables[name]?.value = .cell(whole)
+            let filler = TemplateFiller(fleet, number, identity, as: beacon)
+            let (_, rest) = BeaconProfile.decode(fleet.template.text(filler.values))
+            guard rest.contains(where: { $0.isError && $0.path == problem.path }) else {
+                let lost = zeros == 1 ? "a leading zero" : "\(zeros) leading zeros"
+                return "; the cell \"\(text)\" has lost \(lost), as in \"\(whole)\": in the spreadsheet, format this "
+                    + "column as text"
+            }
+        }
+        return ""
+    }
+
     /// The end of a message about a variable of a group or of the beacon, which names the beacon.
     private func suffix(_ origin: ValueOrigin, _ name: String) -> String {
         guard case .node(let node) = origin, origin.closeness > 0, node.path.components.contains(.key("variables"))
@@ -67,7 +93,8 @@ extension FleetAllocation {
     ) -> FleetManifest.Beacon {
         let address: DeviceAddress? = if case .explicit(let address) = profile.address { address } else { nil }
         return FleetManifest.Beacon(
-            name: beacon.name, group: fleet.groups[beacon.group].path, host: beacon.host, serial: beacon.serial,
+            name: beacon.name, title: beacon.title, group: fleet.groups[beacon.group].path, host: beacon.host,
+            serial: beacon.serial,
             controller: fleet.controller(of: beacon)?.rawValue, adapter: profile.adapter, address: address,
             position: beacon.position, profileHash: hash, eidEpoch: identity.epoch,
             advertisements: zip(profile.advertisements, wanted).map { own, wanted in
@@ -119,6 +146,8 @@ public struct GeneratedBeacon: Sendable {
         var problem: FileProblem
         /// The end of the message, which names the beacon. Problems that differ only in it are listed once.
         var suffix: String
+        /// `true` if the same problem of other cells of the column is listed only once.
+        var isAboutCell = false
     }
 
     let number: Int

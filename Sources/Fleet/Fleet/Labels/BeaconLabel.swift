@@ -12,7 +12,7 @@ struct BeaconLabel {
 
     /// - Parameter url: The text of the QR code in place of the name and the identities.
     init(_ beacon: FleetManifest.Beacon, url: String? = nil) {
-        name = beacon.name
+        name = beacon.title ?? beacon.name
         place = beacon.group.joined(separator: " / ")
         let identities = beacon.advertisements.compactMap { advertisement -> (short: String, full: String)? in
             switch advertisement.identity {
@@ -24,7 +24,8 @@ struct BeaconLabel {
         let rotates = beacon.advertisements.contains { $0.rotationExponent != nil } ? ["id rotates"] : []
         let more = identities.count - Self.identityLimit
         lines =
-            identities.prefix(Self.identityLimit).map(\.short) + (more > 0 ? ["and \(more) more"] : []) + rotates
+            (beacon.title == nil ? [] : [beacon.name]) + identities.prefix(Self.identityLimit).map(\.short)
+            + (more > 0 ? ["and \(more) more"] : []) + rotates
             + address
         var text = [beacon.name]
         if !place.isEmpty { text.append(Self.cut(place, to: Self.placeLimit)) }
@@ -123,7 +124,8 @@ public struct LabelURL: Hashable, Sendable {
 
     /// The names that may be in braces. Identities come from the first advertisement that has them.
     public static let variables = [
-        "name", "site", "floor", "room", "host", "serial", "address", "uuid", "major", "minor", "namespace", "instance",
+        "name", "title", "site", "floor", "room", "host", "serial", "address", "uuid", "major", "minor", "namespace",
+        "instance",
     ]
 
     /// The longest URL in bytes. With more bytes the modules of the code are too small for a phone at arm's length.
@@ -167,6 +169,7 @@ public struct LabelURL: Hashable, Sendable {
     private static func value(_ name: String, of beacon: FleetManifest.Beacon) -> String? {
         switch name {
         case "name": return beacon.name
+        case "title": return beacon.title ?? beacon.name
         case "site": return beacon.site
         case "floor": return beacon.floor
         case "room": return beacon.room

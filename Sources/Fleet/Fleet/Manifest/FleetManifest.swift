@@ -41,6 +41,8 @@ public struct FleetManifest: Hashable, Sendable {
     public struct Beacon: Hashable, Sendable {
         /// The name of the beacon. Its profile is `NAME.json`.
         public var name: String
+        /// The name for people; `nil` if the fleet file gives none.
+        public var title: String?
         /// Site, floor and room: up to three names.
         public var group: [String]
         /// The host name or address of the machine.
@@ -64,11 +66,13 @@ public struct FleetManifest: Hashable, Sendable {
 
         /// Does not check the values, which ``FleetManifest/decode(_:)`` does.
         public init(
-            name: String, group: [String] = [], host: String? = nil, serial: String? = nil, controller: String? = nil,
+            name: String, title: String? = nil, group: [String] = [], host: String? = nil, serial: String? = nil,
+            controller: String? = nil,
             adapter: String? = nil, address: DeviceAddress? = nil, position: Position? = nil, profileHash: String,
             eidEpoch: RFC3339Time? = nil, advertisements: [Advertisement]
         ) {
             self.name = name
+            self.title = title
             self.group = group
             self.host = host
             self.serial = serial

@@ -21,7 +21,8 @@ struct ManifestDecoder {
 
     private static let keys = ["version", "fleet", "beacons"]
     private static let beaconKeys = [
-        "name", "group", "host", "serial", "controller", "adapter", "address", "position", "profileHash", "eidEpoch",
+        "name", "title", "group", "host", "serial", "controller", "adapter", "address", "position", "profileHash",
+        "eidEpoch",
         "advertisements",
     ]
     private static let positionKeys = ["x", "y", "z", "latitude", "longitude"]
@@ -59,6 +60,7 @@ struct ManifestDecoder {
         let list = decoder.list(
             decoder.required("advertisements", in: object, "advertisements of the beacon"), of: "advertisements")
         let advertisements = (list ?? []).compactMap { advertisement($0) }
+        let title = decoder.text(object["title"])
         let host = word(object["host"])
         let serial = word(object["serial"])
         let controller = decoder.text(object["controller"])
@@ -68,7 +70,8 @@ struct ManifestDecoder {
         let epoch = time(object["eidEpoch"])
         guard let name, let hash else { return nil }
         return FleetManifest.Beacon(
-            name: name, group: group, host: host, serial: serial, controller: controller, adapter: adapter,
+            name: name, title: title, group: group, host: host, serial: serial, controller: controller,
+            adapter: adapter,
             address: address, position: position, profileHash: hash, eidEpoch: epoch, advertisements: advertisements)
     }
 

@@ -94,6 +94,7 @@ extension FleetManifest.Beacon {
         func add(_ key: String, _ text: String?) {
             if let text { members.append(.init(key, .string(text))) }
         }
+        add("title", title)
         add("group", group.isEmpty ? nil : group.joined(separator: "/"))
         add("host", host)
         add("serial", serial)

@@ -34,16 +34,20 @@ struct TemplateFiller {
         var origin: ValueOrigin
     }
 
-    init(_ fleet: Fleet, _ number: Int, _ identity: FleetAllocation.Identity) {
+    /// - Parameter beacon: The beacon with other cells; `nil` for that of the fleet.
+    init(_ fleet: Fleet, _ number: Int, _ identity: FleetAllocation.Identity, as beacon: Fleet.Beacon? = nil) {
         self.fleet = fleet
         self.identity = identity
-        beacon = fleet.beacons[number]
-        group = fleet.groups[beacon.group]
+        self.beacon = beacon ?? fleet.beacons[number]
+        group = fleet.groups[self.beacon.group]
         values.reserveCapacity(fleet.template.slots.count)
         for slot in fleet.template.slots {
             let resolved = resolve(slot.expression, at: .node(slot.node ?? fleet.template.node), path: [])
             var value = resolved.value
-            if resolved.isCell, case .string(let text) = value { value = slot.type.value(ofCell: text) }
+            if resolved.isCell, case .string(let text) = value {
+                let number = slot.type == .string ? text : self.beacon.row?.table.table.withDecimalPoint(text) ?? text
+                value = slot.type.value(ofCell: number)
+            }
             if slot.type == .string, case .number(let number) = value { value = .string(number.text) }
             values.append(value)
             origins.append(resolved.origin)
@@ -101,6 +105,7 @@ struct TemplateFiller {
         if let value = builtIn(name) { return Resolved(value: value, origin: origin) }
         if let resolved = known[name] { return resolved }
         guard let variable = variable(name) else {
+            if name == "title" { return Resolved(value: .string(beacon.title ?? beacon.name), origin: origin) }
             failUnset(name, origin)
             return Resolved(value: "", origin: origin)
         }

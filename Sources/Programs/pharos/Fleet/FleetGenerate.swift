@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BluetoothTypes
 internal import CommandSupport
 internal import Configuration
 internal import Fleet
@@ -8,36 +9,117 @@ internal import Planner
 
 struct FleetInit: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "init", abstract: "Write a sample fleet file.")
+        commandName: "init", abstract: "Write a fleet file: a sample, or one for your table of beacons.",
+        discussion: """
+            pharos fleet init museum
+            pharos fleet init --from beacons.csv
+
+            --from guesses which column has the names, sites, floors, rooms, hosts, positions and iBeacon values. On a \
+            terminal it asks about each. The fleet file is written next to the table. Cells may be separated by commas, \
+            semicolons or tabs; with semicolons or tabs, numbers may have decimal commas.
+            """)
 
     @Argument(
         help: "museum (rooms and iBeacon), shop (sites and Eddystone) or car-park (a table).",
         transform: FleetInit.sample)
-    var sample: FleetSample = .museum
+    var sample: FleetSample?
+
+    @Option(
+        help: ArgumentHelp("Make the fleet file for this table, a CSV file of a spreadsheet.", valueName: "table"),
+        completion: .file())
+    var from: String?
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The fleet file to make.", valueName: "file"), completion: .file())
     var output: String?
 
+    func validate() throws {
+        if from != nil, sample != nil { throw ValidationError("Give a sample or --from, not both.") }
+    }
+
     func run() throws {
+        if let from { return try propose(from) }
+        let sample = sample ?? .museum
         let path = output ?? sample.rawValue + ".json"
         var files = [(path, sample.text)]
         if let table = sample.table { files.append((InputFile.directory(of: path) + table.name, table.text)) }
-        for (path, _) in files where Files.exists(path) {
-            throw Failure(.usage, "\(path): this file exists; choose another one with --output")
-        }
-        for (path, text) in files {
-            do throws(SystemError) {
-                try Files.replace(path, with: Array(text.utf8))
-            } catch {
-                throw Failure(error.errno == SystemError.noEntry ? .noInput : .osError, "\(path): \(error.text)")
-            }
-        }
+        for (path, _) in files { try Self.refuseExisting(path) }
+        for (path, text) in files { try Self.write(text, to: path) }
         let made = files.map(\.0).joined(separator: " and ")
         Terminal.write("Made \(made). Next: pharos fleet check \(path)\n")
     }
 
+    /// Makes a fleet file for a table.
+    private func propose(_ table: String) throws {
+        let stem = table.split(separator: "/").last.map { String($0.prefix { $0 != "." }) } ?? ""
+        let path = output ?? InputFile.directory(of: table) + stem + ".json"
+        guard InputFile.directory(of: path) == InputFile.directory(of: table) else {
+            throw Failure(.usage, "\(path): the fleet file must be in the directory of its table")
+        }
+        try Self.refuseExisting(path)
+        let octets = try InputFile.read(table)
+        var proposal: FleetProposal
+        do throws(FleetProposalError) {
+            proposal = try FleetProposal(octets, file: table)
+        } catch {
+            throw Failure(.dataFormat, error.messages)
+        }
+        if Terminal.inputIsTerminal, Terminal.errorIsTerminal { ask(&proposal) }
+        if let fault = proposal.fault { throw Failure(.dataFormat, fault) }
+        var uuid = FixedOctets<16>(Privileges.randomOctets(16)) ?? FixedOctets()
+        // Version 4 and variant 1: random (RFC 9562).
+        uuid[6] = uuid[6] & 0x0F | 0x40
+        uuid[8] = uuid[8] & 0x3F | 0x80
+        let name = stem.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+        try Self.write(proposal.text(name: name.isEmpty ? "fleet" : name, uuid: uuid.uuidText), to: path)
+        var text = "Made \(path) for \(proposal.rows) beacons:\n"
+        for role in FleetProposal.Role.allCases {
+            guard let column = proposal.roles[role] else { continue }
+            text += "  \(TerminalText.quoted(column)) is \(role.text)\n"
+        }
+        for column in proposal.columns where proposal.unusable[column] != nil {
+            let cell = TerminalText.quoted(proposal.unusable[column] ?? "")
+            text +=
+                "  \(TerminalText.quoted(column)) is not used: \(cell) cannot name a group; use letters, digits, "
+                + "'.', '_' and '-'\n"
+        }
+        Terminal.write(text + "Next: pharos fleet check \(path)\n")
+    }
+
+    /// Asks for the column of each meaning that was guessed.
+    private func ask(_ proposal: inout FleetProposal) {
+        Terminal.writeError("The table has the columns \(proposal.columns.joined(separator: ", ")).\n")
+        Terminal.writeError("Press Enter to accept a column, or type another one, or - for none.\n")
+        for role in FleetProposal.Role.allCases where role == .name || proposal.roles[role] != nil {
+            while true {
+                Terminal.writeError("Column with \(role.text) [\(proposal.roles[role] ?? "-")]: ")
+                guard let answer = readLine(), !answer.isEmpty else { break }
+                do throws(FleetProposalError) {
+                    try proposal.set(role, to: answer == "-" ? nil : answer)
+                    break
+                } catch {
+                    Terminal.writeError(error.messages.joined(separator: "\n") + "\n")
+                }
+            }
+        }
+    }
+
+    private static func refuseExisting(_ path: String) throws {
+        if Files.exists(path) { throw Failure(.usage, "\(path): this file exists; choose another one with --output") }
+    }
+
+    private static func write(_ text: String, to path: String) throws {
+        do throws(SystemError) {
+            try Files.replace(path, with: Array(text.utf8))
+        } catch {
+            throw Failure(error.errno == SystemError.noEntry ? .noInput : .osError, "\(path): \(error.text)")
+        }
+    }
+
     private static func sample(_ text: String) throws -> FleetSample {
         if let sample = FleetSample(rawValue: text) { return sample }
+        if text.hasSuffix(".csv") {
+            throw ValidationError("\(text) is a table: use pharos fleet init --from \(text)")
+        }
         let known = FleetSample.allCases.map(\.rawValue).joined(separator: ", ")
         throw ValidationError("There is no sample \"\(text)\"; there are \(known).")
     }

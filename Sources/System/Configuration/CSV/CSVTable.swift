@@ -74,6 +74,17 @@ package final class CSVTable: Sendable {
         return (table, problems)
     }
 
+    /// Returns a number with a decimal comma as one with a decimal point; any other text unchanged. In a table with commas
+    /// between its cells, a comma is never a decimal comma.
+    package func withDecimalPoint(_ text: String) -> String {
+        guard separator != UInt8(ascii: ",") else { return text }
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[1].isEmpty, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            JSONNumber(parts.joined(separator: ".")) != nil
+        else { return text }
+        return parts.joined(separator: ".")
+    }
+
     /// A scanner at the first row after the header.
     package var rows: CSVScanner { CSVScanner(octets, separator: separator, offset: rowsOffset, line: rowsLine) }
 

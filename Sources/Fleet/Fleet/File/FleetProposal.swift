@@ -1,0 +1,230 @@
+internal import Configuration
+
+/// A fleet file for a table that exists: guesses what the columns mean, and writes the file.
+public struct FleetProposal: Sendable {
+    /// A meaning that a column may have.
+    public enum Role: String, Sendable, CaseIterable {
+        case name, title, site, floor, room, host, serial, x, y, z, latitude, longitude, uuid, major, minor
+        case interval = "intervalMs"
+
+        /// The meaning in words, for a question.
+        public var text: String {
+            switch self {
+            case .name: "the name of the beacon (letters, digits, \".\", \"_\", \"-\"; each once)"
+            case .title: "the name for people"
+            case .site: "the site"
+            case .floor: "the floor"
+            case .room: "the room"
+            case .host: "the host name or address of the machine"
+            case .serial: "the serial number of the machine"
+            case .x: "metres to the east"
+            case .y: "metres to the north"
+            case .z: "the height in metres"
+            case .latitude: "the latitude in degrees"
+            case .longitude: "the longitude in degrees"
+            case .uuid: "the UUID of the iBeacon"
+            case .major: "the major number"
+            case .minor: "the minor number"
+            case .interval: "the advertising interval in ms"
+            }
+        }
+
+        /// The words, in lower case and without spaces, that spreadsheets have for it.
+        fileprivate var words: [String] {
+            switch self {
+            case .name:
+                ["name", "box", "beacon", "beaconname", "id", "kennung", "gerät", "geraet", "device", "nom", "nombre"]
+            case .title: ["title", "titel", "label", "bezeichnung", "displayname", "anzeigename", "name"]
+            case .site:
+                [
+                    "site", "building", "gebäude", "gebaeude", "standort", "haus", "store", "filiale", "carpark",
+                    "campus",
+                ]
+            case .floor: ["floor", "level", "etage", "stockwerk", "geschoss", "ebene", "étage", "planta"]
+            case .room: ["room", "raum", "zimmer", "office", "büro", "salle", "sala"]
+            case .host: ["host", "hostname", "ip", "ipaddress", "rechner", "server", "machine"]
+            case .serial: ["serial", "serialnumber", "seriennummer", "sn"]
+            case .x: ["x", "xm", "east"]
+            case .y: ["y", "ym", "north"]
+            case .z: ["z", "zm", "height", "höhe", "hoehe"]
+            case .latitude: ["latitude", "lat", "breite", "breitengrad"]
+            case .longitude: ["longitude", "lon", "lng", "long", "länge", "laenge", "längengrad"]
+            case .uuid: ["uuid", "proximityuuid"]
+            case .major: ["major"]
+            case .minor: ["minor"]
+            case .interval: ["interval", "intervalms", "intervall", "intervallms"]
+            }
+        }
+    }
+
+    /// The columns of the table, in its order.
+    public let columns: [String]
+    /// The columns with a meaning.
+    public private(set) var roles: [Role: String] = [:]
+    /// The number of rows below the header.
+    public let rows: Int
+    private let table: CSVTable
+    /// The columns whose cells can all be names of beacons, each once.
+    private let nameColumns: Set<String>
+    /// Columns that look like sites, floors or rooms, but have names that groups cannot have: the first such cell.
+    public private(set) var unusable: [String: String] = [:]
+
+    /// Reads the table.
+    ///
+    /// - Parameter file: The path of the table as the fleet file will name it.
+    /// - Throws: ``FleetProposalError`` with the problems of a file that is no table.
+    public init(_ octets: [UInt8], file: String) throws(FleetProposalError) {
+        let (opened, problems) = CSVTable.open(octets, file: file)
+        guard let table = opened, !problems.contains(where: \.isError) else {
+            throw FleetProposalError(messages: problems.map { $0.text(file: file) })
+        }
+        self.table = table
+        columns = table.header
+        var count = 0
+        var seen = [Set<String>](repeating: [], count: table.header.count)
+        var isName = [Bool](repeating: true, count: table.header.count)
+        var noGroup = [String?](repeating: nil, count: table.header.count)
+        var scanner = table.rows
+        var row = CSVRow()
+        while scanner.next(&row) {
+            count += 1
+            for (index, cell) in row.cells.prefix(columns.count).enumerated() {
+                let text = cell.string(in: octets)
+                if isName[index] {
+                    isName[index] = NameRule.beaconFault(text) == nil && seen[index].insert(text).inserted
+                }
+                if noGroup[index] == nil, !text.isEmpty, NameRule.fault(text) != nil { noGroup[index] = text }
+            }
+        }
+        rows = count
+        nameColumns = Set(zip(columns, isName).filter { $0.1 && count > 0 && !$0.0.isEmpty }.map(\.0))
+        for role in Role.allCases {
+            let taken = Set(roles.values)
+            let fitting = columns.filter { column in
+                role.words.contains(Self.plain(column)) && !taken.contains(column)
+                    && (role != .name || nameColumns.contains(column))
+            }
+            // The words are in the order of how well they fit.
+            let column = role.words.lazy.compactMap { word in fitting.first { Self.plain($0) == word } }.first
+            if let column, [.site, .floor, .room].contains(role), let index = columns.firstIndex(of: column),
+                let cell = noGroup[index]
+            {
+                unusable[column] = cell
+                continue
+            }
+            roles[role] = column
+        }
+        if roles[.name] == nil {
+            let taken = Set(roles.values)
+            roles[.name] = columns.first { nameColumns.contains($0) && !taken.contains($0) }
+        }
+        // Floors are in sites, and rooms in floors: a level without those around it has the meaning of the first free one.
+        repairLevels()
+    }
+
+    private static func plain(_ column: String) -> String {
+        column.lowercased().filter { $0.isLetter || $0.isNumber }
+    }
+
+    private mutating func repairLevels() {
+        let levels: [Role] = [.site, .floor, .room]
+        let given = levels.compactMap { roles[$0] }
+        for (index, level) in levels.enumerated() { roles[level] = index < given.count ? given[index] : nil }
+    }
+
+    /// Sets or removes the meaning of a column.
+    ///
+    /// - Throws: ``FleetProposalError`` for a column that the table does not have, and for names that beacons cannot have.
+    public mutating func set(_ role: Role, to column: String?) throws(FleetProposalError) {
+        guard let column else {
+            roles[role] = nil
+            return
+        }
+        guard columns.contains(column) else {
+            let nearest = NearestWord.find(column, among: columns).map { "did you mean \"\($0)\"?" }
+            throw FleetProposalError(messages: [
+                "the table has no column \(ProblemText.quoted(column)); "
+                    + (nearest ?? "it has " + columns.joined(separator: ", "))
+            ])
+        }
+        if role == .name, let fault = nameFault(in: column) { throw FleetProposalError(messages: [fault]) }
+        roles[role] = column
+    }
+
+    /// The first reason why a column cannot name the beacons, with its row.
+    private func nameFault(in column: String) -> String? {
+        guard let index = columns.firstIndex(of: column) else { return nil }
+        var seen: Set<String> = []
+        var scanner = table.rows
+        var row = CSVRow()
+        while scanner.next(&row) {
+            let text = index < row.cells.count ? row.cells[index].string(in: table.octets) : ""
+            if let fault = NameRule.beaconFault(text) { return "row \(row.line): \(fault)" }
+            if !seen.insert(text).inserted { return "row \(row.line): \(ProblemText.quoted(text)) is there twice" }
+        }
+        return nil
+    }
+
+    /// The reason why no fleet can be made; `nil` if one can.
+    public var fault: String? {
+        guard rows > 0 else { return "\(table.file): the table has no rows below its header" }
+        guard roles[.name] == nil else { return nil }
+        let reasons = columns.compactMap { column in nameFault(in: column).map { "\"\(column)\": \($0)" } }
+        return
+            "\(table.file): no column can name the beacons. Add a column \"name\" with a short name for each. "
+            + (reasons.first ?? "")
+    }
+
+    /// The text of the fleet file.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the fleet.
+    ///   - uuid: A new UUID for iBeacons, used if the table has none.
+    public func text(name: String, uuid: String) -> String {
+        func variable(_ role: Role) -> JSONValue { .string("${\(role.rawValue)}") }
+        let hasMajor = roles[.major] != nil
+        let hasMinor = roles[.minor] != nil
+        let advertisement = JSONValue.record([
+            ("type", "ibeacon"), ("uuid", variable(.uuid)), ("major", variable(.major)), ("minor", variable(.minor)),
+            ("intervalMs", variable(.interval)), ("measuredPowerDbm", .integer(-59)),
+        ])
+        var variables: [(String, JSONValue)] = []
+        if roles[.uuid] == nil { variables.append(("uuid", .string(uuid))) }
+        // Cells may be empty.
+        variables.append(("intervalMs", .integer(300)))
+        let inner: JSONValue? = roles[.floor] != nil ? "floor" : roles[.site] != nil ? "site" : nil
+        var identities: [(String, JSONValue)] = []
+        if !hasMajor {
+            if let inner {
+                identities.append(("major", .record([("per", inner)])))
+            } else {
+                variables.append(("major", .integer(1)))
+            }
+        }
+        if !hasMinor { identities.append(("minor", .record([("within", inner ?? "fleet")]))) }
+        var members: [(String, JSONValue)] = [
+            ("version", .integer(1)), ("name", .string(name)),
+            ("template", .record([("advertisements", .array([advertisement]))])),
+            ("defaults", .record([("variables", .record(variables))])),
+        ]
+        if !identities.isEmpty { members.append(("identities", .record(identities))) }
+        // A column that already has the name of its meaning needs no entry.
+        let mapped = Role.allCases.compactMap { role in
+            roles[role].flatMap { $0 == role.rawValue ? nil : (role.rawValue, JSONValue.string($0)) }
+        }
+        let file = table.file.split(separator: "/").last.map(String.init) ?? table.file
+        members.append(
+            (
+                "beacons",
+                .record(
+                    [("csv", .string(file))] + (mapped.isEmpty ? [] : [("columns", .record(mapped))]))
+            ))
+        return JSONValue.record(members).pretty + "\n"
+    }
+}
+
+/// Problems of a table from which no fleet can be made.
+public struct FleetProposalError: Error, Hashable, Sendable {
+    /// One sentence for each problem.
+    public let messages: [String]
+}

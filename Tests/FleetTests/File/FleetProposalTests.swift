@@ -1,0 +1,54 @@
+import Configuration
+import Testing
+
+@testable import Fleet
+
+/// A fleet file for a table that exists.
+@Suite struct FleetProposalTests {
+    private static let uuid = "7d5f2b18-60c3-4f0e-8b6a-51e0a4d93c27"
+
+    private func proposal(_ table: String) throws -> FleetProposal {
+        try FleetProposal(Array(table.utf8), file: "t.csv")
+    }
+
+    @Test("the meanings of columns are guessed from their names and cells")
+    func guesses() throws {
+        let table = try proposal(
+            "Bemerkung;Gerät;Standort;Etage;X;Y;IP\nam Tor;tor-1;nord;eg;1,5;2;10.0.0.1\n;tor-2;nord;eg;3;4;\n")
+        let roles = table.roles.map { "\($0.key.rawValue)=\($0.value)" }.sorted()
+        #expect(roles == ["floor=Etage", "host=IP", "name=Gerät", "site=Standort", "x=X", "y=Y"])
+        #expect(table.rows == 2 && table.fault == nil)
+    }
+
+    @Test(
+        "the file that is made is a fleet without problems",
+        arguments: [
+            "Box,Site,Floor,x,y\na,n,g,1,2\nb,n,g,3,4\n", "name\na\nb\n", "id;Raum\na;r1\nb;r2\n",
+            "name,uuid,major,minor\na,\(uuid),1,2\nb,\(uuid),1,3\n", "beacon,interval\na,500\nb,\n",
+        ])
+    func makesFleets(table: String) throws {
+        let text = try proposal(table).text(name: "f", uuid: Self.uuid)
+        #expect(MadeFleet.problems(text, tables: ["t.csv": table]) == [], "\(text)")
+        let (fleet, _) = MadeFleet.decode(text, tables: ["t.csv": table])
+        let (allocation, _) = FleetAllocation.make(try #require(fleet), lock: nil, now: MadeFleet.now)
+        #expect((0..<2).allSatisfy { allocation.beacon($0).beacon?.advertisements.count == 1 })
+    }
+
+    @Test("names with spaces and umlauts name no beacon and no group; another column with short names does")
+    func refusesNames() throws {
+        var table = try proposal("Name,Kurz,Raum\nBüro Süd,bs,Erster Stock\nHalle,ha,eg\n")
+        #expect(
+            table.roles[.name] == "Kurz" && table.roles[.title] == "Name" && table.unusable == ["Raum": "Erster Stock"])
+        #expect(
+            throws: FleetProposalError(messages: [
+                "row 2: \"Büro Süd\" has a space in it; a name has letters (a-z, A-Z), digits, \".\", \"_\" and \"-\", "
+                    + "with a letter or digit first"
+            ])
+        ) { try table.set(.name, to: "Name") }
+        #expect(throws: FleetProposalError(messages: ["the table has no column \"Kurs\"; did you mean \"Kurz\"?"])) {
+            try table.set(.name, to: "Kurs")
+        }
+        #expect(try proposal("Name\nBüro Süd\n").fault?.contains("Add a column \"name\"") == true)
+        #expect(try proposal("Name\n").fault?.contains("no rows") == true)
+    }
+}
