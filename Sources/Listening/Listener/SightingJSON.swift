@@ -18,10 +18,12 @@ public struct SightingJSON {
 
     /// Writes an advertisement with its data as one line.
     ///
-    /// - Parameter beacon: The name of a known beacon.
+    /// - Parameters:
+    ///   - beacon: The name of a known beacon.
+    ///   - network: The network whose devices send such data.
     public func write(
         _ report: HeardReport, _ data: [UInt8], _ frames: [BeaconFrame], _ identity: BeaconIdentity?, beacon: String?,
-        into row: inout JSONWriter
+        network: DeviceNetwork? = nil, into row: inout JSONWriter
     ) {
         row.beginObject()
         row.add("event", "report")
@@ -39,6 +41,7 @@ public struct SightingJSON {
         row.endArray()
         row.add("identity", identity?.description)
         row.add("beacon", beacon)
+        row.add("network", network?.rawValue)
         row.endObject()
     }
 
@@ -70,6 +73,16 @@ public struct SightingJSON {
         row.beginObject("strangers")
         row.add("addresses", table.strangerSendersInRound)
         row.add("reports", table.strangersInRound)
+        row.beginArray("networks")
+        for summary in table.networks.summaries(until: to) {
+            row.beginObject()
+            row.add("network", summary.network.rawValue)
+            row.add("addresses", summary.addresses)
+            row.add("reports", summary.reports)
+            row.add("strongestRssiDbm", summary.strongest.map(Int.init))
+            row.endObject()
+        }
+        row.endArray()
         row.endObject()
         row.beginObject("lost")
         row.add("kernel", source.counts.lostInKernel)
@@ -106,6 +119,9 @@ public struct SightingJSON {
         row.add("share", thousandths: isCounting ? Self.thousandths(track.share(until: now), 1) : nil)
         row.add("lastHeard", track.lastHeard.flatMap(source.clock.text))
         row.add("telemetry", .optional(track.telemetry) { FrameJSON.value(.eddystoneTLM($0)) })
+        row.add("bthome", .optional(track.btHome) { FrameJSON.value(.btHome($0)) })
+        row.add("name", track.nameOctets.isEmpty ? nil : String(decoding: track.nameOctets, as: UTF8.self))
+        row.add("manufacturer", track.companyID.map(CompanyName.text))
     }
 
     /// Whether the source reports every advertisement.

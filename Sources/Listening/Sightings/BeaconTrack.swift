@@ -33,6 +33,10 @@ public struct BeaconTrack: Sendable {
     public private(set) var claimedPowerAtOneMeter: Int?
     /// The last received telemetry.
     public private(set) var telemetry: EddystoneTLM?
+    /// The last received BTHome packet.
+    public private(set) var btHome: BTHome?
+    /// The company identifier of the last manufacturer data; `nil` if there was none, and for beacons with a frame.
+    public private(set) var companyID: UInt16?
     /// The local name as received, at most ``nameLimit`` bytes. It is not escaped, and may be invalid UTF-8.
     public private(set) var nameOctets: [UInt8] = []
 
@@ -98,6 +102,12 @@ public struct BeaconTrack: Sendable {
 
     mutating func remember(_ telemetry: EddystoneTLM) { self.telemetry = telemetry }
 
+    mutating func claim(_ power: Int?) { claimedPowerAtOneMeter = power ?? claimedPowerAtOneMeter }
+
+    mutating func remember(_ packet: BTHome) { btHome = packet }
+
+    mutating func remember(companyID: UInt16) { self.companyID = companyID }
+
     /// Sets the name. Allocates only if the name has changed.
     mutating func rename(_ octets: Span<UInt8>, _ range: Range<Int>) {
         let range = range.prefix(Self.nameLimit)
@@ -141,6 +151,6 @@ extension BeaconTrack {
     public func distance(_ tally: LevelTally, _ rule: DistanceEstimate.Rule) -> DistanceEstimate? {
         guard let level = tally.trimmedMean, let power = powerAtOneMeter else { return nil }
         return DistanceEstimate(
-            level: level, deviation: tally.standardDeviation ?? 0, count: tally.count, powerAtOneMeter: power, rule)
+            level: level, deviation: tally.packetDeviation, count: tally.count, powerAtOneMeter: power, rule)
     }
 }

@@ -49,6 +49,8 @@ public struct SightingTable: Sendable {
     public private(set) var heardInRound: [Int] = []
     /// Reports of strangers in the present round.
     public private(set) var strangersInRound = 0
+    /// Strangers without an identity, by their network. They have no track, and so no address in any list.
+    public private(set) var networks = NetworkSightings()
     /// The time that the receiver certainly listened.
     public private(set) var clock = ListeningClock()
 
@@ -101,9 +103,13 @@ public struct SightingTable: Sendable {
         counts.reports += 1
         clock.receive(at: sighting.instant)
         if let rssi = sighting.rssi, rssi != 127, !LevelTally.range.contains(rssi) { counts.impossibleLevels += 1 }
-        var first = knownByAddress(sighting)
+        let byAddress = knownByAddress(sighting)
+        var first = byAddress
         var hasIdentity = first != nil
         var telemetry: EddystoneTLM?
+        var packet: BTHome?
+        var network: DeviceNetwork?
+        var company: UInt16?
         var name: Range<Int>?
         var cursor = ADStructureCursor(range.clamped(to: 0..<octets.count))
         while let element = cursor.next(in: octets) {
@@ -111,18 +117,29 @@ public struct SightingTable: Sendable {
                 name = element.data
                 continue
             }
-            guard let frame = BeaconFrame(element, in: octets) else { continue }
+            guard let frame = BeaconFrame(element, in: octets) else {
+                network = network ?? DeviceNetwork(element, in: octets)
+                if element.type == .manufacturerData, element.data.count >= 2 {
+                    company = octets.uint16LittleEndian(at: element.data.lowerBound)
+                }
+                continue
+            }
             if case .eddystoneTLM(let frame) = frame { telemetry = frame }
+            if case .btHome(let frame) = frame { packet = frame }
             guard let identity = BeaconIdentity(frame) else { continue }
+            // A beacon that is known by its address states its power in the same data.
+            if let byAddress { tracks[byAddress].claim(frame.powerAtOneMeter) }
             hasIdentity = true
             guard let place = place(identity, at: sighting.instant) else { continue }
             take(sighting, place, as: identity, power: frame.powerAtOneMeter)
             first = first ?? place
         }
         if cursor.isTruncated { counts.malformed += 1 }
-        if !hasIdentity { first = join(sighting) }
+        if !hasIdentity { first = join(sighting, of: network) }
         if let first {
             if let telemetry { tracks[first].remember(telemetry) }
+            if let packet { tracks[first].remember(packet) }
+            if let company, !hasIdentity { tracks[first].remember(companyID: company) }
             if let name { tracks[first].rename(octets, name) }
         }
         if first.map({ $0 >= knownCount }) ?? true { countStranger(sighting) }
@@ -145,13 +162,22 @@ public struct SightingTable: Sendable {
     }
 
     /// Takes a report without an identity.
-    private mutating func join(_ sighting: Sighting) -> Int? {
+    ///
+    /// - Parameter network: The network that sends such reports.
+    private mutating func join(_ sighting: Sighting, of network: DeviceNetwork?) -> Int? {
         guard let sender = sighting.sender else {
             counts.anonymous += 1
             return nil
         }
         let identity = BeaconIdentity.address(sender.address)
-        guard let place = senders[sender] ?? place(identity, at: sighting.instant) else { return nil }
+        let known = senders[sender]
+        // A device of a network may also send reports without its mark, such as scan responses.
+        if let network = network ?? networks.network(of: sender), known.map({ tracks[$0].identity == identity }) ?? true
+        {
+            networks.add(network, sender, sighting)
+            return nil
+        }
+        guard let place = known ?? place(identity, at: sighting.instant) else { return nil }
         if tracks[place].identity == identity {
             take(sighting, place, as: identity, power: nil)
         } else {
@@ -206,6 +232,7 @@ public struct SightingTable: Sendable {
         heardInRound.removeAll(keepingCapacity: true)
         strangersInRound = 0
         sketch.removeAll()
+        networks.beginRound()
     }
 
     /// The receiver works from now on, for the first time or again.

@@ -21,6 +21,7 @@ package final class FindListener: SightingConsumer {
     private var nextLine: HeardInstant?
     private var nextBell: HeardInstant?
     private var hasArrived = false
+    private var block = LiveBlock()
 
     /// A listener that prints nothing, for a turn.
     package convenience init(_ choice: BeaconChoice, _ clock: HearingClock, name: String) {
@@ -77,12 +78,13 @@ package final class FindListener: SightingConsumer {
     package func rest(at now: HeardInstant) {}
 
     package func say(_ sentence: String, isWarning: Bool) {
-        if isWarning { Terminal.writeError("pharos: \(sentence)\n") }
+        guard isWarning else { return }
+        Terminal.writeError("pharos: \(sentence)\n")
+        block = LiveBlock()
     }
 
     package func finish(at now: HeardInstant) {
         advance(to: now)
-        if isShown, !json, Terminal.outputIsTerminal { Terminal.write("\n") }
     }
 
     // MARK: Output
@@ -91,11 +93,14 @@ package final class FindListener: SightingConsumer {
         hasArrived = state.advice == .arrived
         let found = onMap?(state)
         if json { return Terminal.write(value(state, at: now, onMap: found?.json).line + "\n") }
-        let isLive = Terminal.outputIsTerminal
-        let width = isLive ? Terminal.columns : .max
+        let width = Terminal.outputIsTerminal ? Terminal.columns : .max
         let line = text(state, bars: width < 80 ? 4 : 20) + (found.map { "  " + $0.text } ?? "")
         // A line that is wider than the terminal could not be cleared.
-        Terminal.write(isLive ? "\r\u{1B}[K" + line.prefix(width) : line + "\n")
+        if Terminal.canRedraw {
+            block.draw([String(line.prefix(width))])
+        } else {
+            Terminal.show(line.prefix(width) + "\n")
+        }
     }
 
     private func text(_ state: FindGuide.State, bars: Int) -> String {

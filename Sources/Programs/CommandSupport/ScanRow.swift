@@ -38,12 +38,35 @@ package struct ScanRow {
         ]
     }
 
-    /// A name in a file may be anything, and one from the air comes from anybody.
+    /// The positions of the most important cells: identity, level, distance, time and address.
+    package static let essential = [0, 1, 4, 7, 8]
+
+    /// The name of a known beacon, which may be anything, or the whole identity, which other commands take.
     private var title: String {
         if let known = track.known { return TerminalText.line(TerminalText.shortened(known.name, to: 40)) }
-        let identity = track.identity?.description ?? "-"
-        guard !track.nameOctets.isEmpty else { return identity }
-        return identity + " " + TerminalText.quoted(String(decoding: track.nameOctets, as: UTF8.self), to: 20)
+        return track.identity?.description ?? "-"
+    }
+
+    /// Further facts that the device sends: its name, maker, telemetry and BTHome values; empty without any.
+    package var details: String {
+        var parts: [String] = []
+        if !track.nameOctets.isEmpty {
+            parts.append(TerminalText.quoted(String(decoding: track.nameOctets, as: UTF8.self), to: 20))
+        }
+        if let company = track.companyID { parts.append(CompanyName.text(company)) }
+        if let telemetry = track.telemetry {
+            if let battery = telemetry.batteryMillivolts {
+                parts.append("battery \(NumberFormat.rounded(Double(battery) / 1000, 2)) V")
+            }
+            if let temperature = telemetry.temperature { parts.append("\(Self.tenths(temperature.celsius)) °C") }
+        }
+        if let packet = track.btHome {
+            parts += packet.isEncrypted ? ["encrypted BTHome"] : packet.objects.map(\.description)
+        }
+        if let power = track.powerAtOneMeter, !DistanceEstimate.plausiblePowers.contains(power) {
+            parts.append("no distance: measured power \(power) dBm")
+        }
+        return parts.joined(separator: ", ")
     }
 
     private static let bars = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]

@@ -33,7 +33,7 @@ struct Adapters: ParsableCommand {
                     ? "There is no Bluetooth adapter. `--adapter virtual` works without one.\n"
                     : "This kernel has no Bluetooth. `--adapter virtual` works without it.\n")
         } else {
-            Terminal.write(AdapterReport.table(rows))
+            Terminal.show(AdapterReport.table(rows))
         }
     }
 }

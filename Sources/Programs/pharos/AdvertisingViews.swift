@@ -7,7 +7,7 @@ internal import LinuxHost
 struct TerminalOutput: AdvertisingOutput {
     let options: OnAirOptions
 
-    func write(_ text: String) { Terminal.write(text) }
+    func write(_ text: String) { Terminal.show(text) }
 
     func warn(_ sentence: String) { Terminal.writeError("pharos: \(sentence)\n") }
 
@@ -15,14 +15,19 @@ struct TerminalOutput: AdvertisingOutput {
     func view(_ facts: OnAirFacts) -> any AdvertisingView {
         if options.json { return JSONView(facts) }
         if options.quiet { return QuietView() }
-        return Terminal.outputIsTerminal ? LiveView(facts) : LineView(facts)
+        return Terminal.canRedraw ? LiveView(facts) : LineView(facts)
     }
 }
 
 /// Writes `text`, unless standard output accepts nothing for one second. A stopped terminal must not keep the program from
 /// turning the beacon off.
 private func write(_ text: String) {
-    if Terminal.takesOutput(within: 1000) { Terminal.write(text) }
+    if Terminal.takesOutput(within: 1000) { Terminal.show(text) }
+}
+
+/// Writes a JSON object, under the same condition.
+private func write(_ value: JSONValue) {
+    if Terminal.takesOutput(within: 1000) { Terminal.write(value.line + "\n") }
 }
 
 /// The view of `--quiet`, which prints nothing.
@@ -39,10 +44,10 @@ struct JSONView: AdvertisingView {
         self.facts = facts
     }
 
-    func onAir(_ session: some AdvertisingSession) { write(OnAirJSON.onAir(facts, session).line + "\n") }
+    func onAir(_ session: some AdvertisingSession) { write(OnAirJSON.onAir(facts, session)) }
 
     func offAir(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {
-        write(OnAirJSON.offAir(session, heard).line + "\n")
+        write(OnAirJSON.offAir(session, heard))
     }
 }
 
@@ -66,7 +71,7 @@ struct LineView: AdvertisingView {
 /// The view for a terminal: it overwrites its block five times a second.
 final class LiveView: AdvertisingView {
     private let facts: OnAirFacts
-    private var drawn = 0
+    private var block = LiveBlock()
 
     init(_ facts: OnAirFacts) {
         self.facts = facts
@@ -85,11 +90,7 @@ final class LiveView: AdvertisingView {
     private func draw(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {
         // Skipped if the terminal is busy: waiting would delay the beacon.
         guard Terminal.takesOutput() else { return }
-        let width = Terminal.columns
-        let lines = OnAirText.lines(facts, session, heard, color: Terminal.wantsColor, width: width)
-        // Moves up to the block's first line, and clears each line before writing it.
-        let up = drawn == 0 ? "" : "\u{1B}[\(drawn)A"
-        Terminal.write(up + lines.map { "\r\u{1B}[K" + $0 + "\n" }.joined())
-        drawn = lines.count
+        block.draw(
+            OnAirText.lines(facts, session, heard, color: Terminal.wantsColor, width: Terminal.columns))
     }
 }

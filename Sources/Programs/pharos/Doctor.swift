@@ -34,7 +34,7 @@ struct Doctor: ParsableCommand {
         if json {
             Terminal.write(report.json.line + "\n")
         } else {
-            Terminal.write(report.text(color: Terminal.wantsColor))
+            Terminal.show(report.text(color: Terminal.wantsColor))
         }
         if !report.isGood { throw Failure(.failure) }
     }

@@ -110,7 +110,7 @@ struct InstalledOptions: ParsableArguments {
 
     private func show(_ status: InstanceStatus) {
         let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
-        Terminal.write(StatusText.lines(status, now: now, color: Terminal.wantsColor))
+        Terminal.show(StatusText.lines(status, now: now, color: Terminal.wantsColor))
     }
 }
 

@@ -33,14 +33,14 @@ struct Status: ParsableCommand {
         } else if metrics {
             Terminal.write(Metrics.text(for: status.instances))
         } else if status.isEmpty && problems.isEmpty {
-            Terminal.write(StatusText.nothing(in: runtimeDir))
+            Terminal.show(StatusText.nothing(in: runtimeDir))
         } else {
             let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
             let color = Terminal.wantsColor
             let texts =
                 status.instances.map { StatusText.lines($0, now: now, color: color) }
                 + status.listeners.map { StatusText.lines($0, now: now, color: color) }
-            Terminal.write(texts.joined(separator: "\n"))
+            Terminal.show(texts.joined(separator: "\n"))
         }
         guard problems.isEmpty else { throw Failure(.noInput, problems) }
         if !status.isGood { throw Failure(.failure) }

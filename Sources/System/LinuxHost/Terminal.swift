@@ -11,19 +11,46 @@ public enum Terminal {
     /// Whether standard error is a terminal.
     public static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Whether to write colours: only to a terminal, and not if NO_COLOR is set (no-color.org) or TERM is `dumb`.
-    public static var wantsColor: Bool {
-        outputIsTerminal && (environment("NO_COLOR") ?? "").isEmpty && environment("TERM") != "dumb"
+    /// Whether text for people is plain: ASCII without escape sequences. This is so if TERM is `dumb`, and in a locale
+    /// that is not UTF-8, such as C. Without a locale, text is UTF-8.
+    public static let isPlain = isPlain(
+        term: environment("TERM"), locale: ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment))
+
+    static func isPlain(term: String?, locale: some Sequence<String>) -> Bool {
+        let locale = locale.first { !$0.isEmpty }
+        return term == "dumb" || !(locale?.uppercased().contains("UTF") ?? true)
     }
+
+    /// Whether lines on standard output can be drawn again: it is a terminal, and text is not plain.
+    public static var canRedraw: Bool { outputIsTerminal && !isPlain }
+
+    /// Whether to write colours: only to a terminal, not if NO_COLOR is set (no-color.org), and not in plain text.
+    public static var wantsColor: Bool { canRedraw && (environment("NO_COLOR") ?? "").isEmpty }
 
     /// The number of columns of the terminal on standard output; 80 if there is none.
     public static var columns: Int { columns(of: STDOUT_FILENO) }
 
-    static func columns(of stream: CInt) -> Int {
-        var size = winsize()
-        guard unsafe ioctl(stream, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+    static func columns(of stream: CInt) -> Int { size(of: stream).columns }
+
+    /// The size of the terminal on standard output; 80 columns and 24 rows if it is not known.
+    static var size: Size { size(of: STDOUT_FILENO) }
+
+    struct Size: Hashable {
+        var columns = 80
+        var rows = 24
     }
+
+    private static func size(of stream: CInt) -> Size {
+        var size = winsize()
+        var found = Size()
+        guard unsafe ioctl(stream, UInt(TIOCGWINSZ), &size) == 0 else { return found }
+        if size.ws_col > 0 { found.columns = Int(size.ws_col) }
+        if size.ws_row > 0 { found.rows = Int(size.ws_row) }
+        return found
+    }
+
+    /// The number of rows of the terminal on standard output; 24 if it is not known.
+    public static var rows: Int { size.rows }
 
     /// Returns the value of an environment variable; `nil` if it is not set.
     public static func environment(_ name: String) -> String? {
@@ -43,6 +70,36 @@ public enum Terminal {
             outputError.withLock { $0 = $0 ?? error }
         }
     }
+
+    /// Writes text for people to standard output: ``plain(_:)`` where text is plain.
+    public static func show(_ text: String) { write(isPlain ? plain(text) : text) }
+
+    /// Returns the text in ASCII without escape sequences. Common signs become one similar character, so that columns
+    /// stay aligned; others become `\u` and hexadecimal digits.
+    static func plain(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            if scalar == "\u{1B}" {
+                result += "\\u001b"
+            } else if scalar.isASCII {
+                result.unicodeScalars.append(scalar)
+            } else if let sign = signs[scalar] {
+                result += sign
+            } else {
+                result += scalar.value > 0xFFFF ? "\\U" : "\\u"
+                let digits = String(scalar.value, radix: 16)
+                result += String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+            }
+        }
+        return result
+    }
+
+    private static let signs: [Unicode.Scalar: String] = [
+        "…": "~", "–": "-", "—": "-", "−": "-", "·": "-", "•": "*", "●": "*", "°": "", "µ": "u", "×": "x", "±": "+-",
+        "≤": "<=", "≥": ">=", "→": "->", "Ω": "Ohm", "²": "2", "³": "3", "“": "\"", "”": "\"", "’": "'", "✓": "+",
+        "✗": "x",
+        "▁": "1", "▂": "2", "▃": "3", "▄": "4", "▅": "5", "▆": "6", "▇": "7", "█": "8", "\u{A0}": " ", "\u{202F}": " ",
+    ]
 
     /// Whether a write to standard output has failed, so that further output is useless.
     public static var outputIsGone: Bool { outputError.withLock { $0 != nil } }
@@ -68,7 +125,7 @@ public enum Terminal {
     /// Writes `text` to standard error without a buffer.
     public static func writeError(_ text: String) {
         ProgressLine.giveWay(toOutput: false)
-        try? Descriptor.standardError.writeAll(Array(text.utf8))
+        try? Descriptor.standardError.writeAll(Array((isPlain ? plain(text) : text).utf8))
     }
 }
 

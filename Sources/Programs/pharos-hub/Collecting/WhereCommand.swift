@@ -55,7 +55,7 @@ struct WhereCommand: ParsableCommand {
             ]
             return Terminal.write(JSONValue.record(members).line + "\n")
         }
-        Terminal.write(WhereTable.text(found.map(JSONValue.init)))
+        Terminal.show(WhereTable.text(found.map(JSONValue.init)))
         for state in states {
             let name = state["collector"]?.string ?? ""
             for receiver in state["receivers"]?.elements ?? [] where receiver["state"]?.string != "alive" {

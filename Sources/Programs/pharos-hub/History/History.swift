@@ -112,7 +112,7 @@ struct History: ParsableCommand {
                 ["at", "event", "zone", "beacon", "receiver", "for s", "dBm", "m", "why"],
                 alignment: [.left, .left, .left, .left, .left, .right, .right, .right, .left])
             for event in events { table.add(HistoryRow(event).cells) }
-            Terminal.write(table.text)
+            Terminal.show(table.text)
         }
     }
 }

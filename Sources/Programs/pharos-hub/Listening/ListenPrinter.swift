@@ -181,7 +181,7 @@ final class ListenPrinter: SightingConsumer {
     /// Data of a beacon that has no identity of its own: the sender's name and telemetry.
     private func joined(_ place: Int, _ track: BeaconTrack) -> String {
         var parts: [String] = []
-        if track.known != nil, let name = localName(place) { parts.append(TerminalText.quoted(name, to: 20)) }
+        if let name = localName(place) { parts.append(TerminalText.quoted(name, to: 20)) }
         if let battery = track.telemetry?.batteryMillivolts { parts.append("\(battery) mV") }
         if let temperature = track.telemetry?.temperature { parts.append("\(temperature)") }
         return parts.joined(separator: " ")

@@ -55,7 +55,7 @@ struct FindOnMap: ParsableCommand {
             sound: options.sound)
         listener.guide.exponent = options.pathLossExponent
         // The map has the key of the survey: the name of a beacon, or one of its identities.
-        let identity = BeaconIdentity(asked)
+        let identity = BeaconQuery.identity(asked)
         let same = known.beacons.filter { $0.name == name || identity != nil && $0.identity == identity }
         let keys = ([name] + same.map(\.name)).compactMap { BeaconKey($0) }
         let guide = BeaconDirections(map, to: keys + same.compactMap(\.identity).map { BeaconKey($0) })

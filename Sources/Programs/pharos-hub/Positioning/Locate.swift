@@ -114,7 +114,7 @@ struct Locate: ParsableCommand {
         if html == "-" || svg == "-" { return .nothing }
         if scores { return .scores }
         if json { return .json }
-        return Terminal.outputIsTerminal && source.from == nil ? .floor : .lines
+        return Terminal.canRedraw && source.from == nil ? .floor : .lines
     }
 }
 
@@ -227,7 +227,7 @@ final class LocatePrinter: RunConsumer {
         case .nothing: break
         case .json, .scores:
             Terminal.write(instant.json(on: locator.map, hasScores: form == .scores).line + "\n")
-        case .lines: Terminal.write(instant.text(on: locator.map) + "\n")
+        case .lines: Terminal.show(instant.text(on: locator.map) + "\n")
         case .floor: draw(instant)
         }
     }

@@ -15,6 +15,10 @@ struct Scan: ParsableCommand {
             pharos scan --monitor ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206
             pharos scan --replay capture.btsnoop --json
 
+            On a terminal, the table is updated until you press q. Into a pipe, it is printed once per second. Copy an \
+            identity from it into `pharos find`. Tags and phones of networks (Find My, Find Hub, SmartTag, Tile, \
+            Fast Pair, Exposure Notification) are only counted, because they change their addresses.
+
             Receiving on hciN needs CAP_NET_RAW. The virtual adapter receives all beacons of the \
             files of --known, or a sample; virtual?path=tour walks from beacon to beacon.
             """)
@@ -69,7 +73,9 @@ struct Scan: ParsableCommand {
         let regions = try monitor.map { text throws(ListenerServiceError) in try known.region(text) }
         let form: ScanForm =
             !regions.isEmpty
-            ? .regions : ranging || everyS != nil ? .rounds : json ? .reports : .table
+            ? .regions
+            : ranging || everyS != nil
+                ? .rounds : json ? .reports : source.replay != nil || Terminal.canRedraw ? .table : .tables
         let strangers: SightingTable.Strangers =
             ranging ? .counted : known.isEmpty || selection.strangers ? .kept(SightingTable.defaultStrangers) : .counted
         let filter = try selection.filter(known)
@@ -79,8 +85,11 @@ struct Scan: ParsableCommand {
             regions: regions.map(\.name))
         let hearing = Hearing(
             table: known.table(source.clock, strangers: strangers), regions: regions,
-            roundMicroseconds: form == .rounds ? everyS ?? 1_000_000 : nil)
-        try source.run(ScanEngine(hearing, output))
+            roundMicroseconds: form == .rounds || form == .tables ? everyS ?? 1_000_000 : nil)
+        let keys = self.source.replay == nil && Terminal.outputIsTerminal ? TerminalKeys() : nil
+        defer { keys?.end() }
+        output.canQuit = keys != nil
+        try source.run(ScanEngine(hearing, output, keys))
     }
 }
 
@@ -282,15 +291,20 @@ struct DistanceOptions: ParsableArguments {
 final class ScanEngine: SightingConsumer {
     private var hearing: Hearing
     private let output: ScanOutput
+    private let keys: TerminalKeys?
+    private var nextKeyCheck = HeardInstant(nanoseconds: 0)
     private var hasListened = false
+    private var isEnded = false
 
-    init(_ hearing: Hearing, _ output: ScanOutput) {
+    /// - Parameter keys: The keyboard, on which q ends the scan.
+    init(_ hearing: Hearing, _ output: ScanOutput, _ keys: TerminalKeys?) {
         self.hearing = hearing
         self.output = output
+        self.keys = keys
     }
 
     var nextWakeUp: HeardInstant? { hearing.nextWakeUp }
-    var isSatisfied: Bool { Terminal.outputIsGone }
+    var isSatisfied: Bool { isEnded || Terminal.outputIsGone }
 
     func begin(at now: HeardInstant) { hearing.begin(at: now) }
 
@@ -315,11 +329,13 @@ final class ScanEngine: SightingConsumer {
     func rest(at now: HeardInstant) {
         output.repaint(hearing.table, at: now)
         output.flush()
+        // This runs for each report, so it does not ask the system each time.
+        guard let keys, now >= nextKeyCheck else { return }
+        nextKeyCheck = now.advanced(byMicroseconds: 100_000)
+        isEnded = isEnded || keys.next().contains { $0 == UInt8(ascii: "q") || $0 == UInt8(ascii: "Q") }
     }
 
-    func say(_ sentence: String, isWarning: Bool) {
-        if !Terminal.outputIsTerminal || isWarning { Terminal.writeError("pharos: \(sentence)\n") }
-    }
+    func say(_ sentence: String, isWarning: Bool) { output.say(sentence, isWarning: isWarning) }
 
     /// Prints the remaining events.
     func finish(at now: HeardInstant) {

@@ -15,8 +15,10 @@ enum ScanForm {
     case rounds
     /// One line for each region that is entered or left.
     case regions
-    /// A table that is updated on a terminal, or printed once at the end.
+    /// A table that is updated on a terminal, or printed once at the end of a recording.
     case table
+    /// The table of all beacons once per second, for pipes and plain terminals.
+    case tables
 }
 
 /// The order of the rows.
@@ -30,8 +32,10 @@ struct ScanFilter {
     var patterns: [RegionPattern] = []
     var names: Set<String> = []
 
+    var isEmpty: Bool { kinds.isEmpty && patterns.isEmpty && names.isEmpty }
+
     func takes(_ identity: BeaconIdentity?, _ name: String?) -> Bool {
-        if kinds.isEmpty && patterns.isEmpty && names.isEmpty { return true }
+        if isEmpty { return true }
         if let name, names.contains(name) { return true }
         guard let identity else { return false }
         return kinds.contains(identity.kind) || patterns.contains { $0.contains(identity) }
@@ -48,9 +52,12 @@ final class ScanOutput {
     private let rule: DistanceEstimate.Rule
     private let filter: ScanFilter
     private let regions: [String]
+    /// Whether the key q ends the scan.
+    var canQuit = false
     private var lines: [UInt8] = []
     private var row = JSONWriter()
-    private var drawn = 0
+    private var block = LiveBlock()
+    private var hasShownTable = false
     private var nextRepaint = HeardInstant(nanoseconds: 0)
 
     init(
@@ -71,9 +78,18 @@ final class ScanOutput {
     private static let repaintMicroseconds = 250_000
 
     /// `true` if the table is updated on a terminal.
-    private var isLive: Bool { form == .table && !json && Terminal.outputIsTerminal }
+    private var isLive: Bool { form == .table && !json && Terminal.canRedraw }
+
+    /// The columns of lines that are not updated: those of a terminal, and any number in a file or pipe.
+    private var plainWidth: Int { Terminal.outputIsTerminal ? Terminal.columns : .max }
 
     private func add(_ line: String) { add(line.utf8) }
+
+    /// Adds text for people.
+    private func addText(_ text: String) {
+        flush()
+        Terminal.show(text)
+    }
 
     private func add(_ line: some Collection<UInt8>) {
         lines += line
@@ -97,7 +113,7 @@ final class ScanOutput {
 
     /// - Parameter place: The position of the beacon in the table.
     func show(_ report: HeardReport, _ data: [UInt8], _ place: Int?, _ table: SightingTable) {
-        let frames = Self.frames(data)
+        let (frames, network) = Self.frames(data)
         // A track is large, so it is not copied for each report.
         let known = place.flatMap { table.tracks[$0].known }
         let last = place.flatMap { table.tracks[$0].identity }
@@ -105,17 +121,23 @@ final class ScanOutput {
         let identity =
             known != nil ? last : frames.lazy.compactMap(BeaconIdentity.init).first ?? last ?? address
         guard filter.takes(identity, known?.name), place != nil || table.keepsStrangers else { return }
-        values.write(report, data, frames, identity, beacon: known?.name, into: &row)
+        values.write(report, data, frames, identity, beacon: known?.name, network: network, into: &row)
         addRow()
     }
 
-    private static func frames(_ data: [UInt8]) -> [BeaconFrame] {
+    /// Returns the frames, and the network that sends data without a frame.
+    private static func frames(_ data: [UInt8]) -> ([BeaconFrame], DeviceNetwork?) {
         var cursor = ADStructureCursor(data.indices)
         var frames: [BeaconFrame] = []
+        var network: DeviceNetwork?
         while let element = cursor.next(in: data.span) {
-            if let frame = BeaconFrame(element, in: data.span) { frames.append(frame) }
+            if let frame = BeaconFrame(element, in: data.span) {
+                frames.append(frame)
+            } else {
+                network = network ?? DeviceNetwork(element, in: data.span)
+            }
         }
-        return frames
+        return (frames, frames.isEmpty ? network : nil)
     }
 
     // MARK: Rounds and regions
@@ -123,7 +145,10 @@ final class ScanOutput {
     func show(_ event: Hearing.Event, _ table: SightingTable) {
         switch event {
         case .round(let from, let to):
-            guard json else { return add(text(table, to) + "\n") }
+            guard json else {
+                hasShownTable = true
+                return addText(text(table, to, width: plainWidth) + "\n")
+            }
             values.write(round: from, to, table, of: rows(table, heardInRound: true), into: &row)
             addRow()
         case .region(let event): show(event)
@@ -134,7 +159,7 @@ final class ScanOutput {
         let name = regions[event.region]
         guard json else {
             let what = event.kind == .exit ? "exit " : event.kind.rawValue
-            return add("\(source.clock.text(event.instant) ?? "-")  \(what)  \(TerminalText.line(name))\n")
+            return addText("\(source.clock.text(event.instant) ?? "-")  \(what)  \(TerminalText.line(name))\n")
         }
         add(values.region(event, name: name).line + "\n")
     }
@@ -192,18 +217,24 @@ final class ScanOutput {
         guard isLive, now >= nextRepaint, Terminal.takesOutput() else { return }
         nextRepaint = now.advanced(byMicroseconds: Self.repaintMicroseconds)
         let width = Terminal.columns
-        let text = text(table, now, width: width, limit: 40) + summary(isLast: false).prefix(width)
-        let lines = text.split(separator: "\n")
-        // Moves up to the first line of the last table, and clears each line and everything below the table.
-        let up = drawn == 0 ? "" : "\u{1B}[\(drawn)A"
-        Terminal.write(up + lines.map { "\r\u{1B}[K" + $0 + "\n" }.joined() + "\u{1B}[J")
-        drawn = lines.count
+        let foot = String(summary(isLast: false).prefix(width))
+        let text = text(table, now, width: width, rows: Terminal.rows - 2) + foot
+        block.draw(text.split(separator: "\n").map(String.init))
+    }
+
+    /// Prints a sentence below the table.
+    func say(_ sentence: String, isWarning: Bool) {
+        guard isWarning || !isLive else { return }
+        Terminal.writeError("pharos: \(sentence)\n")
+        if Terminal.errorIsTerminal { block = LiveBlock() }
     }
 
     /// Prints the last table, unless it was updated on a terminal.
     func finish(_ table: SightingTable, at now: HeardInstant) {
-        if form == .table, !isLive { add(text(table, now)) }
-        if !json, form != .regions { add(summary(isLast: true)) }
+        if form == .table && !isLive || form == .tables && !hasShownTable {
+            addText(text(table, now, width: plainWidth))
+        }
+        if !json, form != .regions { addText(summary(isLast: true)) }
         flush()
     }
 
@@ -219,34 +250,52 @@ final class ScanOutput {
         if counts.deafMicroseconds >= 100_000 {
             parts.append("deaf for \(DecimalText.thousandths(counts.deafMicroseconds / 100_000 * 100)) s")
         }
+        if !isLast, canQuit { parts.append("q quits") }
         return "\(adapter): \(parts.joined(separator: ", "))\n"
     }
 
-    /// Returns the text without its middle if it is too long, because identities differ at their ends.
-    private static func narrowed(_ text: String, to width: Int) -> String {
-        text.count <= width ? text : text.prefix(width / 2) + "…" + text.suffix((width - 1) / 2)
-    }
-
+    /// Returns the table, and the counts below it.
+    ///
+    /// - Parameters:
+    ///   - width: The columns of the terminal. If the whole table is wider, it has only the most important columns, and
+    ///     each beacon has two lines if the identities need it.
+    ///   - limit: The largest number of lines.
     private func text(
-        _ table: SightingTable, _ now: HeardInstant, width: Int = .max, limit: Int = .max
+        _ table: SightingTable, _ now: HeardInstant, width: Int = .max, rows limit: Int = .max
     ) -> String {
-        let rows = rows(table, heardInRound: form == .rounds)
-        guard !rows.isEmpty else {
+        let places = rows(table, heardInRound: form == .rounds)
+        let others = others(table, now)
+        guard !places.isEmpty || !others.isEmpty else {
             return source.counts.reports == 0
                 ? "nothing received yet\n" : "none of the selected beacons was received yet\n"
         }
-        var columns = Table(ScanRow.header, alignment: ScanRow.alignment)
-        for place in rows.prefix(limit) {
-            var cells = ScanRow(table.tracks[place], now, rule, isPresenceOnly: source.isPresenceOnly).cells
-            // The levels must fit next to the identity.
-            cells[0] = Self.narrowed(cells[0], to: max(16, width / 3))
-            columns.add(cells)
+        // One line is for the number of beacons that are left out.
+        let room = max(3, limit - 1 - others.count)
+        let rows = places.prefix(room).map { place in
+            ScanRow(table.tracks[place], now, rule, isPresenceOnly: source.isPresenceOnly)
         }
-        var text = columns.text.split(separator: "\n").map { String($0.prefix(width)) + "\n" }.joined()
-        if rows.count > limit { text += "and \(rows.count - limit) more\n" }
+        var lines: [String] = []
+        if !rows.isEmpty {
+            let layout = ScanTable.lines(rows, width: width, limit: room)
+            lines = layout.lines
+            if places.count > layout.count { lines.append("and \(places.count - layout.count) more") }
+        }
+        return (lines + others).map { $0.prefix(width) + "\n" }.joined()
+    }
+
+    /// Returns a line about the devices of networks, and one about the beacons that are not listed.
+    private func others(_ table: SightingTable, _ now: HeardInstant) -> [String] {
+        var lines: [String] = []
+        let networks = table.networks.summaries(until: now)
+        if !networks.isEmpty, filter.isEmpty {
+            let parts = networks.map { summary in
+                "\(summary.network.title) \(summary.addresses)" + (summary.strongest.map { " (\($0) dBm)" } ?? "")
+            }
+            lines.append("devices of networks: " + parts.joined(separator: ", "))
+        }
         if !table.keepsStrangers, table.counts.strangers > 0 {
-            text += "\(table.counts.strangers) reports of other beacons (show them with --strangers)\n"
+            lines.append("\(table.counts.strangers) reports of other beacons (show them with --strangers)")
         }
-        return text
+        return lines
     }
 }

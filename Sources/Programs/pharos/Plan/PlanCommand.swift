@@ -59,8 +59,10 @@ struct PlanOutput: ParsableArguments {
         }
         if csv {
             Terminal.write(PlanComparison([.init(settings: [], answer: answer)]).csv)
+        } else if json {
+            Terminal.write(answer.json.line + "\n")
         } else {
-            Terminal.write(json ? answer.json.line + "\n" : answer.text(charts: Self.charts))
+            Terminal.show(answer.text(charts: Self.charts))
         }
         if let html, !json, !csv { Terminal.write("\npage written: \(html)\n") }
         if !answer.holds { throw Failure(.failure) }
@@ -68,10 +70,7 @@ struct PlanOutput: ParsableArguments {
 
     /// As wide as the terminal, in the characters and colours that it supports.
     private static var charts: TextChart {
-        let encoding =
-            Terminal.environment("LC_ALL") ?? Terminal.environment("LC_CTYPE") ?? Terminal.environment("LANG")
-        let isPlain = encoding.map { !$0.uppercased().contains("UTF") } ?? false
-        return TextChart(width: Terminal.columns, isPlain: isPlain, isColored: Terminal.wantsColor)
+        TextChart(width: Terminal.columns, isPlain: Terminal.isPlain, isColored: Terminal.wantsColor)
     }
 
     /// The command line, quoted for a shell.

@@ -1,0 +1,54 @@
+internal import Configuration
+
+/// The beacons of a scan as lines of text.
+package enum ScanTable {
+    /// Returns the lines of a table with a header.
+    ///
+    /// - Parameters:
+    ///   - width: The most columns of a line. If the whole table is wider, only identity, level, distance, time and address
+    ///     are shown. If those are wider, too, each beacon has two lines, the first with its whole identity.
+    ///   - limit: The most lines. Beacons that need more are left out.
+    package static func lines(_ rows: [ScanRow], width: Int, limit: Int) -> Layout {
+        let whole = Table(ScanRow.header + ["details"], alignment: ScanRow.alignment)
+        let one = lines(rows.prefix(limit - 1), whole) { $0.cells + [$0.details] }
+        if fits(one, width) { return Layout(lines: one, count: min(rows.count, limit - 1)) }
+        let essential = Table(
+            ScanRow.essential.map { ScanRow.header[$0] } + ["details"],
+            alignment: ScanRow.essential.map { ScanRow.alignment[$0] })
+        let short = lines(rows.prefix(limit - 1), essential) { row in
+            ScanRow.essential.map { row.cells[$0] } + [row.details]
+        }
+        if fits(short, width) { return Layout(lines: short, count: min(rows.count, limit - 1)) }
+        let shown = rows.prefix(max(1, (limit - 1) / 2))
+        let second = Table(
+            ScanRow.essential.dropFirst().map { ScanRow.header[$0] } + ["details"],
+            alignment: ScanRow.essential.dropFirst().map { ScanRow.alignment[$0] })
+        let facts = lines(shown, second) { row in ScanRow.essential.dropFirst().map { row.cells[$0] } + [row.details] }
+        let titles = shown.map { narrowed($0.cells[0], to: width) }
+        let pairs = zip(titles, facts.dropFirst()).flatMap { [$0, "  " + $1] }
+        return Layout(lines: ["  " + facts[0]] + pairs, count: shown.count)
+    }
+
+    /// The lines, and the number of beacons in them.
+    package struct Layout {
+        package let lines: [String]
+        package let count: Int
+    }
+
+    private static func lines(
+        _ rows: ArraySlice<ScanRow>, _ table: Table, _ cells: (ScanRow) -> [String]
+    ) -> [String] {
+        var table = table
+        for row in rows { table.add(cells(row)) }
+        return table.text.split(separator: "\n").map(String.init)
+    }
+
+    private static func fits(_ lines: [String], _ width: Int) -> Bool {
+        lines.allSatisfy { TerminalText.columns(of: $0) <= width }
+    }
+
+    /// Returns the text without its middle if it is too long, because identities differ at their ends.
+    private static func narrowed(_ text: String, to width: Int) -> String {
+        text.count <= width ? text : text.prefix(width / 2) + "…" + text.suffix((width - 1) / 2)
+    }
+}

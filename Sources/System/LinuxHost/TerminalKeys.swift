@@ -1,0 +1,35 @@
+internal import Glibc
+
+/// Reads keys from the terminal on standard input, without the Enter key.
+///
+/// Signals of keys such as Ctrl-C stay as they are. The terminal is set back by ``end()``.
+public final class TerminalKeys {
+    private var before: termios
+    private var isOver = false
+
+    /// Returns `nil` if standard input is no terminal, or if this program runs in its background.
+    public init?() {
+        before = termios()
+        guard tcgetpgrp(STDIN_FILENO) == getpgrp(), unsafe tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }
+        var settings = before
+        settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
+        guard unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings) == 0 else { return nil }
+    }
+
+    deinit { end() }
+
+    /// Returns the keys that were pressed since the last call, as bytes; empty without one.
+    public func next() -> [UInt8] {
+        guard !isOver, let ready = try? Poller.wait([.init(.standardInput, .read)], milliseconds: 0),
+            ready.contains(true)
+        else { return [] }
+        return (try? Descriptor.standardInput.read(upTo: 64)) ?? []
+    }
+
+    /// Sets the terminal back.
+    public func end() {
+        guard !isOver else { return }
+        isOver = true
+        unsafe tcsetattr(STDIN_FILENO, TCSANOW, &before)
+    }
+}
