@@ -54,6 +54,19 @@ import Testing
         #expect(source.clock.text(HeardInstant(nanoseconds: 0))?.hasSuffix(".000000Z") == true)
     }
 
+    /// btsnoop states with each packet how many were lost before it.
+    @Test func aRecordingTellsWhatItsProgramLost() throws {
+        let event = HCIEvent.advertisingReports([Self.report([2, 1, 6])]).packet
+        let records = [0, 2, 7].flatMap { drops in
+            BTSnoopWriter.record(event, isFromController: true, unixMicroseconds: Self.start, drops: drops)
+        }
+        let file = try folder.file("drops.btsnoop", BTSnoopWriter.header + records)
+        let source = try SightingSource.recording(file)
+        try source.run(KeepingConsumer())
+        #expect(source.counts.reports == 3)
+        #expect(source.counts.lostInKernel == 7)
+    }
+
     @Test func piecesOfARecordingAreWholeAgainAndWhatIsLostIsCounted() throws {
         let long = (0..<300).map { UInt8(truncatingIfNeeded: $0) }
         let pieces = [

@@ -317,3 +317,65 @@ def test_a_floor_that_no_file_names_is_refused(tmp_path, boxes):
     path = written(tmp_path, sent(1, random.Random(2)))
     result = pharos.run("audit", boxes[0], "--replay", path, "--floor", "ground")
     assert result.code == 64 and "name no floors" in result.err
+
+
+def test_a_walk_lists_the_worst_first_and_the_silent_in_one_line(tmp_path, boxes):
+    chance = random.Random(8)
+    passing = [packet for packet in sent(1, chance) if 10_000_000 <= packet[0] < 25_000_000]
+    wrong = [packet for packet in sent(2, chance, power=-70) if packet[0] > 40_000_000]
+    path = written(tmp_path, passing + wrong)
+    answer = pharos.run("audit", *boxes, "--replay", path, "--walk")
+    assert answer.code == 1
+    rows = [line for line in answer.out.splitlines() if line.startswith("box") and ": " not in line]
+    assert rows[0].split()[0] == "box2" and rows[0].endswith("wrong-octets")
+    assert all(row.endswith("ok") for row in rows[1:]) and len(rows) == 6
+    assert "not received (1): box3" in answer.out
+    told = json.loads(pharos.run("audit", *boxes, "--replay", path, "--walk", "--json").out)
+    assert told["walk"] is True and {each["share"] for each in told["advertisements"]} == {None}
+    assert json.loads(pharos.run("audit", boxes[0], "--replay", path, "--walk", "--json").out)["good"]
+
+
+def test_sites_and_groups_choose_beacons(tmp_path):
+    fleet = tmp_path / "museum.json"
+    assert pharos.run("sample", "fleets/museum", "--output", fleet).code == 0
+    path = written(tmp_path, [(0, report(own(1), b"\2\1\6", -60))])
+
+    def names(*options):
+        told = json.loads(pharos.run("audit", fleet, "--replay", path, "--json", *options).out)
+        return {each["beacon"] for each in told["advertisements"]}
+
+    whole = names()
+    assert names("--site", "museum") == whole and names("--group", "museum/ground") < whole
+    wrong = pharos.run("audit", fleet, "--replay", path, "--group", "museum/grund")
+    assert wrong.code == 64 and 'did you mean "museum/ground"?' in wrong.err
+
+
+def test_drops_of_a_recording_are_no_fault_of_the_beacon(tmp_path, boxes):
+    chance = random.Random(6)
+    packets = [packet for packet in sent(1, chance, loss=0) if chance.random() > 0.5]
+    path = written(tmp_path, packets)
+    assert audit(path, boxes[0], code=1)["lowerBound"] is False
+    # The same packets, with the number that the recording program lost so far.
+    octets, at, number = bytearray(path.read_bytes()), 16, 0
+    while at < len(octets):
+        struct.pack_into(">I", octets, at + 12, number)
+        at += 24 + struct.unpack_from(">I", octets, at + 4)[0]
+        number += 1
+    path.write_bytes(octets)
+    told = audit(path, boxes[0], code=0)
+    assert told["lowerBound"] is True and told["receivers"][0]["lost"] == number - 1
+
+
+def test_a_low_battery_runs_the_hook(tmp_path, boxes):
+    hook = tmp_path / "hook"
+    hook.write_text(f'#!/bin/sh\n(echo "$PHAROS_BEACON $PHAROS_VERDICT $PHAROS_REASON"; cat) >> {tmp_path}/told\n')
+    hook.chmod(0o755)
+    path = written(tmp_path, sent(1, random.Random(2), battery=2300))
+    result = pharos.run("audit", boxes[0], "--replay", path, "--hook", hook)
+    assert result.code == 1 and "low-battery: its battery has 2300 mV, less than 2400" in result.out
+    first, rest = (tmp_path / "told").read_text().split("\n", 1)
+    assert first == "box1 low-battery its battery has 2300 mV, less than 2400"
+    assert json.loads(rest)["verdicts"] == ["low-battery"]
+    assert pharos.run("audit", boxes[0], "--replay", path, "--low-battery-mv", "2300").code == 0
+    missing = pharos.run("audit", boxes[0], "--replay", path, "--hook", tmp_path / "nowhere")
+    assert missing.code == 1 and "--hook" in missing.err

@@ -12,12 +12,14 @@ public enum AuditVerdict: String, Hashable, Sendable, CaseIterable {
     case wrongOctets = "wrong-octets"
     case wrongAddress = "wrong-address"
     case wrongInterval = "wrong-interval"
-    /// Less than half of the expected events were received, although only collisions should lose them.
+    /// Certainly less than two thirds of the expected events were received, although only collisions should lose them.
     case weak
     /// A silence was longer than losses explain.
     case longSilence = "long-silence"
     /// The telemetry contains impossible values.
     case telemetry
+    /// The battery is nearly empty.
+    case lowBattery = "low-battery"
     /// Another device sends the same advertisement at the same time.
     case cloned
     /// Another device sends the same identity with other bytes, or from another address.
@@ -32,6 +34,8 @@ public enum AuditWarning: Hashable, Sendable {
     case notInRange(beacon: String)
     /// An ephemeral id or encrypted telemetry cannot be judged, because the key or the epoch is missing.
     case unjudged(beacon: String, type: String)
+    /// A receiver received advertisements without their end, which cannot be judged.
+    case truncated(receiver: String, advertisements: Int)
 
     /// The name of the warning in the report.
     public var name: String {
@@ -39,6 +43,7 @@ public enum AuditWarning: Hashable, Sendable {
         case .stranger: "stranger"
         case .notInRange: "not-in-range"
         case .unjudged: "unjudged"
+        case .truncated: "truncated"
         }
     }
 }
@@ -74,6 +79,8 @@ public struct AdvertisementAudit: Hashable, Sendable {
     public internal(set) var levelDeviation: Double?
     /// The last telemetry of the advertisement.
     public internal(set) var telemetry: EddystoneTLM?
+    /// The last charge of the battery in a BTHome packet, in percent.
+    public internal(set) var batteryPercent: Int?
 
     init(beacon: String, expected: ExpectedAdvertisement) {
         self.beacon = beacon
@@ -95,6 +102,8 @@ public struct AuditReport: Sendable {
     public let receivers: [Auditor.Receiver]
     /// The time in which at least one receiver listened, in microseconds.
     public let listenedMicroseconds: Int
+    /// Whether the receiver was carried past the beacons, so that shares and silences mean nothing.
+    public let isWalk: Bool
 
     /// Whether no verdict differs from ok and at least one advertisement was judged. An audit without judged
     /// advertisements proves nothing.
@@ -132,7 +141,9 @@ public struct AuditPlace: Hashable, Sendable {
 
 extension AuditReport {
     /// The report as text, at most 80 columns wide: a table, the reasons, the warnings, and the summary.
-    public var text: String {
+    public var text: String { isWalk ? walkText : wholeText }
+
+    private var wholeText: String {
         var table = Table(
             ["beacon", "sends", "heard", "%", "ms", "silent s", "dBm", "verdict"],
             alignment: [.left, .left, .right, .right, .right, .right, .right, .left])
@@ -144,6 +155,37 @@ extension AuditReport {
             }
         }
         if advertisements.contains(where: { !$0.reasons.isEmpty }) { lines.insert("\n", at: 1) }
+        if !warnings.isEmpty { lines.append("\n") }
+        lines += warnings.map { "warning: \($0.name): \($0.sentence)\n" }
+        return lines.joined() + "\n" + summary + "\n"
+    }
+
+    /// The report of a walk: the worst first, each with its reason, and all that were not received in one line.
+    private var walkText: String {
+        var table = Table(
+            ["beacon", "sends", "received", "ms", "dBm", "verdict"],
+            alignment: [.left, .left, .right, .right, .right, .left])
+        let heard = advertisements.filter { $0.verdicts != [.silent] }
+        let ranked = heard.enumerated().sorted { left, right in
+            (right.element.rank, left.offset) < (left.element.rank, right.offset)
+        }.map(\.element)
+        for audit in ranked { table.add(audit.walkCells) }
+        var lines = ranked.isEmpty ? [] : [table.text]
+        let reasons = ranked.flatMap { audit in
+            zip(audit.verdicts, audit.reasons).map { "\(audit.name): \($0.rawValue): \($1)\n" }
+        }
+        if !reasons.isEmpty { lines += ["\n"] + reasons }
+        let missing = advertisements.filter { $0.verdicts == [.silent] }
+        // A beacon that was not received at all is named once.
+        let silent = missing.reduce(into: [String]()) { names, audit in
+            let isWhole = !heard.contains { $0.beacon == audit.beacon }
+            let name = isWhole ? TerminalText.line(audit.beacon) : audit.name
+            if names.last != name { names.append(name) }
+        }
+        if !silent.isEmpty {
+            lines.append(
+                (lines.isEmpty ? "" : "\n") + "not received (\(silent.count)): \(silent.joined(separator: ", "))\n")
+        }
         if !warnings.isEmpty { lines.append("\n") }
         lines += warnings.map { "warning: \($0.name): \($0.sentence)\n" }
         return lines.joined() + "\n" + summary + "\n"
@@ -163,13 +205,17 @@ extension AuditReport {
                 : "\(wrong) of \(judged) advertisements are not as they should be"
         let lost = receivers.reduce(0) { $0 + $1.lost }
         return head + ", by \(seconds) s of listening."
-            + (lost > 0 ? " \(lost) reports were lost on the way: shares are lower bounds." : "")
+            + (lost == 0
+                ? ""
+                : isWalk
+                    ? " \(lost) reports were lost on the way."
+                    : " \(lost) reports were lost on the way: shares are lower bounds.")
     }
 
     /// The report as one JSON object.
     public var json: JSONValue {
         .record([
-            ("good", .boolean(isGood)), ("listenedS", .seconds(listenedMicroseconds)),
+            ("good", .boolean(isGood)), ("walk", .boolean(isWalk)), ("listenedS", .seconds(listenedMicroseconds)),
             ("lowerBound", .boolean(isLowerBound)),
             (
                 "receivers",
@@ -179,6 +225,7 @@ extension AuditReport {
                             ("receiver", .string(receiver.name)),
                             ("listenedS", .seconds(receiver.listened.microseconds)),
                             ("reports", .integer(receiver.reports)), ("lost", .integer(receiver.lost)),
+                            ("truncated", .integer(receiver.truncated)),
                         ])
                     })
             ), ("advertisements", .array(advertisements.map(\.json))),
@@ -202,7 +249,21 @@ extension AdvertisementAudit {
         ]
     }
 
-    fileprivate var json: JSONValue {
+    /// The severity of the worst verdict: its position among all verdicts of a walk; 0 for ok.
+    fileprivate var rank: Int {
+        let order: [AuditVerdict] = [
+            .lowBattery, .telemetry, .wrongInterval, .wrongAddress, .wrongOctets, .cloned, .impostor, .silent,
+        ]
+        return verdicts.compactMap { order.firstIndex(of: $0).map { $0 + 1 } }.max() ?? 0
+    }
+
+    fileprivate var walkCells: [String] {
+        let cells = cells
+        return [cells[0], cells[1], "\(heard)", cells[4], cells[6], cells[7]]
+    }
+
+    /// The advertisement as in ``AuditReport/json``.
+    public var json: JSONValue {
         .record([
             ("beacon", .string(beacon)), ("type", .string(expected.type)),
             ("identity", expected.identity.map { .string($0.description) } ?? .null),
@@ -228,7 +289,7 @@ extension AdvertisementAudit {
                         ("uptimeS", .number(JSONNumber(thousandths: Int(frame.uptimeDeciseconds) * 100))),
                     ])
                 }
-            ),
+            ), ("batteryPercent", .optional(batteryPercent) { .integer($0) }),
         ])
     }
 }
@@ -250,6 +311,8 @@ extension AuditWarning {
         case .notInRange(let beacon): "\(TerminalText.line(beacon)) is out of range of all receivers"
         case .unjudged(let beacon, let type):
             "\(TerminalText.line(beacon)) \(type): its key, its epoch or its bytes are unknown"
+        case .truncated(let receiver, let count):
+            "\(TerminalText.line(receiver)) received \(count) advertisement\(count == 1 ? "" : "s") without the end"
         }
     }
 
@@ -263,6 +326,8 @@ extension AuditWarning {
         case .notInRange(let beacon): .record([("warning", .string(name)), ("beacon", .string(beacon))])
         case .unjudged(let beacon, let type):
             .record([("warning", .string(name)), ("beacon", .string(beacon)), ("type", .string(type))])
+        case .truncated(let receiver, let count):
+            .record([("warning", .string(name)), ("receiver", .string(receiver)), ("advertisements", .integer(count))])
         }
     }
 }

@@ -34,6 +34,10 @@ public struct Auditor: Sendable {
         public internal(set) var reports = 0
         /// The known number of reports that were lost before they could be read.
         public var lost = 0
+        /// The number of advertisements whose end is missing: AD structures that reach past the data, and those that
+        /// ``Auditor/note(truncated:by:)`` added.
+        public internal(set) var truncated = 0
+        fileprivate var truncatedBefore = 0
     }
 
     /// A beacon with a UUID or namespace of the audited beacons that is none of them.
@@ -77,9 +81,20 @@ public struct Auditor: Sendable {
     /// For each sender, the beacon that it sent last.
     private var senders: [Sender: Int] = [:]
 
-    /// - Parameter receivers: The names of the receivers.
-    public init(_ beacons: [ExpectedBeacon], receivers: [String], keys: Keys = Keys()) {
+    /// The voltage below which a battery is low, in millivolts.
+    public var lowBatteryMillivolts = 2400
+    /// The charge below which a battery is low, in percent.
+    public static let lowBatteryPercent = 20
+    private let others: Set<BeaconIdentity>
+
+    /// - Parameters:
+    ///   - receivers: The names of the receivers.
+    ///   - others: Identities of beacons that are known but not audited. They are no strangers.
+    public init(
+        _ beacons: [ExpectedBeacon], receivers: [String], others: Set<BeaconIdentity> = [], keys: Keys = Keys()
+    ) {
         self.beacons = beacons
+        self.others = others
         self.receivers = receivers.map { Receiver(name: $0) }
         self.keys = keys
         advertisements = beacons.indices.flatMap { beacon in
@@ -135,6 +150,12 @@ public struct Auditor: Sendable {
     /// Sets the number of reports that a receiver has lost so far.
     public mutating func note(lost: Int, by receiver: Int) { receivers[receiver].lost = lost }
 
+    /// Sets the number of advertisements without an end that a receiver did not pass to ``hear(_:_:_:by:)``.
+    public mutating func note(truncated: Int, by receiver: Int) {
+        receivers[receiver].truncated += truncated - receivers[receiver].truncatedBefore
+        receivers[receiver].truncatedBefore = truncated
+    }
+
     /// Takes an advertisement with the data in `range` of `octets`. The reports of one receiver must be in order.
     public mutating func hear(
         _ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>, by receiver: Int
@@ -166,6 +187,7 @@ public struct Auditor: Sendable {
                 beacon = advertisements[index].beacon
             }
         }
+        if cursor.isTruncated { receivers[receiver].truncated += 1 }
         if let beacon {
             remember(sighting.sender, beacon)
         } else if let telemetry {
@@ -230,6 +252,9 @@ public struct Auditor: Sendable {
             take(sighting, index, octets, range, receiver, isRight: opened != nil)
         case .btHome(let packet):
             let expected = advertisements[index].expected.content
+            if !packet.isEncrypted, let battery = packet.objects.first(where: { $0.kind.name == "battery" }) {
+                heard[index][receiver].batteryPercent = Int(battery.text)
+            }
             take(
                 sighting, index, octets, range, receiver,
                 isRight: expected == .btHome(isEncrypted: packet.isEncrypted))
@@ -256,7 +281,7 @@ public struct Auditor: Sendable {
 
     /// Strangers without a UUID or namespace of the audited beacons are ignored.
     private mutating func meet(_ identity: BeaconIdentity, _ sender: Sender?) {
-        guard let region = Self.region(identity), regions.contains(region) else { return }
+        guard let region = Self.region(identity), regions.contains(region), !others.contains(identity) else { return }
         guard strangers[identity] != nil || strangers.count < Self.strangerLimit else { return }
         strangers[identity, default: Stranger(identity: identity)].reports += 1
         strangers[identity]?.sender = sender

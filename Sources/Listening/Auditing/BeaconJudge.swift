@@ -7,8 +7,13 @@ extension Auditor {
     ///
     /// - Parameters:
     ///   - place: The place of the receivers; `nil` if all beacons must be received.
+    ///   - isWalk: Whether the receiver was carried past the beacons. Then each beacon must only be received once with
+    ///     the right bytes, and with the right interval if enough of its events were received. Shares and silences are
+    ///     not judged.
     ///   - model: Stores its computations for the next report.
-    public func report(at place: AuditPlace? = nil, _ model: inout SilenceModel) -> AuditReport {
+    public func report(
+        at place: AuditPlace? = nil, isWalk: Bool = false, _ model: inout SilenceModel
+    ) -> AuditReport {
         let spans = ListenedTime.union(receivers.map(\.listened))
         var audits: [AdvertisementAudit] = []
         var warnings: [AuditWarning] = []
@@ -21,7 +26,7 @@ extension Auditor {
         for number in beacons.indices {
             let range = index..<index + beacons[number].advertisements.count
             index = range.upperBound
-            var judge = BeaconJudge(self, beacon: number, range, spans: spans, radios: radios)
+            var judge = BeaconJudge(self, beacon: number, range, spans: spans, radios: radios, isWalk: isWalk)
             let isNear = place?.contains(beacons[number].group) ?? true
             if judge.isSilent, spans.isEmpty || !isNear {
                 warnings.append(.notInRange(beacon: beacons[number].name))
@@ -38,9 +43,12 @@ extension Auditor {
             ($1.reports, $0.identity.description) < ($0.reports, $1.identity.description)
         }
         warnings += strangers.map { .stranger($0.identity, from: $0.sender, reports: $0.reports) }
+        warnings += receivers.filter { $0.truncated > 0 }.map {
+            .truncated(receiver: $0.name, advertisements: $0.truncated)
+        }
         return AuditReport(
             advertisements: audits, warnings: warnings, receivers: receivers,
-            listenedMicroseconds: ListenedTime.length(spans))
+            listenedMicroseconds: ListenedTime.length(spans), isWalk: isWalk)
     }
 }
 
@@ -56,6 +64,9 @@ struct BeaconJudge {
     private let range: Range<Int>
     private let spans: [ClosedRange<Int>]
     private let radios: Int
+    private let isWalk: Bool
+    /// The share of events below which a beacon is weak, if collisions lose none.
+    private static let weakShare = 2.0 / 3
     private let unexpected: [String: Auditor.Unexpected]
     /// The sender and the events of each advertisement.
     private var own: [Owner]
@@ -67,10 +78,13 @@ struct BeaconJudge {
         var events = EventTimes()
     }
 
-    init(_ auditor: Auditor, beacon: Int, _ range: Range<Int>, spans: [ClosedRange<Int>], radios: Int) {
+    init(
+        _ auditor: Auditor, beacon: Int, _ range: Range<Int>, spans: [ClosedRange<Int>], radios: Int, isWalk: Bool
+    ) {
         self.auditor = auditor
         self.range = range
-        self.spans = spans
+        self.isWalk = isWalk
+        self.spans = isWalk ? Self.passage(auditor, range, within: spans) : spans
         self.radios = radios
         unexpected = auditor.unexpected[beacon]
         audits = range.map {
@@ -78,6 +92,23 @@ struct BeaconJudge {
         }
         own = range.map { _ in Owner() }
     }
+
+    /// Returns the times from the first to the last event of any of these advertisements.
+    private static func passage(
+        _ auditor: Auditor, _ range: Range<Int>, within spans: [ClosedRange<Int>]
+    ) -> [ClosedRange<Int>] {
+        let times = range.flatMap { index in
+            auditor.heard[index].flatMap(\.sources).flatMap(\.events.times)
+        }
+        guard let first = times.min(), let last = times.max() else { return [] }
+        return spans.compactMap { span in
+            let (start, end) = (max(span.lowerBound, first), min(span.upperBound, last))
+            return start <= end ? start...end : nil
+        }
+    }
+
+    /// The number of reports that receivers lost. Any of them may have been of this beacon.
+    private var lostReports: Int { auditor.receivers.reduce(0) { $0 + $1.lost } }
 
     private func heard(_ index: Int) -> [ReceivedAdvertisement] { auditor.heard[range.lowerBound + index] }
 
@@ -202,21 +233,23 @@ struct BeaconJudge {
         guard let best else { return audits.map { _ in .init() } }
         return RadioRhythm.judge(
             audits.map { Double($0.expected.intervalMicroseconds) }, audits.indices.map { events($0, best) },
-            within: auditor.receivers[best].listened.spans)
+            within: isWalk ? spans : auditor.receivers[best].listened.spans)
     }
 
     private mutating func judgeRhythm(_ index: Int, _ rhythm: RadioRhythm.Judgement, _ model: inout SilenceModel) {
         let expected = audits[index].expected
         let listened = Double(ListenedTime.length(spans))
-        audits[index].owed = Int((listened / expected.periodMicroseconds).rounded())
         audits[index].heard = own[index].events.times.count
-        guard listened > 0, audits[index].owed > 0 else { return }
-        audits[index].share = min(1, Double(audits[index].heard) * expected.periodMicroseconds / listened)
+        if !isWalk { audits[index].owed = Int((listened / expected.periodMicroseconds).rounded()) }
+        guard listened > 0, isWalk || audits[index].owed > 0 else { return }
+        if !isWalk {
+            audits[index].share = min(1, Double(audits[index].heard) * expected.periodMicroseconds / listened)
+        }
         guard audits[index].heard > 0 else { return }
         // Two senders with one address have no common interval.
         guard !isAddressShared(index) else { return }
         audits[index].intervalMicroseconds = rhythm.interval.map { Int($0.rounded()) }
-        if rhythm.isMixed, Double(audits[index].heard) > 1.2 * Double(audits[index].owed) {
+        if rhythm.isMixed, !isWalk, Double(audits[index].heard) > 1.2 * Double(audits[index].owed) {
             audits[index].add(.cloned, "more reports than one device sends: two devices use this address")
             return
         }
@@ -227,6 +260,7 @@ struct BeaconJudge {
                 "it comes every \(interval), not \(NumberFormat.rounded(Double(expected.intervalMicroseconds) / 1000, 1)) ms"
             )
         }
+        if isWalk { return }
         // Faults that follow from a wrong interval are not reported.
         let interval = (rhythm.isWrong ? rhythm.interval : nil) ?? Double(expected.intervalMicroseconds)
         judgeSilence(index, interval: max(1, interval), turn: rhythm.turnMicroseconds, &model)
@@ -257,11 +291,20 @@ struct BeaconJudge {
                 radios: radios, interval: interval, octets: octets, owed: owed, loss: loss,
                 advertisements: auditor.expectedCount) + 2 * turn
         audits[index].silenceLimitMicroseconds = Int(min(limit, 1e15))
-        let isLong = Double(silence) > limit
+        // Reports that a receiver lost may have been those of the beacon.
+        let isLong = Double(silence) > limit && Double(lostReports) * period < Double(silence) - limit
         let free = model.clearShare(radios: radios, interval: interval, octets: octets)
         let due = isLong ? rest : owed
-        if heard < 0.5 * free * due {
-            audits[index].add(.weak, "\(audits[index].heard) of \(Int(due.rounded())) events were received")
+        let received = heard + Double(lostReports)
+        // The margin is two standard deviations, so that a short audit does not call a beacon weak by chance.
+        let isWeak =
+            received < 0.5 * free * due || received + due.squareRoot() < Self.weakShare * free * due
+        if isWeak {
+            let collisions = max(0, Int(((1 - free) * 100).rounded()))
+            audits[index].add(
+                .weak,
+                "\(audits[index].heard) of \(Int(due.rounded())) events were received, and collisions explain a loss of "
+                    + "\(collisions) %")
         }
         if isLong {
             audits[index].add(
@@ -274,10 +317,21 @@ struct BeaconJudge {
     // MARK: Telemetry
 
     private mutating func judgeTelemetry(_ index: Int, eventsPerSecond pace: Double?) {
+        if let percent = heard(index).compactMap(\.batteryPercent).last {
+            audits[index].batteryPercent = percent
+            if percent < Auditor.lowBatteryPercent {
+                audits[index].add(.lowBattery, "its battery has \(percent) %")
+            }
+        }
         guard case .telemetry = audits[index].expected.content else { return }
         let records = heard(index).map(\.telemetry)
         guard let record = records.max(by: { $0.count < $1.count }), let last = record.last else { return }
         audits[index].telemetry = last.frame
+        if let battery = last.frame.batteryMillivolts, TelemetryRule.batteries.contains(Int(battery)),
+            Int(battery) < auditor.lowBatteryMillivolts
+        {
+            audits[index].add(.lowBattery, "its battery has \(battery) mV, less than \(auditor.lowBatteryMillivolts)")
+        }
         guard !audits[index].verdicts.contains(where: { $0 == .cloned || $0 == .impostor }) else { return }
         if let resets = records.map(\.resets).max(), resets > 0 {
             if resets >= Self.returns {

@@ -108,15 +108,38 @@ struct RadioRhythm: Sendable {
         let members = zip(intervals, events).map {
             Member(expected: $0, events: $1, fold: PeriodFold($1.gaps(within: spans)))
         }
-        let alone = members.map(judgeAlone)
+        let alone = judgeAlone(members)
         guard members.count > 1, zip(members, alone).contains(where: { $1.isWrong || $0.fold == nil || $1.isMixed }),
             let common = commonFold(members, within: spans)
         else { return alone }
         let all = Double(members.reduce(0) { $0 + $1.events.times.count })
         let loss = 1 - all * common.period / Double(max(1, ListenedTime.length(spans)))
         let inTurn = judgeInTurn(members, common, loss: min(1, max(0.05, loss)))
-        // If both explanations hold, either can be used.
-        return alone.allSatisfy { !$0.isWrong && !$0.isMixed } && inTurn.contains(where: \.isWrong) ? alone : inTurn
+        // An advertisement with its own right interval is not sent in turn with the others, unless both explanations hold
+        // for it. Telemetry that follows other frames after a fixed time also gives a common period, but a false one.
+        let isApart = members.indices.contains { index in
+            members[index].fold != nil && !alone[index].isWrong && !alone[index].isMixed && inTurn[index].isWrong
+        }
+        // If both explanations hold for all, either can be used.
+        let isGood = alone.allSatisfy { !$0.isWrong && !$0.isMixed }
+        return isApart || isGood && inTurn.contains(where: \.isWrong) ? alone : inTurn
+    }
+
+    private static func judgeAlone(_ members: [Member]) -> [Judgement] {
+        var judgements = members.map(judgeAlone)
+        for index in members.indices where judgements[index].isWrong {
+            guard let fold = members[index].fold else { continue }
+            // Some beacons send a frame after every n-th frame of another one.
+            let isCounted = members.indices.contains { other in
+                guard other != index, !judgements[other].isWrong, let base = members[other].fold?.period else {
+                    return false
+                }
+                let count = (members[index].expected / members[other].expected).rounded()
+                return count >= 2 && abs(fold.period - count * base) <= fold.tolerance(of: count * base)
+            }
+            if isCounted { judgements[index].isWrong = false }
+        }
+        return judgements
     }
 
     private static func judgeAlone(_ member: Member) -> Judgement {

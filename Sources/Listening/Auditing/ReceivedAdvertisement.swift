@@ -58,6 +58,8 @@ struct ReceivedAdvertisement: Sendable {
     /// The number of times that a sender was received again after another sender: both are present.
     private(set) var senderReturns = 0
     var telemetry = TelemetryRecord()
+    /// The last charge of the battery in a BTHome packet, in percent.
+    var batteryPercent: Int?
 
     var isHeard: Bool { !sources.isEmpty }
 
@@ -136,7 +138,7 @@ struct TelemetryRecord: Sendable {
 /// The conditions that a beacon's telemetry must meet.
 struct TelemetryRule {
     /// Plausible battery voltages in millivolts, from an empty coin cell to a vehicle battery.
-    private static let batteries = 500...32_000
+    static let batteries = 500...32_000
     /// Plausible temperatures of a beacon in 1/256 °C: -60...125 °C.
     private static let temperatures = -60 * 256...125 * 256
     /// The shortest time over which counters are compared, in seconds.

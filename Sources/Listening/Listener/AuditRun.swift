@@ -29,7 +29,7 @@ public final class AuditRun: Sendable {
     ) throws(ListenerServiceError) -> Auditor {
         // The clock of this audit is the wall clock.
         let keys = files.keys { Int($0.nanoseconds / 1_000_000_000) }
-        let run = AuditRun(Auditor(files.beacons, receivers: recordings, keys: keys))
+        let run = AuditRun(Auditor(files.beacons, receivers: recordings, others: files.others, keys: keys))
         for (index, recording) in recordings.enumerated() {
             let source = try SightingSource.recording(recording)
             try source.run(AuditConsumer(run, index, source, isRecording: true) { sentence, _ in say(sentence) })
@@ -42,11 +42,12 @@ public final class AuditRun: Sendable {
     /// - Parameters:
     ///   - adapters: The adapters; empty for the first hciN with LE.
     ///   - duration: The duration in microseconds; `nil` for the time that the beacons' intervals need.
+    ///   - isWalk: Whether to listen until a signal arrives if there is no duration.
     ///   - progress: Called four times per second.
     ///   - say: Takes sentences for the user, and whether they are warnings.
     /// - Throws: if nothing could be received at all.
     public static func listen(
-        _ files: AuditedFiles, adapters: [AdapterName], duration: Int?,
+        _ files: AuditedFiles, adapters: [AdapterName], duration: Int?, isWalk: Bool = false,
         progress: @escaping (Progress) -> Void, say: @escaping @Sendable (String, Bool) -> Void
     ) throws(ListenerServiceError) -> Auditor {
         for case .managed(let index) in adapters {
@@ -58,8 +59,8 @@ public final class AuditRun: Sendable {
         let clock = HearingClock()
         let keys = files.keys { instant in clock.unixMicroseconds(at: instant).map { Int($0 / 1_000_000) } }
         let names = adapters.isEmpty ? ["adapter"] : adapters.map(\.description)
-        let auditor = Auditor(files.beacons, receivers: names, keys: keys)
-        let duration = duration ?? auditor.defaultMicroseconds
+        let auditor = Auditor(files.beacons, receivers: names, others: files.others, keys: keys)
+        let duration = duration ?? (isWalk ? nil : auditor.defaultMicroseconds)
         let run = AuditRun(auditor)
         let virtualBeacons = files.virtualBeacons
         let others = Monitor(adapters.dropFirst().count)
@@ -165,8 +166,11 @@ public final class AuditRun: Sendable {
         }
 
         private func noteLosses() {
-            guard let lost = source.counts.lostInKernel else { return }
-            run.auditor.withLock { $0.note(lost: lost, by: receiver) }
+            let counts = source.counts
+            run.auditor.withLock {
+                if let lost = counts.lostInKernel { $0.note(lost: lost, by: receiver) }
+                $0.note(truncated: counts.incomplete, by: receiver)
+            }
         }
 
         func say(_ sentence: String, isWarning: Bool) { sayIt(sentence, isWarning) }

@@ -5,7 +5,7 @@ internal import BluetoothTypes
 internal import Configuration
 internal import EddystoneSecurity
 internal import Fleet
-internal import FleetStore
+public import FleetStore
 internal import Profiles
 public import Sightings
 internal import Synchronization
@@ -18,13 +18,19 @@ public struct AuditedFiles {
     public private(set) var virtualBeacons = VirtualBeacons()
     /// Warnings about the files, one sentence each.
     public private(set) var warnings: [String] = []
+    /// The identities of the fleets' beacons that were not selected.
+    public private(set) var others: Set<BeaconIdentity> = []
+    private let selection: BeaconSelection
     /// The keys of ephemeral ids. Advertisements are numbered over all beacons.
     private var identifiers: [EphemeralKey] = []
     private var openers: [Int: EphemeralKey] = [:]
 
-    /// - Parameter files: Profiles, fleet files, and manifests or their directories.
-    /// - Throws: if a file cannot be used, or if the files contain no beacon.
-    public init(_ files: [String]) throws(ListenerServiceError) {
+    /// - Parameters:
+    ///   - files: Profiles, fleet files, and manifests or their directories.
+    ///   - selection: The beacons of the fleets to audit. Profiles are not selected.
+    /// - Throws: if a file cannot be used, if the files contain no beacon, or if a selected name does not exist.
+    public init(_ files: [String], selection: BeaconSelection = .init()) throws(ListenerServiceError) {
+        self.selection = selection
         do {
             for file in files {
                 if try KnownBeacons.kind(file) == .beaconProfile {
@@ -70,7 +76,12 @@ public struct AuditedFiles {
             // A manifest without its profiles is nearly sufficient.
             guard error.kind == .missing else { throw error }
         }
-        for beacon in manifest.beacons {
+        let selected = try selection.beacons(of: manifest.beacons, in: fleet.path)
+        let names = Set(selected.map(\.name))
+        for beacon in manifest.beacons where !names.contains(beacon.name) {
+            others.formUnion(beacon.advertisements.compactMap { BeaconIdentity($0.identity) })
+        }
+        for beacon in selected {
             let key: (String) throws -> IdentityKey? = { _ in
                 guard let rotation = try BeaconRotation(beacon) else { return nil }
                 return try keys.key(of: rotation)

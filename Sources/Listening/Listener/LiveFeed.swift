@@ -107,7 +107,9 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     private func takePackets() {
         scan?.takeEvents { event in
             guard case .packet(let packet, let isFromController, let time) = event else { return }
-            if let failure = recording?.append(packet, isFromController: isFromController, at: time) {
+            if let failure = recording?.append(
+                packet, isFromController: isFromController, at: time, drops: source?.counts.lostInKernel ?? 0)
+            {
                 consumer?.say(failure, isWarning: true)
             }
             if isFromController { source?.take(packet, at: heard(time)) }

@@ -62,6 +62,7 @@ final class RecordedFeed: SightingFeed {
         _ element: CaptureElement, _ octets: Span<UInt8>, _ clock: inout RecordingClock, _ scan: inout RecordedScan,
         _ source: SightingSource
     ) -> Bool {
+        if element.drops > 0 { source.counts.lostInKernel = Int(element.drops) }
         switch element.kind {
         case .hci(.event) where element.isFromController != false:
             let instant = clock.instant(unixMicroseconds: element.unixMicroseconds)
@@ -161,15 +162,16 @@ final class PacketRecording {
 
     /// Writes a packet that passed at `time`.
     ///
+    /// - Parameter drops: The number of packets that the kernel has dropped so far.
     /// - Returns: why the recording ends with this packet, in one sentence; `nil` if it continues, or ended before.
-    func append(_ packet: HCIPacket, isFromController: Bool, at time: HCIInstant) -> String? {
+    func append(_ packet: HCIPacket, isFromController: Bool, at time: HCIInstant, drops: Int) -> String? {
         guard !hasEnded else { return nil }
         let age = HCIInstant(nanoseconds: MonotonicClock.nanoseconds()).microseconds(since: time)
         do throws(SystemError) {
             try file.append(
                 BTSnoopWriter.record(
                     packet, isFromController: isFromController,
-                    unixMicroseconds: WallClock.microseconds() - Int64(age)))
+                    unixMicroseconds: WallClock.microseconds() - Int64(age), drops: drops))
             return nil
         } catch {
             hasEnded = true

@@ -52,7 +52,7 @@ public enum BTSnoopFormat {
             CaptureFrame(
                 octets: start + recordHeaderLength..<start + length, isShortened: included < original,
                 unixMicroseconds: Int64(bitPattern: octets.uint64BigEndian(at: start + 16)) &- unixEpoch,
-                flags: flags, isFromController: flags & 1 != 0),
+                flags: flags, isFromController: flags & 1 != 0, drops: octets.uint32BigEndian(at: start + 12)),
             length: length)
     }
 }
@@ -69,8 +69,12 @@ public enum BTSnoopWriter {
 
     /// The record of one packet, to append to the header and the earlier records.
     ///
-    /// - Parameter unixMicroseconds: wall clock time, microseconds since 1970.
-    public static func record(_ packet: HCIPacket, isFromController: Bool, unixMicroseconds: Int64) -> [UInt8] {
+    /// - Parameters:
+    ///   - unixMicroseconds: wall clock time, microseconds since 1970.
+    ///   - drops: The number of packets that were lost since the start of the file.
+    public static func record(
+        _ packet: HCIPacket, isFromController: Bool, unixMicroseconds: Int64, drops: Int = 0
+    ) -> [UInt8] {
         let isCommandOrEvent = packet.kind == .command || packet.kind == .event
         let flags: UInt32 = (isFromController ? 1 : 0) | (isCommandOrEvent ? 2 : 0)
         let length = UInt32(clamping: packet.octets.count + 1)
@@ -79,7 +83,7 @@ public enum BTSnoopWriter {
         octets.append(bigEndian: length)
         octets.append(bigEndian: length)
         octets.append(bigEndian: flags)
-        octets.append(bigEndian: UInt32(0))
+        octets.append(bigEndian: UInt32(clamping: drops))
         octets.append(bigEndian: unixMicroseconds &+ BTSnoopFormat.unixEpoch)
         octets.append(packet.kind.rawValue)
         return octets + packet.octets

@@ -15,6 +15,7 @@ struct CaptureFrame {
     /// The flags of a btsnoop record.
     var flags: UInt32 = 0
     var isFromController: Bool?
+    var drops: UInt32 = 0
 
     /// The contents of a capture at an offset.
     enum Step {
@@ -55,6 +56,8 @@ public struct CaptureElement: Hashable, Sendable {
     public let unixMicroseconds: Int64?
     /// The N of hciN, in captures of the kernel's monitor only.
     public let adapter: UInt16?
+    /// Packets that the capturing program lost from the start of the capture up to this one. Only btsnoop states them.
+    public let drops: UInt32
 
     /// Copies the HCI packet out of the bytes that were read; `nil` if the frame is not an HCI packet.
     public func packet(in octets: Span<UInt8>) -> HCIPacket? {
@@ -180,7 +183,7 @@ struct CaptureFraming: Sendable {
         return CaptureElement(
             index: count, offset: offset, kind: contents.kind, isFromController: contents.isFromController,
             octets: contents.octets, isShortened: frame.isShortened, unixMicroseconds: frame.unixMicroseconds,
-            adapter: contents.adapter)
+            adapter: contents.adapter, drops: frame.drops)
     }
 }
 

@@ -3,6 +3,7 @@ internal import Auditing
 internal import BluetoothTypes
 internal import CommandSupport
 internal import Configuration
+internal import FleetStore
 internal import LinuxHost
 internal import Listener
 internal import Planner
@@ -15,10 +16,15 @@ struct Audit: ParsableCommand {
             pharos audit lobby.json
             pharos audit museum.json --adapter hci0 --adapter hci1 --html audit.html
             pharos audit museum.json --replay hall.btsnoop --replay stairs.btsnoop --json
+            pharos audit museum.json --walk --group museum/ground
 
             Listens for 30 s, or for 60 of the longest intervals if that is longer. Exits with 1 on every verdict except \
-            ok: silent, wrong-octets, wrong-address, wrong-interval, weak, long-silence, telemetry, cloned, impostor. \
-            Warnings (stranger, not-in-range, unjudged) do not count. Exits with 1 too if nothing could be judged.
+            ok: silent, wrong-octets, wrong-address, wrong-interval, weak, long-silence, telemetry, low-battery, cloned, \
+            impostor. Warnings (stranger, not-in-range, unjudged, truncated) do not count. Exits with 1 too if nothing could \
+            be judged. Reports that a receiver lost never count against a beacon.
+
+            With --walk, carry the receiver past the beacons and press Ctrl-C at the end: each beacon must be received at \
+            least once with the right bytes, and with the right interval if enough was received to measure it.
 
             A listener's history (--history) and messages (--mqtt) cannot be audited: they contain events, not the \
             bytes, addresses and times that an audit needs. `pharos scan --record FILE` records those for --replay.
@@ -55,11 +61,32 @@ struct Audit: ParsableCommand {
         transform: OptionValue.duration)
     var durationS: Int?
 
+    @Flag(help: "Judge what a walk past the beacons can show. Listens until Ctrl-C, or for --duration-s.")
+    var walk = false
+
     @Option(
         help: ArgumentHelp(
-            "Site file of the floor on which the receivers stand. Beacons elsewhere need not be received.",
-            valueName: "file"), completion: .file())
+            """
+            Audit only the beacons of this site. With a site file instead of a name: the floor on which the receivers stand; \
+            beacons elsewhere need not be received.
+            """, valueName: "name or file"), completion: .file())
     var site: String?
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "Audit only beacons of this group, such as museum/ground. May be repeated.", valueName: "path"))
+    var group: [String] = []
+
+    @Option(help: ArgumentHelp("Voltage below which a battery is low, 1000...6000 (default: 2400).", valueName: "mV"))
+    var lowBatteryMv = 2400
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Run this program for each verdict except ok. It gets the advertisement as JSON on standard input, and "
+                + "PHAROS_BEACON, PHAROS_VERDICT and PHAROS_REASON.", valueName: "program"), completion: .file())
+    var hook: String?
 
     @Option(help: ArgumentHelp("The floor that the receivers stand on, as the fleet calls it.", valueName: "name"))
     var floor: String?
@@ -85,6 +112,9 @@ struct Audit: ParsableCommand {
             throw ValidationError("Standard input can be read once.")
         }
         if durationS == 0 { throw ValidationError("--duration-s must be more than 0.") }
+        guard (1000...6000).contains(lowBatteryMv) else {
+            throw ValidationError("--low-battery-mv \(lowBatteryMv) is out of range 1000...6000.")
+        }
         if html == "-" { throw ValidationError("--html needs a file name; the verdicts go to standard output.") }
         for case .managed(let index) in adapter {
             throw ValidationError(
@@ -93,17 +123,21 @@ struct Audit: ParsableCommand {
     }
 
     func run() throws {
-        let files = try AuditedFiles(files)
+        let isNamedSite = site.map { !$0.hasSuffix(".json") && $0 != "-" && !Files.exists($0) } ?? false
+        let files = try AuditedFiles(
+            files, selection: BeaconSelection(sites: isNamedSite ? [site ?? ""] : [], groups: group))
         for warning in files.warnings { Terminal.writeError("pharos: \(warning)\n") }
-        let place = try place(of: files)
-        let auditor =
+        let place = try place(of: files, siteFile: isNamedSite ? nil : site)
+        var auditor =
             replay.isEmpty
             ? try listen(files)
             : try AuditRun.replay(files, recordings: replay) { Terminal.writeError("pharos: \($0)\n") }
         var model = SilenceModel()
-        let report = auditor.report(at: place, &model)
+        auditor.lowBatteryMillivolts = lowBatteryMv
+        let report = auditor.report(at: place, isWalk: walk, &model)
         // Print the result first, so that it is not lost if the page cannot be written.
-        Terminal.write(json ? report.json.line + "\n" : report.text)
+        if json { Terminal.write(report.json.line + "\n") } else { Terminal.show(report.text) }
+        if let hook { Self.run(hook, report) }
         if let html {
             let names = self.files.joined(separator: ", ")
             let page = report.page(title: "Audit of \(names)", command: PlanOutput.command)
@@ -121,7 +155,7 @@ struct Audit: ParsableCommand {
         let line = ProgressLine()
         defer { line.finish() }
         let start = MonotonicClock.nanoseconds()
-        return try AuditRun.listen(files, adapters: adapter, duration: durationS) { progress in
+        return try AuditRun.listen(files, adapters: adapter, duration: durationS, isWalk: walk) { progress in
             line.report {
                 "listening for \((MonotonicClock.nanoseconds() - start) / 1_000_000_000) s: \(progress.heard) of "
                     + "\(progress.expected) advertisements received, \(progress.reports) reports"
@@ -133,8 +167,8 @@ struct Audit: ParsableCommand {
 
     /// Returns the place of the receivers. A place without any of the beacons is an error, because no beacon could be
     /// judged.
-    private func place(of files: AuditedFiles) throws -> AuditPlace? {
-        guard let place = try namedPlace() else { return nil }
+    private func place(of files: AuditedFiles, siteFile: String?) throws -> AuditPlace? {
+        guard let place = try namedPlace(siteFile) else { return nil }
         let placed = files.beacons.map(\.group).filter { $0.count > 1 }
         if let floor, !placed.contains(where: { $0[1] == floor }) {
             let floors = Set(placed.map { TerminalText.line($0[1]) }).sorted()
@@ -148,13 +182,13 @@ struct Audit: ParsableCommand {
         if !files.beacons.contains(where: { place.contains($0.group) }) {
             throw Failure(
                 .configuration,
-                (site ?? "--floor") + ": no beacon of \(self.files.joined(separator: ", ")) is at that place")
+                (siteFile ?? "--floor") + ": no beacon of \(self.files.joined(separator: ", ")) is at that place")
         }
         return place
     }
 
     /// Returns the place given by the site file and --floor.
-    private func namedPlace() throws -> AuditPlace? {
+    private func namedPlace(_ site: String?) throws -> AuditPlace? {
         guard let site else { return floor.map { AuditPlace(site: nil, floor: $0) } }
         let (decoded, faults) = Site.decode(try InputFile.read(site))
         guard let decoded else {
@@ -163,5 +197,32 @@ struct Audit: ParsableCommand {
         return AuditPlace(
             site: decoded.fleet?.site ?? (decoded.fleet == nil ? decoded.name : nil),
             floor: floor ?? decoded.fleet?.floor)
+    }
+
+    /// The longest run of a hook, in nanoseconds.
+    private static let hookNanoseconds: UInt64 = 10_000_000_000
+
+    /// Runs the program for each verdict except ok. Its failures are reported and change nothing.
+    private static func run(_ hook: String, _ report: AuditReport) {
+        for audit in report.advertisements {
+            for (verdict, reason) in zip(audit.verdicts, audit.reasons) {
+                do throws(SystemError) {
+                    let child = try ChildProcess(
+                        [hook], octets: Array((audit.json.line + "\n").utf8),
+                        environment: [
+                            "PHAROS_BEACON=\(audit.beacon)", "PHAROS_VERDICT=\(verdict.rawValue)",
+                            "PHAROS_REASON=\(reason)",
+                        ])
+                    let code = child.wait(until: MonotonicClock.nanoseconds() + hookNanoseconds)
+                    if code != 0 { warn(hook, "it ended with \(code)") }
+                } catch {
+                    warn(hook, error.text)
+                }
+            }
+        }
+    }
+
+    private static func warn(_ hook: String, _ text: String) {
+        Terminal.writeError("pharos: --hook \(TerminalText.line(hook)): \(text)\n")
     }
 }
