@@ -198,3 +198,47 @@ def test_find_does_not_take_its_own_deafness_for_silence(start, tmp_path):
     socket.unlink(missing_ok=True)
     deaf = finding.wait(lambda line: line["advice"] != "wait", 10)
     assert deaf["advice"] == "deaf" and deaf["silentS"] is None and deaf["rssiDbm"] is None
+
+
+# ---- what people call a beacon
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory):
+    """Two beacons of one UUID, the second nearer, one with a name, for 20 s."""
+    packets = []
+    for event in range(200):
+        packets.append((100_000 * event, report(address(1), ibeacon(1, 7), -70)))
+        packets.append((100_000 * event + 20_000, report(address(2), ibeacon(1, 8), -60)))
+        if event % 5 == 0:
+            packets.append((100_000 * event + 40_000, report(address(3), b"\2\1\6\6\x09Torch", -80)))
+    return recording(tmp_path_factory.mktemp("crowd") / "crowd.btsnoop", packets)
+
+
+@pytest.mark.parametrize(("words", "level"), [
+    ([address(1)], -70), ([address(1).replace(":", "-").lower()], -70), ([address(1).replace(":", "")], -70),
+    ([f"address:{address(1)}"], -70), ([f"{UUID}-1-7"], -70), ([UUID.replace("-", "").upper() + "-1-8"], -60),
+    ([UUID, "--strongest"], -60), (["--strongest"], -60), (["Torch"], -80)])
+def test_find_takes_what_people_have(crowd, words, level):
+    lines = pharos.checked("find", *words, "--replay", crowd, "--json").lines()
+    assert lines[-1]["event"] == "find" and lines[-1]["rssiDbm"] == level
+    assert not any(line["advice"] in ("warmer", "colder") for line in lines)
+
+
+def test_find_takes_a_profile(crowd, tmp_path):
+    profile = tmp_path / "lobby.json"
+    profile.write_text(json.dumps({"version": 1, "name": "lobby", "advertisements": [
+        {"type": "ibeacon", "uuid": UUID, "major": 1, "minor": 7, "intervalMs": 95, "measuredPowerDbm": -59}]}))
+    line = pharos.checked("find", profile, "--replay", crowd, "--json").lines()[-1]
+    assert (line["beacon"], line["rssiDbm"]) == ("lobby", -70)
+
+
+def test_find_offers_a_list(crowd):
+    rows = pharos.checked("find", "--replay", crowd).out.splitlines()
+    assert [row.split()[1] for row in rows[1:]] == [
+        f"ibeacon:{UUID}-1-8", f"ibeacon:{UUID}-1-7", f"address:{address(3)}"]
+    assert '"Torch"' in rows[3]
+    listed, = pharos.checked("find", "--replay", crowd, "--json").lines()
+    assert [each["rssiDbm"] for each in listed["beacons"]] == [-60, -70, -80]
+    several = pharos.run("find", UUID, "--replay", crowd)
+    assert several.code == 64 and "2 beacons are meant" in several.err and f"{UUID}-1-7" in several.out
+    unknown = pharos.run("find", "Lamp", "--replay", crowd)
+    assert unknown.code == 64 and "no device sends it as its name" in unknown.err

@@ -4,6 +4,7 @@ import fcntl
 import json
 import math
 import os
+import pty
 import random
 import re
 import signal
@@ -11,6 +12,7 @@ import statistics
 import struct
 import subprocess
 import termios
+import time
 from pathlib import Path
 
 import pytest
@@ -151,7 +153,9 @@ def test_rounds_are_those_of_a_second_model(busy, seconds):
             if identity in powers:
                 distance = 10 ** ((powers[identity] - trimmed(levels)) / 20)
                 assert beacon["distanceM"] == pytest.approx(distance, abs=0.0051)
+                # The usual deviation of 6 dB counts as three levels.
                 spread = statistics.stdev(levels) if len(levels) > 1 else 0
+                spread = math.sqrt((3 * 36 + (len(levels) - 1) * spread ** 2) / (2 + len(levels)))
                 factor = 10 ** (math.sqrt(36 + spread ** 2 / len(levels)) / 20)
                 assert beacon["distanceHighM"] == pytest.approx(distance * factor, rel=0.001, abs=0.0051)
                 zone = "immediate" if distance < 0.5 else "near" if distance <= 4 else "far"
@@ -169,12 +173,14 @@ def test_intervals_and_shares_are_learned(busy):
         assert 0.45 < beacon["share"] <= 0.95, beacon
 
 
-def on_terminal(columns, *arguments):
+def on_terminal(columns, *arguments, **environment):
     """What a command has drawn on a terminal of so many columns."""
     reader, writer = os.openpty()
     fcntl.ioctl(writer, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("LC_")}
     process = subprocess.Popen([pharos.PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=writer,
-                               stderr=subprocess.DEVNULL)
+                               stderr=subprocess.DEVNULL,
+                               env=variables | {"TERM": "xterm", "LANG": "C.UTF-8"} | environment)
     os.close(writer)
     octets = b""
     with contextlib.suppress(OSError):
@@ -192,9 +198,87 @@ def drawn(text):
 @pytest.mark.parametrize("columns", [40, 80])
 def test_levels_are_seen_on_a_narrow_terminal(columns):
     lines = drawn(on_terminal(columns, "scan", "--adapter", "virtual", "--duration-s", "1"))
-    rows = [line for line in lines if line.startswith("ibeacon:")]
-    assert rows and all("-1-2" in row and " -38 " in row for row in rows), rows
+    places = [place for place, line in enumerate(lines) if line.startswith("ibeacon:")]
+    assert places and all(lines[place].endswith("-1-2") and " -38 " in lines[place + 1] for place in places), lines
     assert max(map(len, lines)) <= columns
+
+
+def test_eighty_columns_have_identity_distance_address_and_time():
+    lines = drawn(on_terminal(80, "scan", "--adapter", "virtual", "--duration-s", "1"))
+    identity = next(line for line in lines if line.startswith("ibeacon:"))
+    facts = lines[lines.index(identity) + 1]
+    assert re.fullmatch(rf"ibeacon:{UUID}-1-2", identity)
+    assert re.search(r"-38 +\S+ m \(\S+\) +\S+ s +([0-9A-F]{2}:){5}[0-9A-F]{2}", facts), facts
+    # The identity is what `find` takes.
+    assert "you have reached it" in pharos.checked("find", identity, "--adapter", "virtual", "--duration-s", "5").out
+
+
+@pytest.mark.parametrize("environment", [{"LC_ALL": "C"}, {"TERM": "dumb"}], ids=["C", "dumb"])
+@pytest.mark.parametrize("command", [
+    ["scan"], ["advertise", "ibeacon", "--uuid", UUID, "--major", "1", "--minor", "2", "--measured-power-dbm", "-59"],
+    ["find", f"ibeacon:{UUID}-1-9"]], ids=lambda words: words[0])
+def test_plain_terminals_get_plain_text(command, environment):
+    text = on_terminal(80, *command, "--adapter", "virtual", "--duration-s", "1", **environment)
+    assert text.isascii() and "\x1b" not in text and len(text) > 20, text
+
+
+def test_lines_into_a_pipe_do_not_wait(start):
+    scan = start(pharos.PROGRAM, "scan", "--adapter", "virtual")
+    scan.wait(lambda line: line.get("text", "").startswith("ibeacon:"), 60)
+    assert scan.process.poll() is None
+
+
+def pressed(columns, key, *arguments, resize=None):
+    """What a command has drawn until a key ended it, and its exit code."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.environ.update(TERM="xterm", LANG="C.UTF-8", LC_ALL="")
+        os.execv(pharos.PROGRAM, [pharos.PROGRAM, *arguments])
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    octets, has_resized, end = b"", resize is None, time.monotonic() + 60
+    with contextlib.suppress(OSError):
+        while time.monotonic() < end and (part := os.read(terminal, 1 << 16)):
+            octets += part
+            if not has_resized and b"ibeacon:" in octets:
+                fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, resize, 0, 0))
+                has_resized, octets = True, b""
+            elif has_resized and b"ibeacon:" in octets:
+                os.write(terminal, key)
+    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    os.close(terminal)
+    return octets.decode(), code
+
+
+def test_q_ends_a_scan():
+    text, code = pressed(80, b"q", "scan", "--adapter", "virtual")
+    assert code == 0 and "q quits" in text and text.rstrip().endswith("reports")
+
+
+def test_another_size_leaves_nothing_behind():
+    text, _ = pressed(120, b"q", "scan", "--adapter", "virtual", resize=60)
+    # Everything is cleared, because the terminal has moved the lines.
+    assert "\x1b[H\x1b[2J" in text, text
+
+
+def test_tags_are_classed_by_network(tmp_path):
+    def tag(number, data, rssi):
+        return (number * 1000, report(address(number), bytes.fromhex(data), rssi))
+
+    path = recording(tmp_path / "tags.btsnoop", [
+        tag(1, "07ff4c0012020001", -71), tag(2, "07ff4c0012020001", -60), tag(3, "0516aafe4011", -80),
+        tag(4, "04165afd01", -81), tag(5, "0303edfe", -82), tag(6, "04162cfe01", -83), tag(7, "03036ffd", -84),
+        tag(8, "05ff99040102" "05095275 7576".replace(" ", ""), -50), tag(9, "0a16d2fc40016102ca0900"[:20], -55)])
+    text = pharos.checked("scan", "--replay", path).out
+    assert ("devices of networks: Find My 2 (-60 dBm), Find Hub 1 (-80 dBm), SmartTag 1 (-81 dBm), Tile 1 (-82 dBm), "
+            "Fast Pair 1 (-83 dBm), Exposure Notification 1 (-84 dBm)") in text
+    assert not any(address(number) in text for number in range(1, 8)), text
+    assert '"Ruuv", Ruuvi' in text and "battery 97 %, temperature 25.06 °C" in text
+    round_ = pharos.checked("scan", "--replay", path, "--json", "--every-s", "1").lines()[0]
+    assert [each["network"] for each in round_["strangers"]["networks"]] == [
+        "find-my", "find-hub", "smarttag", "tile", "fast-pair", "exposure-notification"]
+    assert {each["manufacturer"] for each in round_["beacons"]} == {"Ruuvi", None}
+    reports = pharos.checked("scan", "--replay", path, "--json").lines()
+    assert [each["network"] for each in reports][6:] == ["exposure-notification", None, None]
 
 
 @pytest.mark.parametrize("columns", [40, 80])

@@ -61,4 +61,20 @@ import Testing
         trace.add(-50, at: Air.at(milliseconds: 3_600_000))
         #expect(trace.levels(until: Air.at(milliseconds: 3_600_000)).compactMap { $0 } == [-50])
     }
+
+    /// One report does not show how much levels differ.
+    @Test func aSingleLevelIsLessCertainThanForty() throws {
+        func distance(_ count: Int) throws -> DistanceEstimate {
+            var table = SightingTable()
+            for number in 0..<count {
+                table.hear(Air.iBeacon(1, 7), from: Air.sender(1), atMilliseconds: 200 * number, rssi: -65)
+            }
+            let estimate = table.tracks[0].distance(table.tracks[0].round, .init())
+            return try #require(estimate)
+        }
+        let (one, forty) = (try distance(1), try distance(40))
+        #expect(one.meters == forty.meters)
+        #expect(one.highMeters / one.lowMeters > 1.7 * forty.highMeters / forty.lowMeters)
+        #expect(abs(forty.highMeters / forty.meters - 2) < 0.05)
+    }
 }

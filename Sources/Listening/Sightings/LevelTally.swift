@@ -105,4 +105,17 @@ public struct LevelTally: Sendable {
         }
         return (sum / Double(count - 1)).squareRoot()
     }
+
+    /// The assumed standard deviation of single levels, in dB. Few levels do not show it, so the usual 6 dB of fading count
+    /// as much as three levels: a single level has 6 dB, and forty have nearly their own deviation.
+    public var packetDeviation: Double {
+        let own = standardDeviation ?? 0
+        let degrees = Double(max(0, count - 1))
+        return
+            ((Self.usualWeight * Self.usualDeviation * Self.usualDeviation + degrees * own * own)
+            / (Self.usualWeight + degrees)).squareRoot()
+    }
+
+    private static let usualDeviation = 6.0
+    private static let usualWeight = 3.0
 }

@@ -11,7 +11,8 @@ package struct BeaconChoice {
     /// The positions of the beacon in the table; `nil` for the strongest beacon.
     package let places: Set<Int>?
 
-    /// - Parameter beacon: An identity, or the name of a known beacon; `nil` for the strongest.
+    /// - Parameter beacon: The name of a known beacon, an identity with or without its kind, or an address; `nil` for the
+    ///   strongest beacon.
     package init(_ beacon: String?, _ known: KnownBeacons, _ clock: HearingClock) throws {
         guard let beacon else {
             table = known.table(clock)
@@ -21,7 +22,7 @@ package struct BeaconChoice {
         if known.names.contains(beacon) {
             table = known.table(clock, strangers: .counted)
             places = Set(known.beacons.indices.filter { known.beacons[$0].name == beacon })
-        } else if let identity = BeaconIdentity(beacon) {
+        } else if let identity = BeaconQuery.identity(beacon) {
             // A measured calibration counts for both names of the beacon.
             let same = known.beacons.first { $0.identity == identity }
             table = SightingTable(
@@ -30,8 +31,8 @@ package struct BeaconChoice {
         } else {
             throw Failure(
                 .usage,
-                "\(beacon): this is no identity such as ibeacon:UUID-1-2 or address:AA:BB:CC:DD:EE:FF, and no beacon of "
-                    + "--known has that name")
+                "\(beacon): this is no identity such as ibeacon:UUID-1-2 or AA:BB:CC:DD:EE:FF, and no beacon of --known "
+                    + "has that name")
         }
     }
 }
@@ -72,10 +73,16 @@ package struct BeaconSourceOptions: ParsableArguments {
         }
     }
 
-    /// - Parameter duration: The duration for an adapter, in microseconds.
-    package func open(_ known: KnownBeacons, duration: Int?) throws -> SightingSource {
+    /// - Parameters:
+    ///   - duration: The duration for an adapter, in microseconds.
+    ///   - isActive: Whether to ask for scan responses, which contain many names.
+    package func open(_ known: KnownBeacons, duration: Int?, isActive: Bool = false) throws -> SightingSource {
         if let replay { return try .recording(replay) }
         var options = SightingSource.Options(adapter: adapter)
+        if isActive {
+            let standard = ScanSettings.standard
+            options.settings = try ScanSettings(isActive: true, interval: standard.interval, window: standard.window)
+        }
         options.durationMicroseconds = duration
         options.virtualBeacons = known.virtualBeacons
         return try .live(options)

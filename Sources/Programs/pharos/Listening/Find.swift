@@ -9,16 +9,33 @@ struct Find: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "find", abstract: "Guide you to one beacon.",
         discussion: """
+            pharos find
+            pharos find lobby.json
+            pharos find C5:A1:CB:0C:56:13
+            pharos find --strongest
             pharos find lobby-north --known museum.json
             pharos find uid:8b0ca750095477cb3e77-000000000002 --turn
             pharos find lobby-north --known museum.json --map map.json
 
-            Prints "warmer" or "colder" only if the levels differ by more than chance. A distance is always an interval. \
+            Name the beacon as you know it: its name in --known, an identity as `pharos scan` prints it, an address, a UUID, \
+            the name that a device sends, or a profile. Without a beacon, or if several have the UUID or name, it listens for \
+            5 s and shows a list to choose from.
+
+            Prints "warmer" or "colder" only if the levels differ by more than chance (three standard errors). A distance is \
+            always an interval, which contains the true distance in 95 % of cases. \
             Stops when you reach the beacon, or with Ctrl-C.
             """)
 
-    @Argument(help: ArgumentHelp("The name of a known beacon, or an identity.", valueName: "beacon"))
-    var name: String
+    @Argument(
+        help: ArgumentHelp("The name, identity, address, UUID or profile of a beacon.", valueName: "beacon"),
+        completion: .file())
+    var beacon: String?
+
+    @Flag(help: "Take the strongest beacon, or the strongest of those with the given UUID or name.")
+    var strongest = false
+
+    @Flag(help: "Ask for scan responses, in which many devices send their names. Costs other devices' batteries.")
+    var active = false
 
     @OptionGroup var source: BeaconSourceOptions
 
@@ -38,14 +55,20 @@ struct Find: ParsableCommand {
             throw ValidationError(
                 "--turn needs an adapter for four times 4 s: leave out --replay and --duration-s.")
         }
+        if beacon != nil, strongest, beacon.map(BeaconQuery.identity) ?? nil != nil {
+            throw ValidationError("An identity is one beacon: leave out --strongest.")
+        }
+        if active, source.replay != nil { throw ValidationError("--replay reads a file: leave out --active.") }
         try options.check(with: source)
     }
 
     func run() throws {
-        let known = try KnownBeacons(source.known)
+        let file = beacon.flatMap { $0.hasSuffix(".json") || $0.contains("/") && Files.exists($0) ? $0 : nil }
+        let known = try KnownBeacons(source.known + (file.map { [$0] } ?? []))
         for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
-        if turn { return try findDirection(known) }
-        let feed = try source.open(known, duration: options.durationS)
+        guard let name = try choose(known, file) else { return }
+        if turn { return try findDirection(name, known) }
+        let feed = try source.open(known, duration: options.durationS, isActive: active)
         let listener = FindListener(
             try BeaconChoice(name, known, feed.clock), feed.clock, name: name, json: options.json,
             sound: options.sound)
@@ -57,7 +80,66 @@ struct Find: ParsableCommand {
     private static let words = ["ahead of where you began", "to the right", "behind", "to the left"]
     private static let quarterMicroseconds = 4_000_000
 
-    private func findDirection(_ known: KnownBeacons) throws {
+    /// Returns the name or identity of the beacon to find; `nil` after the list was printed, if nobody can choose.
+    private func choose(_ known: KnownBeacons, _ file: String?) throws -> String? {
+        let query: BeaconQuery
+        if let file {
+            let names = try KnownBeacons([file]).names
+            query = names.count == 1 ? .known(names.first ?? "") : .names(names)
+        } else {
+            query = beacon.map { BeaconQuery($0, known) } ?? .all
+        }
+        switch query {
+        case .known(let name): return name
+        case .identity: return beacon
+        case .pattern, .names, .localName, .all: break
+        }
+        let candidates = try search(query, known)
+        if let first = candidates.first, strongest || candidates.count == 1 && beacon != nil { return first.title }
+        if options.json {
+            Terminal.write(BeaconSearch.json(candidates).line + "\n")
+        } else {
+            Terminal.show(BeaconSearch.text(candidates))
+        }
+        if let chosen = ask(candidates) { return chosen.title }
+        guard let beacon else { return nil }
+        throw Failure(
+            .usage,
+            "\(TerminalText.line(beacon)): \(candidates.count) beacons are meant: name one of the list, or use --strongest"
+        )
+    }
+
+    private func search(_ query: BeaconQuery, _ known: KnownBeacons) throws -> [BeaconSearch.Candidate] {
+        if source.replay == "-" {
+            throw Failure(.usage, "Standard input can be read once: name one beacon by its identity or address.")
+        }
+        let feed = try source.open(known, duration: BeaconSearch.microseconds, isActive: active)
+        let search = BeaconSearch(query, known.table(feed.clock))
+        if Terminal.errorIsTerminal, source.replay == nil { Terminal.writeError("listening for 5 s\n") }
+        try feed.run(search)
+        let candidates = search.candidates
+        guard candidates.isEmpty else { return candidates }
+        let what = beacon.map(TerminalText.line) ?? "any beacon"
+        guard case .localName = query else {
+            throw Failure(.temporaryFailure, "\(what): nothing was received from it")
+        }
+        throw Failure(
+            .usage,
+            "\(what): this is no identity such as ibeacon:UUID-1-2 or AA:BB:CC:DD:EE:FF, no beacon of --known has that name, "
+                + "and no device sends it as its name" + (active ? "" : " (many send it only with --active)"))
+    }
+
+    /// Returns the beacon that the user chooses by its number; `nil` if there is no user.
+    private func ask(_ candidates: [BeaconSearch.Candidate]) -> BeaconSearch.Candidate? {
+        guard Terminal.inputIsTerminal, Terminal.errorIsTerminal else { return nil }
+        while true {
+            Terminal.writeError("number of the beacon (1...\(candidates.count)): ")
+            guard let line = readLine(), !line.isEmpty else { return nil }
+            if let number = Int(line), candidates.indices.contains(number - 1) { return candidates[number - 1] }
+        }
+    }
+
+    private func findDirection(_ name: String, _ known: KnownBeacons) throws {
         var result = FindTurn()
         for direction in 0..<FindTurn.directions {
             BeaconSourceOptions.prompt(direction == 0 ? "Hold the receiver in front of you" : "Turn right by a quarter")
@@ -79,8 +161,8 @@ struct Find: ParsableCommand {
                     ("confidence", .rounded(answer?.confidence)),
                 ]).line + "\n")
         }
-        guard let answer else { return Terminal.write("no direction found: the levels differ by less than chance\n") }
+        guard let answer else { return Terminal.show("no direction found: the levels differ by less than chance\n") }
         let percent = Int((answer.confidence * 100).rounded(.down))
-        Terminal.write("\(Self.words[answer.direction]), with \(percent) % confidence\n")
+        Terminal.show("\(Self.words[answer.direction]), with \(percent) % confidence\n")
     }
 }

@@ -1,0 +1,65 @@
+internal import BeaconFrames
+internal import BluetoothTypes
+package import Listener
+package import Sightings
+
+/// Words of a user that mean one beacon, or several.
+package enum BeaconQuery {
+    /// The name of a known beacon.
+    case known(String)
+    case identity(BeaconIdentity)
+    /// All beacons of a UUID or a namespace.
+    case pattern(RegionPattern)
+    /// The beacons of a file.
+    case names(Set<String>)
+    /// A device with this local name.
+    case localName(String)
+    /// Every beacon.
+    case all
+
+    /// Reads a name of `known`, an identity with or without its kind, an address with colons, dashes or neither, a UUID or
+    /// namespace alone, and otherwise a local name.
+    package init(_ text: String, _ known: KnownBeacons) {
+        if known.names.contains(text) {
+            self = .known(text)
+        } else if let identity = Self.identity(text) {
+            self = .identity(identity)
+        } else if let pattern = ["", "ibeacon:", "uid:"].lazy.compactMap({ RegionPattern($0 + text) }).first {
+            self = .pattern(pattern)
+        } else {
+            self = .localName(text)
+        }
+    }
+
+    /// Returns the identity that a text means; `nil` for any other text.
+    package static func identity(_ text: String) -> BeaconIdentity? {
+        if let identity = ["", "ibeacon:", "uid:"].lazy.compactMap({ BeaconIdentity($0 + text) }).first {
+            return identity
+        }
+        let rest = text.hasPrefix("address:") ? text.dropFirst(8) : text[...]
+        let digits = rest.filter { $0 != ":" && $0 != "-" }
+        let isSeparated = [17, 12].contains(rest.count)
+        guard isSeparated, digits.count == 12, let octets = try? FixedOctets<6>(hexadecimal: digits) else { return nil }
+        return .address(DeviceAddress(octets))
+    }
+
+    /// Returns whether the query means this beacon.
+    package func matches(_ track: BeaconTrack) -> Bool {
+        switch self {
+        case .known(let name): track.known?.name == name
+        case .identity(let identity): track.identity == identity
+        case .pattern(let pattern): track.identity.map(pattern.contains) ?? false
+        case .names(let names): track.known.map { names.contains($0.name) } ?? false
+        case .localName(let name): String(decoding: track.nameOctets, as: UTF8.self) == name
+        case .all: true
+        }
+    }
+
+    /// Whether the query may mean several beacons, so that it must be received before one is chosen.
+    package var needsSearch: Bool {
+        switch self {
+        case .known, .identity: false
+        case .pattern, .names, .localName, .all: true
+        }
+    }
+}
