@@ -62,15 +62,20 @@ import Testing
         }
 
         mutating func report(seconds: Int, isWalk: Bool = false) -> AuditReport {
-            auditor.end(0, at: HeardInstant(nanoseconds: UInt64(seconds) * 1_000_000_000))
             var model = SilenceModel()
+            return report(seconds: seconds, isWalk: isWalk, &model)
+        }
+
+        mutating func report(seconds: Int, isWalk: Bool = false, _ model: inout SilenceModel) -> AuditReport {
+            auditor.end(0, at: HeardInstant(nanoseconds: UInt64(seconds) * 1_000_000_000))
             return auditor.report(isWalk: isWalk, &model)
         }
     }
 
     /// Many beacons send a UID, and telemetry shortly after every tenth one.
-    @Test(arguments: [30, 61, 75, 120, 300], [0.0, 0.1, 0.25])
+    @Test(arguments: [9, 11, 30, 61, 75, 120, 300], [0.0, 0.1, 0.25])
     func telemetryAfterEveryTenthFrameIsJudgedByItself(_ seconds: Int, _ loss: Double) {
+        var model = SilenceModel()
         for seed in UInt64(1)...12 {
             var air = Air(Self.beacon(interval: 300, telemetry: 3000), seed: seed)
             let offset = 50_000 + air.share() * 100_000
@@ -84,8 +89,10 @@ import Testing
                 frame += 1
                 at += 300_000 + air.share() * 10_000
             }
-            let report = air.report(seconds: seconds)
+            let report = air.report(seconds: seconds, &model)
             for audit in report.advertisements {
+                // Three of three frames may be lost.
+                if seconds < 15, audit.heard == 0 { continue }
                 #expect(audit.verdicts == [.ok], "seed \(seed): \(audit.expected.type): \(audit.reasons)")
             }
         }
@@ -143,7 +150,7 @@ import Testing
     }
 
     @Test func aWalkNamesTheWorstFirstAndTheSilentOnesInOneLine() throws {
-        let beacons = (0..<4).map { number in
+        let beacons = (UInt8(0)..<4).map { number in
             let identity = BeaconIdentity.eddystoneUID(
                 namespace: Self.namespace, instance: FixedOctets(repeating: number))
             return ExpectedBeacon(

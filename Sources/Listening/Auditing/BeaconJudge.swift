@@ -296,9 +296,8 @@ struct BeaconJudge {
         let free = model.clearShare(radios: radios, interval: interval, octets: octets)
         let due = isLong ? rest : owed
         let received = heard + Double(lostReports)
-        // The margin is two standard deviations, so that a short audit does not call a beacon weak by chance.
-        let isWeak =
-            received < 0.5 * free * due || received + due.squareRoot() < Self.weakShare * free * due
+        // The margin is two standard deviations, so that few events do not make a beacon weak by chance.
+        let isWeak = received + due.squareRoot() < Self.weakShare * free * due
         if isWeak {
             let collisions = max(0, Int(((1 - free) * 100).rounded()))
             audits[index].add(

@@ -122,7 +122,9 @@ struct RadioRhythm: Sendable {
         }
         // If both explanations hold for all, either can be used.
         let isGood = alone.allSatisfy { !$0.isWrong && !$0.isMixed }
-        return isApart || isGood && inTurn.contains(where: \.isWrong) ? alone : inTurn
+        if isApart || isGood && inTurn.contains(where: \.isWrong) { return alone }
+        // Few events prove no wrong interval.
+        return members.indices.map { members[$0].fold == nil && inTurn[$0].isWrong ? alone[$0] : inTurn[$0] }
     }
 
     private static func judgeAlone(_ members: [Member]) -> [Judgement] {

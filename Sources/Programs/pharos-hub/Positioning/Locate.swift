@@ -196,7 +196,7 @@ final class LocatePrinter: RunConsumer {
     private var session: String?
     private var nextMicroseconds: Int?
     private var errors: [Double] = []
-    private var drawn = 0
+    private var block = LiveBlock()
 
     init(_ locator: RunLocator, everyMicroseconds: Int?, truth: RunTruth?, form: Form) {
         self.locator = locator
@@ -233,16 +233,15 @@ final class LocatePrinter: RunConsumer {
     }
 
     private func draw(_ instant: LocatedInstant) {
-        let floor = TerminalFloor.text(instant, on: locator.map, columns: min(100, Terminal.columns), rows: 24)
-        let text = floor + instant.text(on: locator.map) + "\n"
-        let back = drawn > 0 ? "\u{1B}[\(drawn)A\u{1B}[J" : ""
-        drawn = text.count { $0 == "\n" }
-        Terminal.write(back + text)
+        let (columns, rows) = (min(100, Terminal.columns), max(4, min(24, Terminal.rows - 2)))
+        let text = TerminalFloor.text(instant, on: locator.map, columns: columns, rows: rows)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        block.draw(lines.dropLast(lines.last == "" ? 1 : 0) + [instant.text(on: locator.map)])
     }
 
     func say(_ sentence: String, isWarning: Bool) {
         guard isWarning else { return }
-        drawn = 0
+        block = LiveBlock()
         Terminal.writeError("pharos: \(sentence)\n")
     }
 

@@ -264,7 +264,7 @@ final class ScanOutput {
         _ table: SightingTable, _ now: HeardInstant, width: Int = .max, rows limit: Int = .max
     ) -> String {
         let places = rows(table, heardInRound: form == .rounds)
-        let others = others(table, now)
+        let others = others(table, now, width)
         guard !places.isEmpty || !others.isEmpty else {
             return source.counts.reports == 0
                 ? "nothing received yet\n" : "none of the selected beacons was received yet\n"
@@ -275,6 +275,7 @@ final class ScanOutput {
             ScanRow(table.tracks[place], now, rule, isPresenceOnly: source.isPresenceOnly)
         }
         var lines: [String] = []
+        if rows.isEmpty, !table.keepsStrangers { lines.append("none of the selected beacons was received yet") }
         if !rows.isEmpty {
             let layout = ScanTable.lines(rows, width: width, limit: room)
             lines = layout.lines
@@ -284,14 +285,22 @@ final class ScanOutput {
     }
 
     /// Returns a line about the devices of networks, and one about the beacons that are not listed.
-    private func others(_ table: SightingTable, _ now: HeardInstant) -> [String] {
+    private func others(_ table: SightingTable, _ now: HeardInstant, _ width: Int) -> [String] {
         var lines: [String] = []
         let networks = table.networks.summaries(until: now)
         if !networks.isEmpty, filter.isEmpty {
-            let parts = networks.map { summary in
-                "\(summary.network.title) \(summary.addresses)" + (summary.strongest.map { " (\($0) dBm)" } ?? "")
+            var line = "devices of networks:"
+            for (index, summary) in networks.enumerated() {
+                let part =
+                    " \(summary.network.title) \(summary.addresses)" + (summary.strongest.map { " (\($0) dBm)" } ?? "")
+                    + (index < networks.count - 1 ? "," : "")
+                if line.count + part.count > width {
+                    lines.append(line)
+                    line = " "
+                }
+                line += part
             }
-            lines.append("devices of networks: " + parts.joined(separator: ", "))
+            lines.append(line)
         }
         if !table.keepsStrangers, table.counts.strangers > 0 {
             lines.append("\(table.counts.strangers) reports of other beacons (show them with --strangers)")
