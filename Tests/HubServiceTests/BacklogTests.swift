@@ -76,7 +76,7 @@ import Testing
                     inside.formSymmetricDifference([beacon])
                     happened.append(id)
                 case 2:
-                    for each in ledger.waiting(for: EventLedger.broker, limit: 2, after: sent.last ?? 0) {
+                    for each in ledger.waiting(for: EventLedger.broker, limit: 2, after: sent.last ?? 0) ?? [] {
                         broker.take(each.event)
                         sent.append(each.sequence)
                     }
@@ -91,7 +91,7 @@ import Testing
             path = next
         }
         let ledger = open(path)
-        for each in ledger.waiting(for: EventLedger.broker, limit: .max) {
+        for each in ledger.waiting(for: EventLedger.broker, limit: .max) ?? [] {
             broker.take(each.event)
             ledger.settle(each.sequence, for: EventLedger.broker)
         }
@@ -126,7 +126,7 @@ import Testing
         #expect(ledger.waitingCount(for: EventLedger.broker) == minutes * 3)
         // The broker is back, and its acknowledgements get lost now and then.
         var (broker, sightings, chance) = (Broker(), [String](), Chance(state: 1))
-        while case let some = ledger.waiting(for: EventLedger.broker, limit: 64), !some.isEmpty {
+        while let some = ledger.waiting(for: EventLedger.broker, limit: 64), !some.isEmpty {
             for each in some { broker.take(each.event) }
             for each in some.prefix(chance.below(some.count + 1)) {
                 ledger.settle(each.sequence, for: EventLedger.broker)

@@ -72,4 +72,35 @@ import Testing
         outbox.append([message(1)])
         #expect(outbox.countInMemory == 1 && outbox.takeNotices().first?.isWarning == true)
     }
+
+    @Test func aClockThatIsSetMakesNoMessageOlder() throws {
+        let folder = try TemporaryFolder()
+        var limits = Outbox.Limits()
+        limits.age = 7 * 86_400_000_000
+        let second: Int64 = 1_000_000
+        func reading(_ wall: Int64, _ boot: Int64) -> WallClockSteps.Reading {
+            .init(wall: wall * second, boot: UInt64(boot) * 1_000_000_000)
+        }
+        func note(_ time: Int64) -> Outbox.Message { .init(topic: "a", text: "\(time)", time: time * second) }
+        // Of an earlier start of the machine, and of an earlier run since this start.
+        do {
+            let outbox = Outbox(path: folder.place("s"), of: "messages", limits: limits, at: reading(50, 50))
+            outbox.append([note(50)], at: reading(50, 50))
+        }
+        do {
+            let outbox = Outbox(path: folder.place("s"), of: "messages", limits: limits, at: reading(1010, 10))
+            outbox.append([note(1010)], at: reading(1010, 10))
+        }
+        let outbox = Outbox(path: folder.place("s"), of: "messages", limits: limits, at: reading(1020, 20))
+        outbox.append([note(1020)], at: reading(1020, 20))
+        // The clock is set after 8 s, and a message has waited in memory since then.
+        let now: Int64 = 1_800_000_000
+        outbox.append([note(1022), note(now)], at: reading(now, 30))
+        #expect(outbox.first(9).map { $0.message.time / second } == [now - 20, now - 10, now + 2 - 10, now])
+        #expect(outbox.dropped == 1)
+        // Back again.
+        outbox.append([note(2000)], at: reading(2000, 40))
+        #expect(outbox.first(9).map { $0.message.time / second } == [1970, 1980, 1982, 1990, 2000])
+        #expect(outbox.dropped == 1)
+    }
 }

@@ -81,6 +81,10 @@ static inline int pharos_rename(int directory, const char *name, const char *oth
 
 // memfd_create(2): an unnamed file in memory that is closed on exec. The C library declares it only with _GNU_SOURCE.
 static inline int pharos_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, 1u); }
+
+// flock(2) with LOCK_EX | LOCK_NB. In Swift, the structure of the same name hides the function.
+static inline int pharos_lock_file(int file) { return (int)syscall(SYS_flock, file, 2 | 4); }
+
 static const int PHAROS_O_PATH = 010000000;
 static const int PHAROS_AT_FDCWD = -100, PHAROS_AT_REMOVEDIR = 0x200;
 

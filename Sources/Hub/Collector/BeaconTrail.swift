@@ -146,6 +146,15 @@ struct BeaconTrail: Sendable {
         settling = time + SightingCollector.deadAfter
     }
 
+    /// Changes all times by so many milliseconds, because the clock was set.
+    mutating func shift(by milliseconds: Int) {
+        since = since.map { $0 + milliseconds }
+        lastHeard = lastHeard.map { $0 + milliseconds }
+        settling = settling.map { $0 + milliseconds }
+        lastUpdate += milliseconds
+        hearers = hearers.mapValues { $0 + milliseconds }
+    }
+
     /// Ends a second, and returns the changes.
     mutating func endSecond(_ now: ReceiverStates, _ workspace: inout CellWorkspace) -> [Change] {
         defer { sounds.removeAll(keepingCapacity: true) }

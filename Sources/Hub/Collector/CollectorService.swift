@@ -1,11 +1,13 @@
 internal import Configuration
-internal import LinuxHost
+public import LinuxHost
 public import Store
 
 /// Takes the lines of receivers, writes the changes to the databases, and returns them.
 ///
-/// Each step has this order: the ``SightingCollector`` finds the changes, the `EventLedger` and the `SiteUploader`
-/// write them, the caller prints them, ``publish(to:)`` publishes them, and ``rest()`` writes the state file.
+/// Each step has this order: the ``SightingCollector`` finds the changes, the `EventLedger` writes them together with the
+/// channels that must receive them, the caller prints them and calls ``settlePrinted()``, ``publish(to:)`` publishes them,
+/// and ``rest()`` writes the state file. PostgreSQL gets them from the ledger. So an event that is in the history is
+/// delivered, or waits for delivery: ``takeUnprinted()`` returns the events that an earlier run has not printed.
 public final class CollectorService {
     /// The current state.
     public private(set) var collector: SightingCollector
@@ -20,6 +22,8 @@ public final class CollectorService {
     private var hasChanged = false
     private var nextState: UInt64 = 0
     private var stateFails = false
+    private var clock: WallClockSteps
+    private var hasUnprinted = false
 
     /// Sightings are written after this number of lines, and by ``rest()``.
     private static let linesBetween = 1000
@@ -31,11 +35,13 @@ public final class CollectorService {
     /// - Parameters:
     ///   - rooms: The rooms of the same file.
     ///   - state: The path of the state file.
-    ///   - ledger: The database on this machine; `nil` for none.
+    ///   - ledger: The database on this machine; `nil` for none. If `uploader` exists, it must have the same one.
+    ///   - reading: The time now.
     public init(
         _ file: CollectorFile, _ rooms: RoomPlan, state: String, ledger: EventLedger? = nil,
-        uploader: SiteUploader? = nil
+        uploader: SiteUploader? = nil, at reading: WallClockSteps.Reading = .now()
     ) {
+        clock = WallClockSteps(reading)
         collector = SightingCollector(file, rooms)
         collector.keepsSightings = ledger != nil || uploader != nil
         self.rooms = rooms
@@ -57,13 +63,15 @@ public final class CollectorService {
     /// - Parameters:
     ///   - receiver: The receiver, for lines that do not name it.
     ///   - arrival: The time of arrival, in milliseconds since 1970.
+    ///   - isLive: As for ``SightingCollector/take(_:from:arrival:isLive:goesOn:)``.
     ///   - goesOn: As for ``SightingCollector/advance(to:goesOn:)``.
     /// - Returns: the changes.
     public func take(
-        _ line: ReceiverLine, from receiver: String?, arrival: Int, goesOn: () -> Bool = { true }
+        _ line: ReceiverLine, from receiver: String?, arrival: Int, isLive: Bool = false,
+        goesOn: () -> Bool = { true }
     ) -> [SightingCollector.Event] {
         resume(at: line.unixMilliseconds ?? arrival)
-        let events = collector.take(line, from: receiver, arrival: arrival, goesOn: goesOn)
+        let events = collector.take(line, from: receiver, arrival: arrival, isLive: isLive, goesOn: goesOn)
         linesSinceKept += 1
         if !events.isEmpty || linesSinceKept >= Self.linesBetween { keep(events) }
         return events
@@ -78,14 +86,18 @@ public final class CollectorService {
         return events
     }
 
-    /// Starts again if the wall clock was set back. Beacons that are present stay present.
+    /// Changes all times if this machine's clock was set: a time is a label, and the clock that counts from the start of
+    /// the machine measures.
     ///
-    /// - Parameter time: Now, in milliseconds since 1970.
-    /// - Returns: whether it was set back.
-    public func follow(clock time: Int) -> Bool {
-        guard collector.follow(clock: time) else { return false }
+    /// - Parameter reading: The time now.
+    /// - Returns: whether the clock was set.
+    public func follow(_ reading: WallClockSteps.Reading) -> Bool {
+        guard let step = clock.step(until: reading) else { return false }
+        keep([])
+        collector.shift(by: Int(step / 1000))
+        let seconds = Double(abs(step) / 100_000) / 10
         notices.append(
-            Notice("the clock was set back; rooms are found again from new reports", isWarning: true))
+            Notice("the clock was set \(step > 0 ? "forward" : "back") by \(seconds) s", isWarning: false))
         return true
     }
 
@@ -129,10 +141,26 @@ public final class CollectorService {
         linesSinceKept = 0
         hasChanged = hasChanged || !events.isEmpty
         guard ledger != nil || uploader != nil else { return }
-        let records = events.filter { $0.beacon != nil }.map(\.record)
         let sightings = collector.takeSightings()
+        let channels = [EventLedger.lines] + (uploader == nil ? [] : [EventLedger.site])
+        let records = events.filter { $0.beacon != nil }.map { $0.record(for: channels) }
+        hasUnprinted = hasUnprinted || !records.isEmpty
         ledger?.record(records, sightings)
-        uploader?.add(records.map(\.event), sightings)
+        uploader?.add(ledger == nil ? records.map(\.event) : [], sightings)
+    }
+
+    /// Records that the events that were returned so far are printed.
+    public func settlePrinted() {
+        guard hasUnprinted else { return }
+        hasUnprinted = false
+        ledger?.settleAll(for: EventLedger.lines)
+    }
+
+    /// Returns the events of an earlier run that it has not printed, the oldest first, as JSON.
+    public func takeUnprinted() -> [String] {
+        let events = ledger?.waiting(for: EventLedger.lines, limit: EventLedger.eventLimit) ?? []
+        hasUnprinted = hasUnprinted || !events.isEmpty
+        return events.map(\.event.json)
     }
 
     /// Publishes the state of each beacon, at once if something has changed.
@@ -152,7 +180,8 @@ public final class CollectorService {
     ///
     /// - Parameter isHurried: As for `SiteUploader.finish(isHurried:)`.
     public func close(isHurried: Bool) {
-        ledger?.finish()
+        let left = ledger?.finish() ?? []
+        uploader?.add(left.filter { $0.channels.contains(EventLedger.site) }.map(\.event), [])
         uploader?.finish(isHurried: isHurried)
         writeState(isLast: true)
     }
@@ -180,9 +209,15 @@ public final class CollectorService {
     }
 }
 
+/// The channels of a collector's ledger.
+extension EventLedger {
+    /// Lines on standard output.
+    static let lines = "lines"
+}
+
 extension SightingCollector.Event {
     /// The event for the databases, with its effect on where the beacon is.
-    fileprivate var record: EventStore.Record {
+    fileprivate func record(for channels: [String]) -> EventStore.Record {
         let name = beacon ?? ""
         let time = Int64(unixMilliseconds) * 1000
         let stay = EventStore.Presence(
@@ -190,6 +225,6 @@ extension SightingCollector.Event {
         return EventStore.Record(
             EventStore.Event(
                 id: id, time: time, kind: kind.rawValue, zone: place, beacon: name, json: json.line),
-            kind == .exit ? .nowhere(beacon: name) : .only(stay))
+            kind == .exit ? .nowhere(beacon: name) : .only(stay), for: channels)
     }
 }

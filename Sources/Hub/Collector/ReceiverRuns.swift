@@ -10,6 +10,8 @@ struct ReceiverRuns: Sendable {
         case again
         /// The batch is from before the receiver's machine started, so its time is not known.
         case timeless
+        /// The batch is from a time that has not come yet.
+        case ahead
     }
 
     private struct Run {
@@ -57,10 +59,13 @@ struct ReceiverRuns: Sendable {
     mutating func take(_ number: ReceiverLine.Number, arrival: Int) -> Verdict {
         if let place = runs.firstIndex(where: { $0.boot == number.boot }) {
             guard !runs[place].has(number.sequence) else { return .again }
-            let isNewest = place == runs.count - 1 || !isOld(number, arrival)
+            let time =
+                place == runs.count - 1 || !isOld(number, arrival)
+                ? runs[place].clock.unixMilliseconds(number.bootMilliseconds, arrival: arrival)
+                : runs[place].clock.believed(number.bootMilliseconds)
+            guard let time, time <= arrival + BootClock.step else { return .ahead }
             runs[place].note(number, arrival: arrival)
-            if isNewest { return .at(runs[place].clock.unixMilliseconds(number.bootMilliseconds, arrival: arrival)) }
-            return .at(runs[place].clock.believed(number.bootMilliseconds) ?? arrival)
+            return .at(time)
         }
         if isOld(number, arrival), let current = runs.last {
             // Two runs after one start of the machine have the same clock.
@@ -85,6 +90,14 @@ struct ReceiverRuns: Sendable {
         return .at(time)
     }
 
+    /// Changes all times by so many milliseconds, because this machine's clock was set.
+    mutating func shift(by milliseconds: Int) {
+        for place in runs.indices {
+            runs[place].arrival += milliseconds
+            runs[place].clock.shift(by: milliseconds)
+        }
+    }
+
     /// Whether a batch is from an earlier run than the current one.
     private func isOld(_ number: ReceiverLine.Number, _ arrival: Int) -> Bool {
         guard let current = runs.last, current.boot != number.boot, arrival - current.arrival < Self.handover else {
@@ -97,26 +110,53 @@ struct ReceiverRuns: Sendable {
 
 /// Converts the uptime of a receiver's machine into this machine's time. Lines need time to arrive, so the smallest
 /// difference is the best estimate.
+///
+/// Batches that were kept for hours arrive hours late, and tell nothing of the clock. Another difference is believed when
+/// five batches in a row, over 3 s, agree on it.
 struct BootClock: Sendable {
     /// The smallest difference of each of the last minutes, the newest last.
     private var differences: [(minute: Int, least: Int)] = []
+    /// Batches in a row that agree on another difference.
+    private var other: (first: Int, least: Int, batches: Int, since: Int)?
     /// The number of minutes that are used.
     static let minutes = 5
-    /// Clocks do not drift by more than this in a few minutes, in milliseconds.
+    /// Clocks do not drift by more than this in a few minutes, and differences that agree differ by at most this, in
+    /// milliseconds.
     static let drift = 1000
+    /// A single batch may make the difference smaller by this, in milliseconds.
+    static let step = 12_000
+    /// Another difference is believed after so many batches over so many milliseconds.
+    static let agreement = (batches: 5, milliseconds: 3000)
 
-    /// Takes the uptime of a batch, and returns its time.
+    /// Takes the uptime of a batch, and returns its time. A batch is from the future if its time is after `arrival`.
     ///
     /// - Parameter arrival: The time of arrival, in milliseconds since 1970.
     mutating func unixMilliseconds(_ bootMilliseconds: Int, arrival: Int) -> Int {
         let (minute, difference) = (arrival / 60_000, arrival - bootMilliseconds)
+        let least = differences.map(\.least).min() ?? difference
+        if (-Self.step...Self.drift).contains(difference - least) {
+            other = nil
+            note(difference, minute)
+        } else if let found = other, abs(difference - found.first) <= Self.drift {
+            let (least, batches) = (min(found.least, difference), found.batches + 1)
+            other = (found.first, least, batches, found.since)
+            if batches >= Self.agreement.batches, arrival - found.since >= Self.agreement.milliseconds {
+                (differences, other) = ([], nil)
+                note(least, minute)
+            }
+        } else {
+            other = (difference, difference, 1, arrival)
+        }
+        return believed(bootMilliseconds) ?? arrival
+    }
+
+    private mutating func note(_ difference: Int, _ minute: Int) {
         if let last = differences.last, last.minute == minute {
             differences[differences.count - 1].least = min(last.least, difference)
         } else {
             differences.append((minute, difference))
         }
-        forget(before: minute - Self.minutes)
-        return believed(bootMilliseconds) ?? arrival
+        differences.removeAll { $0.minute <= minute - Self.minutes }
     }
 
     /// The time by the differences so far; `nil` before the first one.
@@ -124,19 +164,9 @@ struct BootClock: Sendable {
         differences.map(\.least).min().map { bootMilliseconds + $0 }
     }
 
-    /// Removes old differences. Batches that were kept for hours arrive hours late, and are ignored. But if all batches
-    /// of several minutes are equally late, this machine's clock was set.
-    private mutating func forget(before minute: Int) {
-        let fresh = differences.filter { $0.minute > minute }
-        guard let low = fresh.map(\.least).min(), let high = fresh.map(\.least).max(),
-            let old = differences.filter({ $0.minute <= minute }).map(\.least).min()
-        else { return }
-        let isDrift = low <= old + Self.drift
-        let wasSet = fresh.count >= Self.minutes && high - low <= Self.drift
-        if isDrift || wasSet {
-            differences = fresh
-        } else {
-            differences = [(minute, old)] + fresh
-        }
+    /// Changes all times by so many milliseconds, because this machine's clock was set.
+    mutating func shift(by milliseconds: Int) {
+        differences = differences.map { ($0.minute + milliseconds / 60_000, $0.least + milliseconds) }
+        other = nil
     }
 }

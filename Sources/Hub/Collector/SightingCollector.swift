@@ -6,8 +6,9 @@ public import Store
 
 /// Combines the lines of all receivers of a site: which beacons are present, in which room, and with which probability.
 ///
-/// Time is that of the lines, in milliseconds since 1970, and advances second by second. A receiver that sends nothing
-/// for 15 s, or reports that it is deaf, is dead. The silence of a dead receiver, and of one that receives nothing, is
+/// Time is that of the lines, in milliseconds since 1970, and advances second by second. No single line changes it by
+/// much: lines that leap ahead wait until three of them agree. A receiver that sends nothing for 15 s, or reports that it
+/// is deaf, is dead. The silence of a dead receiver, and of one that receives nothing, is
 /// ignored; beacons that only it could hear become unknown.
 public struct SightingCollector: Sendable {
     public let file: CollectorFile
@@ -22,6 +23,15 @@ public struct SightingCollector: Sendable {
     public private(set) var counts = Counts()
     /// The start of the current second; `nil` before the first line.
     private var start: Int?
+    /// False until a second line, or the machine's clock, agrees with the time of the first line.
+    private var isTimeAgreed = false
+    private var leaping = LeapingLines()
+    /// Lines before the first one, while the time is not agreed.
+    private var earlier = LeapingLines()
+    /// The sum of all calls of ``shift(by:)``, in milliseconds.
+    private var shifted = 0
+    /// The beacons of an earlier run, until the time is agreed.
+    private var resumed: [Stay] = []
     private var strangers: Set<String> = []
     /// Whether sightings are kept for ``takeSightings()``.
     public var keepsSightings = false
@@ -54,7 +64,7 @@ public struct SightingCollector: Sendable {
         public var late = 0
         /// Lines of receivers that the file does not name.
         public var unknownReceivers = 0
-        /// Lines whose clock is more than a day ahead.
+        /// Lines with a time that other lines contradict.
         public var wrongClocks = 0
         /// Beacons without a name, if they are only counted.
         public var strangers = 0
@@ -96,8 +106,8 @@ public struct SightingCollector: Sendable {
     public static let deadAfter = 15_000
     /// Lines that are older than the current second by more than this are too late for presence, in milliseconds.
     public static let lateness = 2000
-    /// Lines whose clock is ahead by more than this are ignored, in milliseconds.
-    static let jump = 86_400_000
+    /// A line is live if its time differs from its arrival by at most this, in milliseconds.
+    public static let liveMilliseconds = 60_000
     /// After this number of empty seconds nothing changes any more.
     static let quiet = 400
     /// The largest number of beacons.
@@ -123,10 +133,12 @@ public struct SightingCollector: Sendable {
     /// - Parameters:
     ///   - name: The receiver, for lines that do not name it.
     ///   - arrival: The time of arrival in milliseconds since 1970, for lines without a time.
+    ///   - isLive: True if `arrival` is the time of this machine's clock. Then a line that agrees with it needs no other
+    ///     line that agrees, and a line of the near future has a fast clock, so that its arrival is its time.
     ///   - goesOn: As for ``advance(to:goesOn:)``.
     /// - Returns: the changes in the seconds before the line.
     public mutating func take(
-        _ line: ReceiverLine, from name: String?, arrival: Int, goesOn: () -> Bool = { true }
+        _ line: ReceiverLine, from name: String?, arrival: Int, isLive: Bool = false, goesOn: () -> Bool = { true }
     ) -> [Event] {
         counts.lines += 1
         guard let receiver = (line.receiver ?? name).flatMap({ receiverNumbers[$0] }) else {
@@ -134,6 +146,7 @@ public struct SightingCollector: Sendable {
             return []
         }
         var time = line.unixMilliseconds ?? arrival
+        if isLive, (1...Self.liveMilliseconds).contains(time - arrival) { time = arrival }
         if let number = line.number {
             switch receivers[receiver].runs.take(number, arrival: time) {
             case .again:
@@ -142,14 +155,95 @@ public struct SightingCollector: Sendable {
             case .timeless:
                 counts.late += 1
                 return []
+            case .ahead:
+                counts.wrongClocks += 1
+                return []
             case .at(let moment): time = moment
             }
         }
-        if let start, time > start + Self.jump {
-            counts.wrongClocks += 1
-            return []
+        let timed = TimedLine(line: line, receiver: receiver, time: time)
+        let isCertain =
+            isLive ? abs(time - arrival) <= Self.liveMilliseconds : line.unixMilliseconds == nil
+        return follow(timed, isCertain: isCertain, goesOn)
+    }
+
+    /// Takes a line if its time is possible.
+    ///
+    /// - Parameter isCertain: True if its time is known from a clock and not only from the line.
+    private mutating func follow(_ line: TimedLine, isCertain: Bool, _ goesOn: () -> Bool) -> [Event] {
+        guard let start else {
+            isTimeAgreed = isCertain
+            return use(line, goesOn)
         }
-        let events = advance(to: time, goesOn: goesOn)
+        if !isTimeAgreed {
+            if let events = agree(line, start, isCertain: isCertain, goesOn) { return events }
+        }
+        guard line.time > start + LeapingLines.step, !isCertain else {
+            // Lines that come late contradict nothing.
+            if line.time >= start - LeapingLines.step { counts.wrongClocks += leaping.take().count }
+            return use(line, goesOn)
+        }
+        counts.wrongClocks += leaping.add(line)
+        guard leaping.agree else { return [] }
+        return useLeapingLines(goesOn)
+    }
+
+    /// Finds the time while only one line is known, whose clock may be wrong.
+    ///
+    /// - Returns: the changes if the line is taken or waits; `nil` if it is taken as any other line.
+    private mutating func agree(
+        _ line: TimedLine, _ start: Int, isCertain: Bool, _ goesOn: () -> Bool
+    ) -> [Event]? {
+        func agrees(_ other: TimedLine) -> Bool { abs(other.time - line.time) <= LeapingLines.step }
+        if isCertain || abs(line.time - start) <= LeapingLines.step {
+            counts.wrongClocks += earlier.take().count
+            (isTimeAgreed, resumed) = (true, [])
+            return nil
+        }
+        // A batch that comes late is no evidence.
+        guard line.line.unixMilliseconds != nil else { return nil }
+        if let other = (leaping.lines + earlier.lines).first(where: agrees) {
+            startAgain(without: leaping.lines.count + earlier.lines.count)
+            isTimeAgreed = true
+            return use(other, goesOn) + use(line, goesOn)
+        }
+        guard line.time < start else { return nil }
+        counts.wrongClocks += earlier.add(line)
+        guard earlier.agree else { return [] }
+        let lines = earlier.take()
+        startAgain(without: leaping.lines.count + 1)
+        isTimeAgreed = true
+        return lines.enumerated().flatMap { place, line in
+            place == 0 ? use(line, goesOn) : follow(line, isCertain: false, goesOn)
+        }
+    }
+
+    /// Takes the waiting lines, the first one at once. The others may leap from there.
+    private mutating func useLeapingLines(_ goesOn: () -> Bool) -> [Event] {
+        let lines = leaping.take()
+        isTimeAgreed = true
+        var events: [Event] = []
+        for (place, line) in lines.enumerated() {
+            events += place == 0 ? use(line, goesOn) : follow(line, isCertain: false, goesOn)
+        }
+        return events
+    }
+
+    /// Forgets everything but the counts and the beacons that ``resume(_:at:)`` has named.
+    ///
+    /// - Parameter wrong: The number of lines with a wrong clock so far.
+    private mutating func startAgain(without wrong: Int) {
+        var new = SightingCollector(file, plan)
+        (new.counts, new.strangers) = (counts, strangers)
+        (new.keepsSightings, new.resumed) = (keepsSightings, resumed)
+        new.counts.wrongClocks += wrong
+        self = new
+    }
+
+    private mutating func use(_ timed: TimedLine, _ goesOn: () -> Bool) -> [Event] {
+        let (line, receiver, time) = (timed.line, timed.receiver, timed.time)
+        if !resumed.isEmpty, trails.isEmpty { restore(at: time) }
+        let events = pass(to: time, goesOn)
         if let start, time < start - Self.lateness {
             counts.late += 1
             note(line, receiver, at: time, isLate: true)
@@ -159,7 +253,7 @@ public struct SightingCollector: Sendable {
         receivers[receiver].lastLine = max(receivers[receiver].lastLine ?? time, time)
         receivers[receiver].hasSpoken = true
         if let isListening = line.isListening { receivers[receiver].isDeaf = !isListening }
-        if line.provesReception { receivers[receiver].clock.receive(at: Self.instant(time)) }
+        if line.provesReception { receivers[receiver].clock.receive(at: instant(time)) }
         for heard in line.beacons { take(heard, from: receiver) }
         return events
     }
@@ -242,7 +336,12 @@ public struct SightingCollector: Sendable {
     ///
     /// - Parameter time: Now, in milliseconds since 1970. Later stays are ignored.
     public mutating func resume(_ stays: [Stay], at time: Int) {
-        for stay in stays where stay.since <= time && numbers[stay.beacon] == nil && trails.count < Self.limit {
+        resumed = stays
+        restore(at: time)
+    }
+
+    private mutating func restore(at time: Int) {
+        for stay in resumed where stay.since <= time && numbers[stay.beacon] == nil && trails.count < Self.limit {
             numbers[stay.beacon] = trails.count
             let known = described[stay.beacon]
             var trail = BeaconTrail(
@@ -265,9 +364,9 @@ public struct SightingCollector: Sendable {
 
     // MARK: Time
 
-    /// A time in milliseconds since 1970 as a moment of a receiver's clock.
-    private static func instant(_ time: Int) -> HeardInstant {
-        HeardInstant(nanoseconds: 0).advanced(byMicroseconds: time * 1000)
+    /// A time in milliseconds since 1970 as a moment of the receivers' clocks, which are never set.
+    private func instant(_ time: Int) -> HeardInstant {
+        HeardInstant(nanoseconds: 0).advanced(byMicroseconds: (time - shifted) * 1000)
     }
 
     /// Ends every second that is over by `time`.
@@ -276,6 +375,11 @@ public struct SightingCollector: Sendable {
     ///   left out, so that a process can end when it is asked to.
     /// - Returns: the changes.
     public mutating func advance(to time: Int, goesOn: () -> Bool = { true }) -> [Event] {
+        (isTimeAgreed, resumed) = (true, [])
+        return pass(to: time, goesOn)
+    }
+
+    private mutating func pass(to time: Int, _ goesOn: () -> Bool) -> [Event] {
         guard var start else {
             // With whole seconds, collectors that get the same lines give events the same ids.
             self.start = time - time % 1000
@@ -296,26 +400,33 @@ public struct SightingCollector: Sendable {
 
     /// Ends the current second, because no more lines come.
     public mutating func finish(goesOn: () -> Bool = { true }) -> [Event] {
-        guard let start else { return [] }
-        return advance(to: start + 1000, goesOn: goesOn)
+        var events: [Event] = []
+        counts.wrongClocks += earlier.take().count
+        // After a short pause, the last lines need not agree.
+        while let first = leaping.lines.first {
+            guard let start, first.time - start <= LeapingLines.pause else {
+                counts.wrongClocks += leaping.take().count
+                break
+            }
+            events += useLeapingLines(goesOn)
+        }
+        guard let start else { return events }
+        return events + advance(to: start + 1000, goesOn: goesOn)
     }
 
-    /// Starts again if the clock was set back, because otherwise no second would end until it has caught up. Beacons
-    /// that are present stay present.
+    /// Changes all times, because this machine's clock was set. Nothing else changes.
     ///
-    /// - Parameter time: Now, in milliseconds since 1970.
-    /// - Returns: whether the clock was set back.
-    public mutating func follow(clock time: Int) -> Bool {
-        guard let start, start - time > Self.deadAfter else { return false }
-        let stays = stays.map { stay in
-            Stay(beacon: stay.beacon, room: stay.room, since: min(stay.since, time), isKnown: stay.isKnown)
+    /// - Parameter milliseconds: Positive if the clock was set forward.
+    public mutating func shift(by milliseconds: Int) {
+        // Seconds still begin with whole seconds.
+        let step = Int((Double(milliseconds) / 1000).rounded()) * 1000
+        start = start.map { $0 + step }
+        shifted += step
+        for number in receivers.indices {
+            receivers[number].lastLine = receivers[number].lastLine.map { $0 + step }
+            receivers[number].runs.shift(by: milliseconds)
         }
-        var new = SightingCollector(file, plan)
-        (new.counts, new.strangers) = (counts, strangers)
-        (new.keepsSightings, new.sightings) = (keepsSightings, sightings)
-        new.resume(stays, at: time)
-        self = new
-        return true
+        for number in trails.indices { trails[number].shift(by: step) }
     }
 
     private mutating func endSecond(_ end: Int, _ goesOn: () -> Bool) -> [Event] {
@@ -334,7 +445,7 @@ public struct SightingCollector: Sendable {
                     receiver: file.receivers[number].name))
         }
         let isAlive = receivers.map(\.isAlive)
-        let moment = Self.instant(end)
+        let moment = instant(end)
         let isCertain = receivers.indices.map { isAlive[$0] && !receivers[$0].clock.isDoubtful(at: moment) }
         let isPlaced = receivers.indices.map { isAlive[$0] && plan.levels.rows[$0] != nil }
         let hasSpoken = receivers.indices.map { isPlaced[$0] && receivers[$0].hasSpoken }
@@ -344,7 +455,7 @@ public struct SightingCollector: Sendable {
             isRecent: receivers.indices.map {
                 isPlaced[$0] && receivers[$0].lastLine ?? 0 >= end - BeaconTrail.quietStep
             },
-            lastReports: receivers.map { $0.clock.lastReport.map { Int($0.nanoseconds / 1_000_000) } },
+            lastReports: receivers.map { $0.clock.lastReport.map { Int($0.nanoseconds / 1_000_000) + shifted } },
             periods: receivers.map(\.clock.period), hasBlindCells: blindCells.exist,
             hasDead: isAlive.contains(false), end: end)
         for number in trails.indices {

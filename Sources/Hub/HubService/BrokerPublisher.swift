@@ -23,7 +23,6 @@ final class BrokerPublisher {
         /// The time of the oldest of them, as RFC 3339.
         let oldest: String?
         let droppedSightings: Int
-        let droppedEvents: Int
     }
 
     /// The source of a message that the broker has not acknowledged.
@@ -34,7 +33,47 @@ final class BrokerPublisher {
         case outbox
         /// An event of the ledger.
         case event(Int64)
-        case unkeptEvent(Publication, Int64)
+        case unkeptEvent(UnkeptEvent)
+    }
+
+    /// An event that the ledger could not store, with its time in microseconds since 1970.
+    private struct UnkeptEvent {
+        let id: String
+        let publication: Publication
+        let time: Int64
+    }
+
+    /// The events that the ledger could not store and the broker does not have. If they exceed ``memoryLimit``, the ledger
+    /// delivers the oldest when it can store them.
+    private struct UnkeptEvents {
+        private(set) var waiting: [UnkeptEvent] = []
+        private(set) var octets = 0
+        /// The ids of the events that wait or are on the way.
+        private(set) var ids: Set<String> = []
+
+        mutating func append(_ event: UnkeptEvent) {
+            ids.insert(event.id)
+            waiting.append(event)
+            octets += event.publication.payload.count
+            while octets > BrokerPublisher.memoryLimit, let first = waiting.first {
+                removeFirst(1)
+                ids.remove(first.id)
+            }
+        }
+
+        /// Passes the waiting events to `send`, until it returns false.
+        mutating func drain(_ send: (UnkeptEvent) -> Bool) {
+            var sent = 0
+            while sent < waiting.count, send(waiting[sent]) { sent += 1 }
+            removeFirst(sent)
+        }
+
+        private mutating func removeFirst(_ count: Int) {
+            octets -= waiting.prefix(count).reduce(0) { $0 + $1.publication.payload.count }
+            waiting.removeFirst(count)
+        }
+
+        mutating func settle(_ event: UnkeptEvent) { ids.remove(event.id) }
     }
 
     /// The messages that were read from the outbox last.
@@ -58,7 +97,7 @@ final class BrokerPublisher {
     private var publisher: ListenerPublisher
     private var board = RetainedBoard()
     private var sightings = PublicationQueue(limit: BrokerPublisher.memoryLimit)
-    private var unkeptEvents = PublicationQueue(limit: BrokerPublisher.memoryLimit)
+    private var unkeptEvents = UnkeptEvents()
     private var batch = Batch()
     private var onTheWay: [BrokerTicket: Origin] = [:]
     /// The number of events in the ledger that the broker does not have. The ledger counts them once, because they may
@@ -150,14 +189,16 @@ final class BrokerPublisher {
 
     /// Publishes an event.
     ///
-    /// - Parameter number: Its number in the ledger; `nil` if the ledger could not store it.
-    func publish(_ event: ZoneEvent, json: String, number: Int64?) {
+    /// - Parameters:
+    ///   - id: Its unique id.
+    ///   - number: Its number in the ledger; `nil` if the ledger could not store it.
+    func publish(_ event: ZoneEvent, json: String, id: String, number: Int64?) {
         if number != nil {
             eventCount += 1
             mayHaveEvents = true
         } else {
-            unkeptEvents.append(
-                Publication(publisher.tree.zoneEvents(event.zone), json), time: WallClock.microseconds())
+            let publication = Publication(publisher.tree.zoneEvents(event.zone), json)
+            unkeptEvents.append(UnkeptEvent(id: id, publication: publication, time: WallClock.microseconds()))
         }
     }
 
@@ -200,7 +241,7 @@ final class BrokerPublisher {
     func poll() {
         for event in connection.poll(at: MonotonicClock.nanoseconds()) { take(event) }
         sendEvents()
-        unkeptEvents.drain { send($0, .unkeptEvent($0, $1)) }
+        unkeptEvents.drain { send($0.publication, .unkeptEvent($0)) }
         board.drain { send($0, .state(topic: $0.topic)) }
         // New sightings are sent before old ones, so that a collector can compute how late the old ones are.
         sightings.drain { send($0, .sightings($0, $1)) }
@@ -209,9 +250,17 @@ final class BrokerPublisher {
 
     private func sendEvents() {
         while mayHaveEvents, connection.hasRoom {
-            let some = ledger.waiting(for: EventLedger.broker, limit: Self.messagesAtATime, after: lastEvent)
-            mayHaveEvents = some.count == Self.messagesAtATime
+            // A file that cannot be read now is read later.
+            guard
+                let some = ledger.waiting(for: EventLedger.broker, limit: Self.messagesAtATime, after: lastEvent)
+            else { return }
+            mayHaveEvents = some.count == Self.messagesAtATime || ledger.backlogCount > 0
+            if some.isEmpty { return }
             for waiting in some {
+                if unkeptEvents.ids.contains(waiting.event.id) {
+                    lastEvent = waiting.sequence
+                    continue
+                }
                 let publication = Publication(publisher.tree.zoneEvents(waiting.event.zone), waiting.event.json)
                 guard send(publication, .event(waiting.sequence)) else {
                     mayHaveEvents = true
@@ -270,7 +319,10 @@ final class BrokerPublisher {
                 ledger.settle(number, for: EventLedger.broker)
                 eventCount = max(0, eventCount - 1)
             case .outbox: batch.acknowledged += 1
-            case .state, .sightings, .unkeptEvent, nil: break
+            case .unkeptEvent(let event):
+                unkeptEvents.settle(event)
+                ledger.settle(id: event.id, for: EventLedger.broker)
+            case .state, .sightings, nil: break
             }
         case .abandoned(let ticket): sendAgain(ticket)
         case .message(let message):
@@ -288,7 +340,7 @@ final class BrokerPublisher {
         case .state(let topic): board.publishAgain(topic)
         case .sightings(let publication, let time): sightings.append(publication, time: time)
         case .outbox: batch = Batch()
-        case .unkeptEvent(let publication, let time): unkeptEvents.append(publication, time: time)
+        case .unkeptEvent(let event): unkeptEvents.append(event)
         case .event(let number):
             lastEvent = min(lastEvent, number - 1)
             mayHaveEvents = true
@@ -305,18 +357,20 @@ final class BrokerPublisher {
     }
 
     /// The number of messages in memory that wait.
-    private var waitingCount: Int { board.waitingCount + sightings.count + unkeptEvents.count }
+    private var waitingCount: Int { board.waitingCount + sightings.count + unkeptEvents.waiting.count }
 
     var report: Report {
         let oldestEvent =
-            eventCount == 0 ? nil : ledger.waiting(for: EventLedger.broker, limit: 1).first?.event.time
-        let times = [oldestEvent, outbox.first(1).first?.message.time, sightings.oldest, unkeptEvents.oldest]
+            eventCount == 0 ? nil : ledger.waiting(for: EventLedger.broker, limit: 1)?.first?.event.time
+        let times = [
+            oldestEvent, outbox.first(1).first?.message.time, sightings.oldest, unkeptEvents.waiting.first?.time,
+        ]
         return Report(
             broker: downSince.map { "down since \(ZoneEvent.time($0))" } ?? "connected",
             isConnected: downSince == nil, messages: waitingCount + eventCount + outbox.count,
             octets: sightings.octets + unkeptEvents.octets + outbox.byteCount,
             oldest: times.compactMap(\.self).min().map(ZoneEvent.time),
-            droppedSightings: sightings.dropped + outbox.dropped, droppedEvents: unkeptEvents.dropped)
+            droppedSightings: sightings.dropped + outbox.dropped)
     }
 }
 

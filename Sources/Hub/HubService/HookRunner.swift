@@ -33,6 +33,8 @@ final class HookRunner {
     enum Result: Hashable, Sendable {
         /// All programs of the event with this number have ended or were dropped.
         case settled(Int64)
+        /// All programs of the event with this id, which is not stored, have ended or were dropped.
+        case settledUnstored(String)
         /// A sentence for the journal.
         case warning(String)
     }
@@ -55,8 +57,8 @@ final class HookRunner {
 
     private var queue: [Job] = []
     private var running: [Running] = []
-    /// For each event, the number of its programs that have not ended.
-    private var open: [Int64: Int] = [:]
+    /// For each event, by its id, the number of its programs that have not ended.
+    private var open: [String: Int] = [:]
     private var results: [Result] = []
 
     /// True if no program runs or waits.
@@ -76,7 +78,7 @@ final class HookRunner {
     func add(_ jobs: [Job], number: Int64?) -> [Result] {
         for var job in jobs {
             job.number = number
-            if let number { open[number, default: 0] += 1 }
+            open[job.id, default: 0] += 1
             queue.append(job)
         }
         while queue.count > Self.queueLimit {
@@ -159,9 +161,9 @@ final class HookRunner {
     }
 
     private func settle(_ job: Job) {
-        guard let number = job.number, let count = open[number] else { return }
-        open[number] = count > 1 ? count - 1 : nil
-        if count <= 1 { results.append(.settled(number)) }
+        guard let count = open[job.id] else { return }
+        open[job.id] = count > 1 ? count - 1 : nil
+        if count <= 1 { results.append(job.number.map(Result.settled) ?? .settledUnstored(job.id)) }
     }
 
     private static func name(_ job: Job) -> String {

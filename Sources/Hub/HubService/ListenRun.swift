@@ -82,8 +82,12 @@ final class ListenRun: SightingConsumer {
         hooks.end()
         ledger.retry()
         broker?.finish()
-        writeNotices()
         settleLines()
+        ledger.finish()
+        if hooks.dropped > 0 {
+            journal.write(.warning, "hooks: \(hooks.dropped) were dropped, because more than \(HookRunner.queueLimit) waited")
+        }
+        writeNotices()
         status.write(snapshot(at: HearingClock.machine, isOver: true), journal)
         try? notifier.flush(waitingMilliseconds: ServiceNotifier.lastPatienceMilliseconds)
     }
@@ -160,12 +164,13 @@ final class ListenRun: SightingConsumer {
 
         let number = ledger.record(stored, presenceChange(event), for: channels)
         journal.write(.notice, ZoneText.line(event, context))
-        broker?.publish(event, json: json, number: number)
+        broker?.publish(event, json: json, id: stored.id, number: number)
         broker?.publishZones(monitor.engine)
         broker?.poll()
         if options.printsEvents {
             Terminal.write(json + "\n")
             lastLine = number ?? lastLine
+            if number == nil, !Terminal.outputIsGone { ledger.settle(id: stored.id, for: EventLedger.lines) }
         }
         if !jobs.isEmpty { handle(hooks.add(jobs, number: number)) }
     }
@@ -195,6 +200,7 @@ final class ListenRun: SightingConsumer {
         for result in results {
             switch result {
             case .settled(let number): ledger.settle(number, for: EventLedger.hooks)
+            case .settledUnstored(let id): ledger.settle(id: id, for: EventLedger.hooks)
             case .warning(let text): journal.write(.warning, text)
             }
         }
@@ -223,14 +229,14 @@ final class ListenRun: SightingConsumer {
             })
         for presence in stored where !restored.contains([presence.zone, presence.beacon]) { ledger.forget(presence) }
         if options.printsEvents {
-            for each in ledger.waiting(for: EventLedger.lines, limit: .max) {
+            for each in ledger.waiting(for: EventLedger.lines, limit: .max) ?? [] {
                 Terminal.write(each.event.json + "\n")
                 lastLine = each.sequence
             }
         } else {
             ledger.settle(through: .max, for: EventLedger.lines)
         }
-        for each in ledger.waiting(for: EventLedger.hooks, limit: HookRunner.queueLimit) {
+        for each in ledger.waiting(for: EventLedger.hooks, limit: HookRunner.queueLimit) ?? [] {
             let jobs = hookJobs(each.event)
             if jobs.isEmpty { ledger.settle(each.sequence, for: EventLedger.hooks) }
             handle(hooks.add(jobs, number: each.sequence))
@@ -249,6 +255,12 @@ final class ListenRun: SightingConsumer {
                     .warning,
                     "\(options.path): a new name, adapter or scan takes effect only after a restart; the old file stays "
                         + "in use")
+            }
+            guard Self.storePath(next, options) == Self.storePath(file, options) else {
+                return journal.write(
+                    .warning,
+                    "\(options.path): a new \"history\" \"file\" takes effect only after a restart; the old file stays in "
+                        + "use")
             }
             let boot = ZoneEvent.Context.newBoot
             let nextBroker = try BrokerPublisher(

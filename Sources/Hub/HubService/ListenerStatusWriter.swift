@@ -162,7 +162,7 @@ struct ListenerStatusWriter {
         page.begin(
             "pharos_spool_dropped_total", "counter", "Messages and hooks dropped because too many waited, by kind.")
         page.add("kind", "hooks", "\(snapshot.hooks.dropped)")
-        page.add("kind", "events", "\(snapshot.ledger.dropped + (snapshot.broker?.droppedEvents ?? 0))")
+        page.add("kind", "events", "\(snapshot.ledger.dropped)")
         page.add("kind", "sightings", "\(snapshot.broker?.droppedSightings ?? 0)")
         return page.octets
     }

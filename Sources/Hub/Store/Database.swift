@@ -65,7 +65,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     private var statements: [String: OpaquePointer] = unsafe [:]
 
     /// The longest wait while another process has locked the file, in milliseconds.
-    private static let busyTimeout: Int32 = 2000
+    public static let busyMilliseconds = 2000
 
     /// Opens a file, and creates it if it is missing and `isReadOnly` is false.
     ///
@@ -73,8 +73,11 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     ///   - application: SQLite's application id, which marks the files of this program.
     ///   - version: The version of the tables.
     ///   - setUp: The statements that create the tables of a new file.
+    ///   - milliseconds: The longest wait while another process has locked the file, now and later. A service that must not
+    ///     stop waits a short time, and tries again later.
     public init(
-        path: String, isReadOnly: Bool = false, application: Int32, version: Int32, setUp: String
+        path: String, isReadOnly: Bool = false, application: Int32, version: Int32, setUp: String,
+        waiting milliseconds: Int = Database.busyMilliseconds
     ) throws(StoreError) {
         self.path = path
         var opened: OpaquePointer?
@@ -86,7 +89,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             throw error
         }
         unsafe handle = opened
-        unsafe sqlite3_busy_timeout(handle, Self.busyTimeout)
+        wait(forOthers: milliseconds)
         unsafe sqlite3_extended_result_codes(handle, 1)
         try check(application, version, setUp, isReadOnly)
     }
@@ -94,6 +97,11 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     deinit {
         unsafe statements.values.forEach { unsafe sqlite3_finalize($0) }
         unsafe sqlite3_close_v2(handle)
+    }
+
+    /// Sets the longest wait while another process has locked the file.
+    public func wait(forOthers milliseconds: Int) {
+        unsafe sqlite3_busy_timeout(handle, Int32(clamping: milliseconds))
     }
 
     private func check(

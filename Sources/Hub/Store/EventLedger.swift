@@ -2,8 +2,11 @@ internal import LinuxHost
 
 /// Keeps events and sightings in an ``EventStore``, and in memory while its file cannot be written.
 ///
-/// Events and sightings in memory are written in their order as soon as the file can be written again. So at any time,
-/// the file shows which beacons were inside at some moment.
+/// Events, sightings and deliveries in memory are written in their order as soon as the file can be written again. So at
+/// any time, the file shows which beacons were inside at some moment. An event is in the file with the channels that have
+/// not received it, or in memory with them; both are changed in one transaction.
+///
+/// A file that another process has locked, or a full disk, delays a call by at most 50 ms in each second.
 public final class EventLedger {
     /// The largest number of events that wait in memory. If there are more, the oldest are dropped.
     public static let eventLimit = 10_000
@@ -13,6 +16,9 @@ public final class EventLedger {
     /// One second in nanoseconds.
     private static let second: UInt64 = 1_000_000_000
     private static let pruning: UInt64 = 3600 * second
+    /// The longest wait for another process that has locked the file, in milliseconds: while the service runs, and at
+    /// its start and its end.
+    private static let patience = (running: 50, ends: 500)
 
     /// The number of events that were dropped, and will never be in the file.
     public private(set) var dropped = 0
@@ -22,6 +28,9 @@ public final class EventLedger {
     private var isUnusable = false
     private var events: [EventStore.Record] = []
     private var sightings: [SightingRow] = []
+    private var droppedSightings = 0
+    /// Deliveries that the file does not have yet.
+    private var deliveries: [EventStore.Delivery] = []
     private var failure = FailureReport()
     private var nextTry: UInt64 = 0
     private var nextSightings: UInt64 = 0
@@ -39,7 +48,11 @@ public final class EventLedger {
     /// Opens the file, and creates it if it is missing.
     public func open() {
         do throws(StoreError) {
-            store = try EventStore(path: path)
+            // The presences are needed at the start, so it waits longer.
+            let opened = try EventStore(
+                path: path, waiting: nextTry == 0 ? Self.patience.ends : Self.patience.running)
+            opened.wait(forOthers: Self.patience.running)
+            store = opened
             succeed()
         } catch {
             fail(error)
@@ -51,9 +64,10 @@ public final class EventLedger {
     /// Writes an event together with its effect on presences.
     ///
     /// - Parameter channels: The channels that must receive the event.
-    /// - Returns: the event's number; `nil` if it waits in memory. Then no channel gets it from the file.
+    /// - Returns: the event's number; `nil` if it waits in memory. Then the caller passes it to the channels at once, and
+    ///   settles it by its id. Channels that are not settled get it from the file when it can be written again.
     public func record(_ event: EventStore.Event, _ change: EventStore.Change, for channels: [String]) -> Int64? {
-        if let store, events.isEmpty {
+        if let store, events.isEmpty, MonotonicClock.nanoseconds() >= nextTry {
             do throws(StoreError) {
                 let number = try store.record(event, change, for: channels)
                 succeed()
@@ -62,18 +76,21 @@ public final class EventLedger {
                 fail(error)
             }
         }
-        wait([EventStore.Record(event, change)])
+        wait([EventStore.Record(event, change, for: channels)])
         return nil
     }
 
-    /// Writes events at once, and sightings each second.
+    /// Writes events at once, and sightings and deliveries each second.
     public func record(_ new: [EventStore.Record], _ rows: [SightingRow]) {
         wait(new)
         sightings += rows
-        if sightings.count > Self.sightingLimit { sightings.removeFirst(sightings.count - Self.sightingLimit) }
+        if sightings.count > Self.sightingLimit {
+            droppedSightings += sightings.count - Self.sightingLimit
+            sightings.removeFirst(sightings.count - Self.sightingLimit)
+        }
         let now = MonotonicClock.nanoseconds()
         let isTime = sightings.count >= Self.sightingBatch || now >= nextSightings
-        guard !events.isEmpty || !sightings.isEmpty && isTime, now >= nextTry else { return }
+        guard !events.isEmpty || isTime && !(sightings.isEmpty && deliveries.isEmpty), now >= nextTry else { return }
         nextSightings = now + Self.second
         retry()
     }
@@ -86,25 +103,47 @@ public final class EventLedger {
         events.removeFirst(events.count - Self.eventLimit)
     }
 
-    /// Writes the events and sightings in memory. Call it about once a second.
+    /// Writes the events, sightings and deliveries in memory. Call it about once a second.
     public func retry() {
-        guard !isUnusable else { return }
+        guard !isUnusable, MonotonicClock.nanoseconds() >= nextTry else { return }
+        write()
+    }
+
+    private func write() {
         if store == nil { open() }
-        guard let store, !events.isEmpty || !sightings.isEmpty else { return }
+        guard let store, !events.isEmpty || !sightings.isEmpty || !deliveries.isEmpty else { return }
         do throws(StoreError) {
-            try store.keep(events, sightings)
-            (events, sightings) = ([], [])
+            try store.keep(events, sightings, deliveries)
+            (events, sightings, deliveries) = ([], [], [])
             succeed()
         } catch {
             fail(error)
         }
     }
 
-    /// Writes the events and sightings in memory for the last time, and reports the data that cannot be written.
-    public func finish() {
-        retry()
+    /// Writes everything in memory for the last time, and reports how many events and sightings cannot be written.
+    ///
+    /// - Returns: the events that are only in memory, with the channels that have not received them.
+    @discardableResult
+    public func finish() -> [EventStore.Record] {
+        if !isUnusable {
+            store?.wait(forOthers: Self.patience.ends)
+            write()
+        }
         let lost = dropped + events.count
-        if lost > 0 { failure.report("\(path): \(lost) events could not be written, and are lost") }
+        if lost > 0 {
+            failure.report(
+                "\(path): \(lost) \(lost == 1 ? "event was" : "events were") not written, and \(lost == 1 ? "is" : "are") "
+                    + "missing from the history")
+        }
+        let rows = droppedSightings + sightings.count
+        if rows > 0 {
+            failure.report(
+                "\(path): \(rows) \(rows == 1 ? "sighting was" : "sightings were") not written, and "
+                    + "\(rows == 1 ? "is" : "are") missing from the history")
+        }
+        defer { events = [] }
+        return events
     }
 
     /// Deletes events before `time`, in microseconds since 1970, that every channel has received.
@@ -123,19 +162,38 @@ public final class EventLedger {
 
     // MARK: Channels
 
-    /// Records that a channel has received an event.
-    public func settle(_ number: Int64, for channel: String) {
-        use { store throws(StoreError) in try store.settle(number, for: channel) }
-    }
+    /// Records that a channel has received the event with this number.
+    public func settle(_ number: Int64, for channel: String) { settle(.number(number, channel: channel)) }
 
     /// Records that a channel has received all events up to a number.
-    public func settle(through number: Int64, for channel: String) {
-        use { store throws(StoreError) in try store.settle(through: number, for: channel) }
+    public func settle(through number: Int64, for channel: String) { settle(.through(number, channel: channel)) }
+
+    /// Records that a channel has received the event with this id, which may still be in memory.
+    public func settle(id: String, for channel: String) {
+        guard let place = events.lastIndex(where: { $0.event.id == id }) else {
+            return settle(.id(id, channel: channel))
+        }
+        events[place].channels.removeAll { $0 == channel }
     }
 
-    /// The events that a channel has not received yet, the oldest first.
-    public func waiting(for channel: String, limit: Int, after number: Int64 = 0) -> [EventStore.Waiting] {
-        use { store throws(StoreError) in try store.waiting(for: channel, limit: limit, after: number) } ?? []
+    /// Records that a channel has received all events so far. This is written together with the next events, within
+    /// about a second.
+    public func settleAll(for channel: String) {
+        for place in events.indices { events[place].channels.removeAll { $0 == channel } }
+        let delivery = EventStore.Delivery.through(.max, channel: channel)
+        if !deliveries.contains(delivery) { deliveries.append(delivery) }
+    }
+
+    private func settle(_ delivery: EventStore.Delivery) {
+        guard deliveries.isEmpty, use({ store throws(StoreError) in try store.settle(delivery) }) != nil else {
+            if !isUnusable { deliveries.append(delivery) }
+            return
+        }
+    }
+
+    /// The events that a channel has not received yet, the oldest first; `nil` if the file cannot be read now.
+    public func waiting(for channel: String, limit: Int, after number: Int64 = 0) -> [EventStore.Waiting]? {
+        use { store throws(StoreError) in try store.waiting(for: channel, limit: limit, after: number) }
     }
 
     /// The number of events that a channel has not received yet.
@@ -167,10 +225,10 @@ public final class EventLedger {
 
     // MARK: Failures
 
-    /// Returns the result of `body`; `nil` if the file is not open, or if `body` fails.
+    /// Returns the result of `body`; `nil` if the file is not open or has failed a moment ago, or if `body` fails.
     @discardableResult
     private func use<Value>(_ body: (EventStore) throws(StoreError) -> Value) -> Value? {
-        guard let store else { return nil }
+        guard let store, MonotonicClock.nanoseconds() >= nextTry else { return nil }
         do throws(StoreError) {
             return try body(store)
         } catch {

@@ -61,12 +61,25 @@ public final class EventStore {
     public struct Record: Hashable, Sendable {
         public var event: Event
         public var change: Change
+        /// The channels that have not received the event yet.
+        public var channels: [String]
 
         /// Creates a record.
-        public init(_ event: Event, _ change: Change) {
+        public init(_ event: Event, _ change: Change, for channels: [String] = []) {
             self.event = event
             self.change = change
+            self.channels = channels
         }
+    }
+
+    /// The delivery of events to a channel.
+    public enum Delivery: Hashable, Sendable {
+        /// The channel has received the event with this number.
+        case number(Int64, channel: String)
+        /// The channel has received the event with this id.
+        case id(String, channel: String)
+        /// The channel has received all events up to this number.
+        case through(Int64, channel: String)
     }
 
     /// An event that a channel has not received yet.
@@ -95,15 +108,22 @@ public final class EventStore {
     private static let columns = "event.id, event.at, event.kind, event.zone, event.beacon, event.json"
 
     private let database: Database
-    private var taken: TakenBatches?
+    private var taken = TakenBatches()
 
     /// Opens the file, and creates it if it is missing.
-    public init(path: String, isReadOnly: Bool = false) throws(StoreError) {
+    ///
+    /// - Parameter milliseconds: The longest wait while another process has locked the file, now and later.
+    public init(
+        path: String, isReadOnly: Bool = false, waiting milliseconds: Int = Database.busyMilliseconds
+    ) throws(StoreError) {
         database = try Database(
             path: path, isReadOnly: isReadOnly, application: Self.application, version: Self.version,
-            setUp: Self.tables)
+            setUp: Self.tables, waiting: milliseconds)
         if !isReadOnly { try database.execute(Self.index) }
     }
+
+    /// Sets the longest wait while another process has locked the file.
+    func wait(forOthers milliseconds: Int) { database.wait(forOthers: milliseconds) }
 
     // MARK: Events
 
@@ -118,12 +138,16 @@ public final class EventStore {
         return number
     }
 
-    /// Writes several events in their order, and sightings: all or nothing.
-    public func keep(_ records: [Record], _ sightings: [SightingRow] = []) throws(StoreError) {
+    /// Writes deliveries, then several events in their order, and sightings: all or nothing.
+    public func keep(
+        _ records: [Record], _ sightings: [SightingRow] = [], _ deliveries: [Delivery] = []
+    ) throws(StoreError) {
         try database.transaction { () throws(StoreError) in
-            for record in records { try insert(record.event, record.change, for: []) }
+            for delivery in deliveries { try settle(delivery) }
+            for record in records { try insert(record.event, record.change, for: record.channels) }
             try SightingDatabase(database).add(sightings, &taken)
         }
+        taken.settle()
     }
 
     @discardableResult
@@ -232,16 +256,25 @@ public final class EventStore {
         Int(clamping: try database.number("SELECT count(*) FROM outbox WHERE channel = ?", [.text(channel)]) ?? 0)
     }
 
-    /// Records that a channel has received an event.
-    public func settle(_ sequence: Int64, for channel: String) throws(StoreError) {
-        try database.execute(
-            "DELETE FROM outbox WHERE channel = ? AND seq = ?", [.text(channel), .integer(sequence)])
+    /// Records a delivery.
+    public func settle(_ delivery: Delivery) throws(StoreError) {
+        switch delivery {
+        case .number(let sequence, let channel):
+            try database.execute(
+                "DELETE FROM outbox WHERE channel = ? AND seq = ?", [.text(channel), .integer(sequence)])
+        case .id(let id, let channel):
+            try database.execute(
+                "DELETE FROM outbox WHERE channel = ? AND seq = (SELECT seq FROM event WHERE id = ?)",
+                [.text(channel), .text(id)])
+        case .through(let sequence, let channel):
+            try database.execute(
+                "DELETE FROM outbox WHERE channel = ? AND seq <= ?", [.text(channel), .integer(sequence)])
+        }
     }
 
-    /// Records that a channel has received all events up to a number.
-    public func settle(through sequence: Int64, for channel: String) throws(StoreError) {
-        try database.execute(
-            "DELETE FROM outbox WHERE channel = ? AND seq <= ?", [.text(channel), .integer(sequence)])
+    /// Records that a channel has received an event.
+    public func settle(_ sequence: Int64, for channel: String) throws(StoreError) {
+        try settle(.number(sequence, channel: channel))
     }
 
     // MARK: History

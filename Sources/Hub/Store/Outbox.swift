@@ -1,8 +1,13 @@
+public import LinuxHost
+
 /// Messages that wait until their receiver has them, oldest first.
 ///
 /// They wait in their own SQLite file, and so survive a restart. While the file cannot be written, they wait in memory.
 /// After a power failure the messages of the last few seconds may be missing. The owner removes a message when the
 /// receiver has it; until then ``first(_:)`` returns it again.
+///
+/// When the wall clock is set, the times of messages since the start of the machine are set with it, so that a message is
+/// as old as it has waited.
 public final class Outbox {
     /// A message for the receiver.
     public struct Message: Hashable, Sendable {
@@ -53,6 +58,11 @@ public final class Outbox {
     /// The number of messages that are dropped at a time when the file is full.
     private static let step: Int64 = 100
 
+    /// The longest wait for another process that has locked the file, in milliseconds, and the pause before the next
+    /// attempt, in nanoseconds.
+    private static let patience = 50
+    private static let pause: UInt64 = 1_000_000_000
+
     /// Messages that were dropped since the outbox was created.
     public private(set) var dropped = 0
     private let path: String
@@ -61,24 +71,35 @@ public final class Outbox {
     private var database: Database?
     private var fileCount = 0
     private var fileBytes = 0
+    /// The numbers of messages in the file that the receiver has.
+    private var removed: Set<Int64> = []
     private var memory: [Waiting] = []
     private var memoryBytes = 0
     private var lastMemoryNumber: Int64 = 0
+    private var clock: WallClockSteps
+    /// The sum of the steps of the clock that the file does not have yet, and the start of the machine by the clock before
+    /// them, in microseconds.
+    private var unwritten: (step: Int64, start: Int64)?
     private var failure = FailureReport()
+    private var nextTry: UInt64 = 0
 
     /// Creates an outbox; ``open()`` opens its file.
     ///
     /// - Parameters:
     ///   - path: The SQLite file, created if it is missing.
     ///   - contents: A word for the messages in notices, such as `sightings`.
-    public init(path: String, of contents: String, limits: Limits = Limits()) {
+    ///   - reading: The time now.
+    public init(
+        path: String, of contents: String, limits: Limits = Limits(), at reading: WallClockSteps.Reading = .now()
+    ) {
+        clock = WallClockSteps(reading)
         self.path = path
         self.contents = contents
         self.limits = limits
     }
 
     /// The number of messages that wait.
-    public var count: Int { fileCount + memory.count }
+    public var count: Int { max(0, fileCount - removed.count) + memory.count }
     /// The number of messages that wait in memory, and are lost when the process ends.
     public var countInMemory: Int { memory.count }
     /// The topics and texts of the messages that wait, in bytes.
@@ -93,7 +114,8 @@ public final class Outbox {
     private func openFile() throws(StoreError) {
         guard database == nil else { return }
         let opened = try Database(
-            path: path, application: Self.application, version: Self.version, setUp: Self.tables)
+            path: path, application: Self.application, version: Self.version, setUp: Self.tables,
+            waiting: Self.patience)
         // Messages arrive every second. Waiting for the disk each time would wear it out.
         try opened.execute("PRAGMA synchronous = NORMAL")
         database = opened
@@ -101,9 +123,15 @@ public final class Outbox {
     }
 
     /// Adds messages after all others.
-    public func append(_ messages: [Message]) {
-        for message in messages {
+    ///
+    /// - Parameter reading: The time now.
+    public func append(_ messages: [Message], at reading: WallClockSteps.Reading = .now()) {
+        let step = follow(reading)
+        for var message in messages {
             lastMemoryNumber -= 1
+            // It may have got its time before the clock was set.
+            let corrected = message.time &+ step
+            if abs(reading.wall &- corrected) < abs(reading.wall &- message.time) { message.time = corrected }
             memory.append(Waiting(number: lastMemoryNumber, message: message))
             memoryBytes += message.byteCount
         }
@@ -119,14 +147,31 @@ public final class Outbox {
         }
     }
 
+    /// Corrects the times in memory if the clock was set.
+    ///
+    /// - Returns: by how much it was set, in microseconds.
+    private func follow(_ reading: WallClockSteps.Reading) -> Int64 {
+        let start = clock.last.start
+        guard let step = clock.step(until: reading) else { return 0 }
+        for place in memory.indices { memory[place].message.time &+= step }
+        unwritten = ((unwritten?.step ?? 0) + step, unwritten?.start ?? start)
+        return step
+    }
+
     private func write(to database: Database) throws(StoreError) {
         try database.transaction { () throws(StoreError) in
+            if let unwritten {
+                try database.execute(
+                    "UPDATE message SET at = at + ? WHERE at >= ?",
+                    [.integer(unwritten.step), .integer(unwritten.start)])
+            }
             for each in memory {
                 try database.execute(
                     "INSERT INTO message (at, topic, text) VALUES (?, ?, ?)",
                     [.integer(each.message.time), .text(each.message.topic), .text(each.message.text)])
             }
         }
+        unwritten = nil
         let newest = memory.map(\.message.time).max() ?? 0
         fileCount += memory.count
         fileBytes += memoryBytes
@@ -157,13 +202,15 @@ public final class Outbox {
     /// Returns the oldest messages.
     public func first(_ limit: Int) -> [Waiting] {
         var found: [Waiting] = []
-        if let database, fileCount > 0 {
+        if let database, fileCount > removed.count {
             attempt { () throws(StoreError) in
                 try database.query(
-                    "SELECT seq, at, topic, text FROM message ORDER BY seq LIMIT ?", [.integer(Int64(limit))]
+                    "SELECT seq, at, topic, text FROM message ORDER BY seq LIMIT ?",
+                    [.integer(Int64(limit + removed.count))]
                 ) { row in
                     guard row.count == 4, let number = row[0].integer, let time = row[1].integer,
-                        let topic = row[2].text, let text = row[3].text
+                        let topic = row[2].text, let text = row[3].text, !removed.contains(number),
+                        found.count < limit
                     else { return }
                     found.append(Waiting(number: number, message: Message(topic: topic, text: text, time: time)))
                 }
@@ -172,31 +219,31 @@ public final class Outbox {
         return found.isEmpty ? Array(memory.prefix(limit)) : found
     }
 
-    /// Removes messages that the receiver has.
+    /// Removes messages that the receiver has. While the file cannot be written, it is remembered that they are removed.
     public func remove(_ messages: [Waiting]) {
         let numbers = Set(messages.map(\.number))
         let left = memory.filter { !numbers.contains($0.number) }
         memoryBytes -= memory.reduce(0) { $0 + $1.message.byteCount } - left.reduce(0) { $0 + $1.message.byteCount }
         memory = left
-        guard let database else { return }
+        removed.formUnion(numbers.filter { $0 > 0 })
+        guard let database, !removed.isEmpty else { return }
         attempt { () throws(StoreError) in
             try database.transaction { () throws(StoreError) in
-                for each in messages where each.number > 0 {
-                    try database.execute("DELETE FROM message WHERE seq = ?", [.integer(each.number)])
-                    guard database.changes == 1 else { continue }
-                    fileCount -= 1
-                    fileBytes -= each.message.byteCount
-                }
+                for number in removed { try database.execute("DELETE FROM message WHERE seq = ?", [.integer(number)]) }
             }
+            removed = []
+            (fileCount, fileBytes) = try sum(database, "?1 = ?1", 0)
         }
     }
 
     @discardableResult
     private func attempt(_ body: () throws(StoreError) -> Void) -> Bool {
+        guard MonotonicClock.nanoseconds() >= nextTry else { return false }
         do throws(StoreError) {
             try body()
             return true
         } catch {
+            if error.kind == .busy { nextTry = MonotonicClock.nanoseconds() + Self.pause }
             failure.begin("\(error); \(contents) wait in memory")
             return false
         }

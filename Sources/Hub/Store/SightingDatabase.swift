@@ -60,20 +60,94 @@ public struct HeardMinute: Hashable, Sendable {
     }
 }
 
-/// The batches of each receiver's runs that earlier processes have written, from the first to the last number.
+/// The batches that earlier processes have written: exactly their numbers, in blocks of 4096 numbers.
 struct TakenBatches {
-    fileprivate struct Run: Hashable {
+    /// 4096 numbers of one run of a receiver.
+    fileprivate struct Block: Hashable {
         let receiver: String
         let boot: String
+        let index: Int64
+
+        init(_ row: SightingRow) {
+            receiver = row.receiver
+            boot = row.batch.boot
+            index = row.batch.sequence >> 12
+        }
+
+        /// The place of a row's number in its block.
+        static func place(_ row: SightingRow) -> Int { Int(row.batch.sequence & 0xFFF) }
     }
 
-    fileprivate var earlier: [Run: [ClosedRange<Int64>]] = [:]
-    /// The number of this process in the file.
-    fileprivate var number: Int64 = 1
+    /// The numbers in a block.
+    fileprivate struct Numbers {
+        /// As this process has found them in the file.
+        let earlier: NumberRanges
+        var all: NumberRanges
+        /// The newest time, in milliseconds since 1970.
+        var time: Int64
+    }
 
-    fileprivate func holds(_ row: SightingRow) -> Bool {
-        let ranges = earlier[Run(receiver: row.receiver, boot: row.batch.boot)]
-        return ranges?.contains { $0.contains(row.batch.sequence) } ?? false
+    fileprivate var blocks: [Block: Numbers] = [:]
+    /// The blocks with numbers that the file does not have.
+    fileprivate var changed: Set<Block> = []
+    /// The number of blocks that are kept in memory.
+    private static let limit = 20_000
+
+    /// Call it when the transaction with the changes is over.
+    mutating func settle() {
+        changed = []
+        if blocks.count > Self.limit { blocks = [:] }
+    }
+}
+
+/// Small whole numbers as ranges in their order, as text `3-17,20`.
+struct NumberRanges: Hashable, Sendable {
+    private var ranges: [ClosedRange<Int>] = []
+
+    /// No numbers.
+    init() {}
+
+    /// Reads a text. Parts that are no numbers from 0 to 4095 are left out.
+    init(_ text: String) {
+        for part in text.split(separator: ",") {
+            let ends = part.split(separator: "-").compactMap { Int($0) }
+            guard let first = ends.first, let last = ends.last, first <= last, last < 4096 else { continue }
+            for number in first...last { insert(number) }
+        }
+    }
+
+    var text: String {
+        ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ",")
+    }
+
+    /// The place of the first range that ends at or after a number.
+    private func place(_ number: Int) -> Int {
+        var (low, high) = (0, ranges.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ranges[middle].upperBound < number { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    func contains(_ number: Int) -> Bool {
+        let place = place(number)
+        return place < ranges.count && ranges[place].contains(number)
+    }
+
+    mutating func insert(_ number: Int) {
+        let place = place(number)
+        guard place == ranges.count || !ranges[place].contains(number) else { return }
+        let joinsLower = place > 0 && ranges[place - 1].upperBound == number - 1
+        let joinsUpper = place < ranges.count && ranges[place].lowerBound == number + 1
+        switch (joinsLower, joinsUpper) {
+        case (true, true):
+            ranges[place - 1] = ranges[place - 1].lowerBound...ranges[place].upperBound
+            ranges.remove(at: place)
+        case (true, false): ranges[place - 1] = ranges[place - 1].lowerBound...number
+        case (false, true): ranges[place] = number...ranges[place].upperBound
+        case (false, false): ranges.insert(number...number, at: place)
+        }
     }
 }
 
@@ -96,32 +170,52 @@ struct SightingDatabase {
             "CREATE TABLE IF NOT EXISTS late (receiver TEXT NOT NULL, boot TEXT NOT NULL, seq INTEGER NOT NULL, "
                 + "beacon TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (receiver, boot, seq, beacon)) WITHOUT ROWID")
         try database.execute(
-            "CREATE TABLE IF NOT EXISTS taken (receiver TEXT NOT NULL, boot TEXT NOT NULL, process INTEGER NOT NULL, "
-                + "first INTEGER NOT NULL, last INTEGER NOT NULL, at INTEGER NOT NULL, "
-                + "PRIMARY KEY (receiver, boot, process)) WITHOUT ROWID")
+            "CREATE TABLE IF NOT EXISTS batches (receiver TEXT NOT NULL, boot TEXT NOT NULL, block INTEGER NOT NULL, "
+                + "numbers TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (receiver, boot, block)) WITHOUT ROWID")
+        // Earlier versions kept one range from the first to the last number, with numbers that never came.
+        try database.execute("DROP TABLE IF EXISTS taken")
     }
 
-    private func taken() throws(StoreError) -> TakenBatches {
-        var found = TakenBatches()
-        try database.query("SELECT receiver, boot, process, first, last FROM taken") { row in
-            guard row.count == 5, let receiver = row[0].text, let boot = row[1].text, let process = row[2].integer,
-                let first = row[3].integer, let last = row[4].integer, first <= last
-            else { return }
-            found.earlier[.init(receiver: receiver, boot: boot), default: []].append(first...last)
-            found.number = max(found.number, process + 1)
+    private func numbers(_ block: TakenBatches.Block) throws(StoreError) -> TakenBatches.Numbers {
+        var found = NumberRanges()
+        var time: Int64 = 0
+        try database.query(
+            "SELECT numbers, at FROM batches WHERE receiver = ? AND boot = ? AND block = ?",
+            [.text(block.receiver), .text(block.boot), .integer(block.index)]
+        ) { row in
+            found = NumberRanges(row.first?.text ?? "")
+            time = row.last?.integer ?? 0
         }
-        return found
+        return TakenBatches.Numbers(earlier: found, all: found, time: time)
     }
 
-    private func note(_ row: SightingRow, of process: Int64) throws(StoreError) {
-        try database.execute(
-            "INSERT INTO taken (receiver, boot, process, first, last, at) VALUES (?1, ?2, ?3, ?4, ?4, ?5) "
-                + "ON CONFLICT DO UPDATE SET first = min(first, excluded.first), last = max(last, excluded.last), "
-                + "at = max(at, excluded.at)",
-            [
-                .text(row.receiver), .text(row.batch.boot), .integer(process), .integer(row.batch.sequence),
-                .integer(row.milliseconds),
-            ])
+    /// Notes the batch of a row.
+    ///
+    /// - Returns: false if an earlier process has written it.
+    private func note(_ row: SightingRow, _ taken: inout TakenBatches) throws(StoreError) -> Bool {
+        let block = TakenBatches.Block(row)
+        var numbers: TakenBatches.Numbers
+        if let known = taken.blocks[block] { numbers = known } else { numbers = try self.numbers(block) }
+        let isNew = !numbers.earlier.contains(TakenBatches.Block.place(row))
+        if isNew {
+            numbers.all.insert(TakenBatches.Block.place(row))
+            numbers.time = max(numbers.time, row.milliseconds)
+            taken.changed.insert(block)
+        }
+        taken.blocks[block] = numbers
+        return isNew
+    }
+
+    private func write(_ taken: TakenBatches) throws(StoreError) {
+        for block in taken.changed {
+            guard let numbers = taken.blocks[block] else { continue }
+            try database.execute(
+                "INSERT OR REPLACE INTO batches (receiver, boot, block, numbers, at) VALUES (?, ?, ?, ?, ?)",
+                [
+                    .text(block.receiver), .text(block.boot), .integer(block.index), .text(numbers.all.text),
+                    .integer(numbers.time),
+                ])
+        }
     }
 
     /// Returns true if the file has the tables.
@@ -133,15 +227,11 @@ struct SightingDatabase {
         return count == 2
     }
 
-    /// Adds rows.
-    ///
-    /// - Parameter known: The batches of earlier processes, which are read once.
-    func add(_ rows: [SightingRow], _ known: inout TakenBatches?) throws(StoreError) {
+    /// Adds rows. Rows of batches that an earlier process has written are left out.
+    func add(_ rows: [SightingRow], _ taken: inout TakenBatches) throws(StoreError) {
         guard !rows.isEmpty else { return }
         try make()
-        if known == nil { known = try taken() }
-        guard let taken = known else { return }
-        var noted: SightingRow?
+        var noted: (row: SightingRow, isNew: Bool)?
         for row in rows {
             if row.isLate {
                 try database.execute(
@@ -152,11 +242,11 @@ struct SightingDatabase {
                     ])
                 guard database.changes == 1 else { continue }
             } else {
-                // An earlier process has already stored this row.
-                if taken.holds(row) { continue }
                 // The rows of a batch follow each other.
-                if noted?.batch != row.batch || noted?.receiver != row.receiver { try note(row, of: taken.number) }
-                noted = row
+                if noted?.row.batch != row.batch || noted?.row.receiver != row.receiver {
+                    noted = (row, try note(row, &taken))
+                }
+                if noted?.isNew == false { continue }
             }
             let (reports, isLate) = (Int64(row.reports), row.isLate)
             let minute = row.milliseconds - (row.milliseconds % Self.minute + Self.minute) % Self.minute
@@ -170,6 +260,7 @@ struct SightingDatabase {
                     .integer(row.level.map { Int64(($0 * Self.scale).rounded()) * reports } ?? 0),
                 ])
         }
+        try write(taken)
     }
 
     func minutes(
@@ -205,6 +296,6 @@ struct SightingDatabase {
             [.integer(time / 1000 - Self.minute)])
         try database.execute("DELETE FROM late WHERE at < ?", [.integer(time / 1000)])
         try make()
-        try database.execute("DELETE FROM taken WHERE at < ?", [.integer(time / 1000)])
+        try database.execute("DELETE FROM batches WHERE at < ?", [.integer(time / 1000)])
     }
 }

@@ -1,8 +1,14 @@
 public import LinuxHost
 
+extension EventLedger {
+    /// The channel of the site's PostgreSQL database.
+    public static let site = "postgresql"
+}
+
 /// Writes a collector's events and sightings to PostgreSQL, and takes the site's lock there.
 ///
-/// Events and sightings wait in an ``Outbox`` until the database has them. The database is used by a separate thread,
+/// Events wait in the collector's ``EventLedger`` until the database has them, and sightings in an ``Outbox``; without a
+/// ledger, both wait in the outbox. The database is used by a separate thread,
 /// so only ``finish(isHurried:)`` waits for it. The owner calls ``poll()`` at least once a second.
 public final class SiteUploader {
     /// The state of the site's lock. The collector with the lock works for the site.
@@ -42,9 +48,12 @@ public final class SiteUploader {
     private let takesLock: Bool
     private let work = Monitor(Work())
     private let outbox: Outbox
+    private let ledger: EventLedger?
     private var presence: SitePresence?
     private var notices: [Notice] = []
     private var sent: [Outbox.Waiting] = []
+    private var sentEvents: [EventStore.Waiting] = []
+    private var mayHaveEvents = true
     private var isBusy = false
     /// The time at which the thread got the current job.
     private var begun: UInt64 = 0
@@ -78,9 +87,13 @@ public final class SiteUploader {
     /// - Parameters:
     ///   - site: The collector's name.
     ///   - path: The file of the outbox.
+    ///   - ledger: The ledger whose events for ``EventLedger/site`` are written; `nil` for none.
     ///   - takesLock: True if this collector is on standby while another collector works for the site.
-    public init(_ options: SiteOptions, site: String, outbox path: String, takesLock: Bool) throws(SystemError) {
+    public init(
+        _ options: SiteOptions, site: String, outbox path: String, ledger: EventLedger? = nil, takesLock: Bool
+    ) throws(SystemError) {
         self.site = site
+        self.ledger = ledger
         self.takesLock = takesLock
         var limits = Outbox.Limits()
         limits.memoryBytes = 10_000_000
@@ -131,8 +144,9 @@ public final class SiteUploader {
 
     // MARK: Adding
 
-    /// Uploads events at once, and sightings once a second.
+    /// Uploads events at once, and sightings once a second. Events of the ledger need not be added.
     public func add(_ events: [EventStore.Event], _ sightings: [SightingRow]) {
+        mayHaveEvents = ledger != nil
         var messages: [Outbox.Message] = []
         func add(_ rows: [SiteRow]) {
             guard let table = rows.first?.table else { return }
@@ -173,19 +187,31 @@ public final class SiteUploader {
             if takesLock, now >= nextLock {
                 nextLock = now + Self.lockPause
                 start(.lock)
-            } else if outbox.count > 0 {
-                // After a batch with wrong data, messages are sent one by one, so that only the wrong message is
-                // dropped.
-                sent = outbox.first(lastError?.kind == .data ? 1 : Self.batch)
-                start(
-                    .write(
-                        sent.compactMap { waiting in
-                            SiteRow.Table(rawValue: waiting.message.topic).map {
-                                SiteRow($0, text: waiting.message.text)
-                            }
-                        }))
+            } else {
+                writeNext()
             }
         }
+    }
+
+    /// Passes the next events, or else the next messages of the outbox, to the thread.
+    private func writeNext() {
+        // After a batch with wrong data, messages are sent one by one, so that only the wrong message is dropped.
+        let limit = lastError?.kind == .data ? 1 : Self.batch
+        if mayHaveEvents, let events = ledger?.waiting(for: EventLedger.site, limit: limit) {
+            mayHaveEvents = !events.isEmpty
+            guard events.isEmpty else {
+                sentEvents = events
+                return start(.write(events.map { SiteRow($0.event, at: site) }))
+            }
+        }
+        guard outbox.count > 0 else { return }
+        sent = outbox.first(limit)
+        guard !sent.isEmpty else { return }
+        start(
+            .write(
+                sent.compactMap { waiting in
+                    SiteRow.Table(rawValue: waiting.message.topic).map { SiteRow($0, text: waiting.message.text) }
+                }))
     }
 
     private func start(_ job: Job) {
@@ -207,7 +233,7 @@ public final class SiteUploader {
             reportSuccess()
             settle()
         case .failed(let error) where error.kind == .data:
-            if sent.count == 1 {
+            if sent.count + sentEvents.count == 1 {
                 notices.append(Notice("\(error): this batch is dropped", isWarning: true))
                 settle()
             }
@@ -215,7 +241,7 @@ public final class SiteUploader {
         case .failed(let error):
             // While another collector works, this collector stays on standby.
             if siteLock != .heldByAnother { siteLock = .unreachable }
-            sent = []
+            (sent, sentEvents) = ([], [])
             if lastError?.description != error.description {
                 notices.append(Notice("\(error); data for it waits; retrying", isWarning: true))
             }
@@ -233,8 +259,9 @@ public final class SiteUploader {
     }
 
     private func settle() {
-        outbox.remove(sent)
-        sent = []
+        if !sent.isEmpty { outbox.remove(sent) }
+        if let last = sentEvents.last { ledger?.settle(through: last.sequence, for: EventLedger.site) }
+        (sent, sentEvents) = ([], [])
     }
 
     private func reportDropped() {
@@ -285,6 +312,10 @@ public final class SiteUploader {
         if inFile > 0 {
             notices.append(
                 Notice("PostgreSQL: \(inFile) batches wait for the next start", isWarning: false))
+        }
+        let events = ledger?.waitingCount(for: EventLedger.site) ?? 0
+        if events > 0 {
+            notices.append(Notice("PostgreSQL: \(events) events wait for the next start", isWarning: false))
         }
         if inMemory > 0 {
             notices.append(

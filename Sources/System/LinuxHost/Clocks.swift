@@ -110,6 +110,48 @@ public struct SuspendDetector: Hashable, Sendable {
     }
 }
 
+/// Measures by how much the wall clock was set, by comparing it with ``BootClock``. Slow corrections do not count.
+public struct WallClockSteps: Hashable, Sendable {
+    /// The times of both clocks at one moment.
+    public struct Reading: Hashable, Sendable {
+        /// The time of ``WallClock`` in microseconds since 1970.
+        public let wall: Int64
+        /// The time of ``BootClock`` in nanoseconds.
+        public let boot: UInt64
+
+        /// Creates a reading from the times of both clocks.
+        public init(wall: Int64, boot: UInt64) {
+            self.wall = wall
+            self.boot = boot
+        }
+
+        /// Reads both clocks.
+        public static func now() -> Reading {
+            Reading(wall: WallClock.microseconds(), boot: BootClock.nanoseconds())
+        }
+
+        /// The time at which the machine started by the wall clock, in microseconds since 1970.
+        public var start: Int64 { wall - Int64(clamping: boot / 1000) }
+    }
+
+    /// The smallest step that is detected, in microseconds.
+    public static let threshold: Int64 = 500_000
+
+    /// The last reading.
+    public private(set) var last: Reading
+
+    /// Measures steps from `reading` on.
+    public init(_ reading: Reading) { last = reading }
+
+    /// Returns by how much the clock was set since the previous reading, in microseconds and negative if it was set back;
+    /// `nil` if it was not set.
+    public mutating func step(until reading: Reading) -> Int64? {
+        let step = reading.start - last.start
+        last = reading
+        return abs(step) >= Self.threshold ? step : nil
+    }
+}
+
 /// A descriptor that becomes readable when the wall clock is set and when the machine wakes from sleep.
 public final class ClockChangeDescriptor: Sendable {
     /// The descriptor to poll for reading. When it is readable, call ``take()``.

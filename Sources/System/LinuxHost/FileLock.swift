@@ -269,3 +269,18 @@ extension Descriptor {
         flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 0, l_pid: 0)
     }
 }
+
+/// A lock on an existing file that this user may read, held while this object lives (flock(2)). The file is not changed.
+///
+/// An editor that replaces the file by a new one leaves the lock on the old one.
+public final class OpenFileLock: Sendable {
+    private let file: Descriptor
+
+    /// Takes the lock on the regular file at `path`. Does not wait.
+    ///
+    /// - Throws: EAGAIN if another process, or this one, has the lock.
+    public init(_ path: String) throws(SystemError) {
+        file = try Descriptor.openRegular(path)
+        try retryingInterrupts("flock", path) { pharos_lock_file(file.number) }
+    }
+}

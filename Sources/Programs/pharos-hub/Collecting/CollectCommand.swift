@@ -112,12 +112,15 @@ struct CollectCommand: ParsableCommand {
         let section = from.isEmpty ? collector.broker : nil
         let state = stateFile ?? "\(runtimeDir ?? WhereFile.directory)/\(collector.name)\(WhereFile.ending)"
         let followsBroker = section != nil
-        let lock = followsBroker && collector.siteStore == nil ? try instanceLock(collector.name, state) : nil
+        let signals = try SignalDescriptor()
+        let locks = try lock(collector, at: path, state: state, followsBroker: followsBroker, signals)
+        guard let locks else { return }
+        let ledger = ledger(collector)
         let service = CollectorService(
-            collector, RoomPlan(collector, sites: sites), state: state, ledger: ledger(collector),
-            uploader: try uploader(collector, in: directory, takesLock: followsBroker))
-        let run = try CollectRun(service, everySeconds: everyS, json: json)
-        try withExtendedLifetime(lock) {
+            collector, RoomPlan(collector, sites: sites), state: state, ledger: ledger,
+            uploader: try uploader(collector, in: directory, ledger, takesLock: followsBroker))
+        let run = CollectRun(service, everySeconds: everyS, json: json, signals: signals)
+        try withExtendedLifetime(locks) {
             guard let section else { return try run.read(sources) }
             try run.follow {
                 try CollectorBroker(
@@ -126,18 +129,36 @@ struct CollectCommand: ParsableCommand {
         }
     }
 
-    /// Without a database, a second collector for the same site on this machine is refused.
-    private func instanceLock(_ name: String, _ state: String) throws -> InstanceLock? {
-        let directory = InputFile.directory(of: state)
-        do throws(InstanceLockError) {
-            return try InstanceLock("\(name).collector", in: directory.isEmpty ? "." : directory)
-        } catch {
-            // If the directory cannot be written, the state file reports it.
-            guard case .held(_, let process) = error else { return nil }
-            throw Failure(
-                .unavailable,
-                "a collector of \(name) runs already\(process.map { " (process \($0))" } ?? ""): stop it first; with "
-                    + "\"postgresql\" in the file, a second one stands by")
+    /// Takes the locks of a collector that reads live lines. Without PostgreSQL, a second collector of the same file or
+    /// of the same databases on this machine is refused. With it, the second one stands by until the first one ends.
+    ///
+    /// - Returns: `nil` if a signal has arrived while this collector stood by.
+    private func lock(
+        _ file: CollectorFile, at path: String, state: String, followsBroker: Bool, _ signals: SignalDescriptor
+    ) throws -> CollectorLocks? {
+        guard followsBroker || sources.contains(where: { $0.path == "-" }) else { return .none }
+        var directories = Set<String>()
+        if followsBroker { directories.insert(InputFile.directory(of: state)) }
+        if let history = file.history?.path(of: file.name, in: StateDirectory.path(stateDir)) {
+            directories.insert(InputFile.directory(of: history))
+        }
+        let given = followsBroker && path != "-" ? path : nil
+        var standsBy = false
+        while true {
+            switch CollectorLocks.take(file.name, in: directories.sorted(), file: given) {
+            case .taken(let locks): return locks
+            case .held(let process):
+                guard followsBroker, file.siteStore != nil else {
+                    throw Failure(
+                        .unavailable,
+                        "a collector of \(file.name) runs already\(process.map { " (process \($0))" } ?? ""): stop it "
+                            + "first; with \"postgresql\" in the file, a second one stands by")
+                }
+            }
+            if !standsBy { Terminal.writeError(CollectRun.standsBy(TerminalText.line(file.name))) }
+            standsBy = true
+            _ = try Poller.wait([.init(signals.descriptor, .read)], milliseconds: 200)
+            if signals.take() != nil { return nil }
         }
     }
 
@@ -149,13 +170,53 @@ struct CollectCommand: ParsableCommand {
         return ledger
     }
 
-    private func uploader(_ file: CollectorFile, in directory: String, takesLock: Bool) throws -> SiteUploader? {
+    private func uploader(
+        _ file: CollectorFile, in directory: String, _ ledger: EventLedger?, takesLock: Bool
+    ) throws -> SiteUploader? {
         guard let section = file.siteStore else { return nil }
         let state = StateDirectory.path(stateDir)
         try? Files.makeDirectory(state)
         return try SiteUploader(
             try SiteOptions(section, in: directory), site: file.name,
-            outbox: "\(state)/\(file.name).postgresql.spool", takesLock: takesLock)
+            outbox: "\(state)/\(file.name).postgresql.spool", ledger: ledger, takesLock: takesLock)
+    }
+}
+
+/// The locks of a collector: one in each directory with its files, and one on the collector file itself.
+struct CollectorLocks {
+    /// Either the locks, or the process that has one of them, if it is known.
+    enum Result {
+        case taken(CollectorLocks)
+        case held(process: Int32?)
+    }
+
+    private var instances: [InstanceLock] = []
+    private var file: OpenFileLock?
+
+    static let none = CollectorLocks()
+
+    /// Takes the locks. A directory that cannot be written is left out: the files that cannot be written there are
+    /// reported.
+    ///
+    /// - Parameter path: The collector file; `nil` for standard input.
+    static func take(_ name: String, in directories: [String], file path: String?) -> Result {
+        var locks = CollectorLocks()
+        for directory in directories {
+            do throws(InstanceLockError) {
+                locks.instances.append(
+                    try InstanceLock("\(name).collector", in: directory.isEmpty ? "." : directory))
+            } catch {
+                if case .held(_, let process) = error { return .held(process: process) }
+            }
+        }
+        if let path {
+            do throws(SystemError) {
+                locks.file = try OpenFileLock(path)
+            } catch {
+                if error.errno == SystemError.wouldBlock { return .held(process: nil) }
+            }
+        }
+        return .taken(locks)
     }
 }
 

@@ -21,16 +21,14 @@ final class CollectRun {
     /// Lines that do not name their receiver, and the first receiver that the file does not have.
     private var namelessLines = 0
     private var firstUnknown: String?
-    /// A source is live if its lines differ from now by at most this, in milliseconds.
-    private static let liveMilliseconds = 60_000
     /// The longest time that the calculation of a second may continue after a signal, in nanoseconds.
-    private static let shutdownTimeout: UInt64 = 1_000_000_000
+    private static let shutdownTimeout: UInt64 = 300_000_000
 
-    init(_ service: CollectorService, everySeconds: Int?, json: Bool) throws {
+    init(_ service: CollectorService, everySeconds: Int?, json: Bool, signals: SignalDescriptor) {
         self.service = service
         self.everySeconds = everySeconds
         self.json = json
-        signals = try SignalDescriptor()
+        self.signals = signals
     }
 
     private static var now: Int { Int(WallClock.microseconds() / 1000) }
@@ -39,6 +37,7 @@ final class CollectRun {
 
     /// Reads all sources to their ends: recordings in the order of their times, then standard input.
     func read(_ sources: [CollectedSource]) throws {
+        write(lines: service.takeUnprinted())
         var lines: [(time: Int, receiver: String?, line: ReceiverLine)] = []
         for source in sources where source.path != "-" {
             var last = 0
@@ -52,7 +51,7 @@ final class CollectRun {
         // Lines with the same time keep their order.
         for index in lines.indices.sorted(by: { (lines[$0].time, $0) < (lines[$1].time, $1) }) {
             guard !Terminal.outputIsGone else { break }
-            take(lines[index].line, from: lines[index].receiver, arrival: lines[index].time)
+            take(lines[index].line, from: lines[index].receiver, arrival: lines[index].time, isLive: false)
         }
         if let stream = sources.first(where: { $0.path == "-" }) { try follow(stream) }
         try finish()
@@ -83,6 +82,7 @@ final class CollectRun {
         while !Terminal.outputIsGone {
             let ready = try Poller.wait([.init(input, .read), .init(signals.descriptor, .read)], milliseconds: 1000)
             if isAskedToEnd { return }
+            followClock()
             if ready[0] {
                 let octets = try input.read(upTo: 1 << 16)
                 if octets.isEmpty { break }
@@ -94,21 +94,25 @@ final class CollectRun {
                     let line = isTooLong ? nil : parsed(pending[..<end], "standard input", number)
                     isTooLong = false
                     pending.removeSubrange(...end)
-                    if let line { take(line, from: source.receiver, arrival: Self.now) }
+                    if let line { take(line, from: source.receiver, arrival: Self.now, isLive: true) }
                 }
                 // The rest of a line that is too long is skipped.
                 if pending.count > ReceiverLine.limit {
                     isTooLong = true
                     pending.removeAll()
                 }
-            } else if let time = service.collector.time, abs(Self.now - time) < Self.liveMilliseconds {
+            } else if let time = service.collector.time, abs(Self.now - time) < SightingCollector.liveMilliseconds {
                 write(service.advance(to: Self.now, goesOn: goesOn))
             }
             rest()
         }
         if !pending.isEmpty, !isTooLong, let line = parsed(pending, "standard input", number + 1) {
-            take(line, from: source.receiver, arrival: Self.now)
+            take(line, from: source.receiver, arrival: Self.now, isLive: true)
         }
+    }
+
+    private func followClock() {
+        if service.follow(.now()) { printed = 0 }
     }
 
     /// Follows a broker until a signal arrives. While another collector of the site works, this collector is on
@@ -117,6 +121,7 @@ final class CollectRun {
     /// - Parameter connect: Creates a connection, which is not connected yet.
     func follow(_ connect: () throws -> CollectorBroker) throws {
         while try waitForSite() {
+            write(lines: service.takeUnprinted())
             let broker = try connect()
             defer {
                 broker.finish()
@@ -147,9 +152,7 @@ final class CollectRun {
                 return true
             case .heldByAnother where !standsBy:
                 standsBy = true
-                Terminal.writeError(
-                    "pharos: another collector works for \(name); this one stands by, and takes over when the other one "
-                        + "ends\n")
+                Terminal.writeError(Self.standsBy(name))
             case .heldByAnother, .undecided: break
             }
             _ = try Poller.wait([.init(signals.descriptor, .read)], milliseconds: 200)
@@ -157,15 +160,20 @@ final class CollectRun {
         }
     }
 
+    /// The message of a collector that waits for another one.
+    static func standsBy(_ name: String) -> String {
+        "pharos: another collector works for \(name); this one stands by, and takes over when the other one ends\n"
+    }
+
     private func work(_ broker: CollectorBroker) throws {
         while !Terminal.outputIsGone, service.uploader?.siteLock != .heldByAnother {
-            if service.follow(clock: Self.now) { printed = 0 }
+            followClock()
             for message in broker.poll() {
                 // Messages that wait may take many seconds at a large site.
                 if isAskedToEnd { return }
                 guard let line = ReceiverLine(topic: message.topic, payload: message.payload) else { continue }
                 goodLines += 1
-                take(line, from: nil, arrival: Self.now)
+                take(line, from: nil, arrival: Self.now, isLive: true)
             }
             let deadline = min(broker.nextWakeUp ?? .max, MonotonicClock.nanoseconds() + 500_000_000)
             _ = try Poller.wait(
@@ -191,9 +199,9 @@ final class CollectRun {
 
     // MARK: Lines
 
-    private func take(_ line: ReceiverLine, from receiver: String?, arrival: Int) {
+    private func take(_ line: ReceiverLine, from receiver: String?, arrival: Int, isLive: Bool) {
         let unknown = service.collector.counts.unknownReceivers
-        write(service.take(line, from: receiver, arrival: arrival, goesOn: goesOn))
+        write(service.take(line, from: receiver, arrival: arrival, isLive: isLive, goesOn: goesOn))
         if !line.isEmpty { usefulLines += 1 }
         if service.collector.counts.unknownReceivers > unknown {
             if let name = line.receiver ?? receiver {
@@ -227,14 +235,23 @@ final class CollectRun {
     }
 
     private func write(_ events: [SightingCollector.Event]) {
-        guard !events.isEmpty else { return }
-        Terminal.write(events.map { (json ? $0.json.line : words($0)) + "\n" }.joined())
+        write(lines: events.map(\.json.line))
     }
 
-    private func words(_ event: SightingCollector.Event) -> String {
-        var parts = [event.time, event.kind.rawValue, event.beacon ?? event.receiver ?? ""]
-        if let room = event.room { parts.append(room) }
-        if let from = event.from { parts.append("(from \(from))") }
+    /// Prints events, which then count as delivered.
+    ///
+    /// - Parameter lines: The events as JSON.
+    private func write(lines: [String]) {
+        guard !lines.isEmpty else { return }
+        Terminal.write(lines.map { (json ? $0 : words($0)) + "\n" }.joined())
+        if !Terminal.outputIsGone { service.settlePrinted() }
+    }
+
+    private func words(_ line: String) -> String {
+        let event = JSONDocument.parse(Array(line.utf8)).root
+        func text(_ key: String) -> String? { event?[key]?.string }
+        var parts = [text("at"), text("event"), text("beacon") ?? text("receiver"), text("room")].compactMap(\.self)
+        if let from = text("from") { parts.append("(from \(from))") }
         return parts.map { TerminalText.line(TerminalText.shortened($0, to: 80)) }.joined(separator: "  ")
     }
 
@@ -274,8 +291,8 @@ final class CollectRun {
             "are from receivers that are not in \(file.name), the first is \(unknown): the receivers are \(names)")
         say(counts.late, "came too late for presence", "came too late for presence")
         say(
-            counts.wrongClocks, "has a clock that is more than a day ahead",
-            "have a clock that is more than a day ahead")
+            counts.wrongClocks, "has a time that other lines contradict, and was ignored",
+            "have a time that other lines contradict, and were ignored")
         say(counts.duplicates, "came twice", "came twice")
         if counts.crowded > 0 {
             Terminal.writeError(

@@ -1,0 +1,114 @@
+import LinuxHost
+import TestSupport
+import Testing
+
+@testable import Store
+
+/// Events on their way to the file and to the channels, while another process locks the file.
+@Suite struct EventLedgerTests {
+    private let folder: TemporaryFolder
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.place("hall.db")
+    }
+
+    private func event(_ id: String) -> EventStore.Event {
+        .init(id: id, time: 1, kind: "enter", zone: "desk", beacon: "key", json: #"{"id":"\#(id)"}"#)
+    }
+
+    private func opened() -> EventLedger {
+        let ledger = EventLedger(path: path)
+        ledger.open()
+        return ledger
+    }
+
+    private func lock() throws -> Database {
+        let other = try Database(
+            path: path, application: EventStore.application, version: EventStore.version, setUp: "")
+        try other.execute("BEGIN EXCLUSIVE")
+        return other
+    }
+
+    private func stored(for channel: String) throws -> [String] {
+        try EventStore(path: path, isReadOnly: true).waiting(for: channel, limit: 100).map(\.event.id)
+    }
+
+    @Test func anEventAndItsChannelsAreWrittenTogether() throws {
+        let ledger = opened()
+        ledger.record([.init(event("a"), .none, for: ["lines", "postgresql"])], [])
+        #expect(try stored(for: "lines") == ["a"])
+        #expect(try stored(for: "postgresql") == ["a"])
+        // What was printed is settled together with the next event, which is not printed yet.
+        ledger.settleAll(for: "lines")
+        ledger.record([.init(event("b"), .none, for: ["lines", "postgresql"])], [])
+        #expect(try stored(for: "lines") == ["b"])
+        #expect(try stored(for: "postgresql") == ["a", "b"])
+        ledger.settleAll(for: "lines")
+        ledger.finish()
+        #expect(try stored(for: "lines").isEmpty)
+    }
+
+    @Test func aLockedFileDelaysNothingAndKeepsWhatWaits() throws {
+        let ledger = opened()
+        let first = ledger.record(event("first"), .none, for: ["mqtt"])
+        let lock = try lock()
+        let begun = MonotonicClock.nanoseconds()
+        for number in 0..<200 {
+            #expect(ledger.record(event("\(number)"), .none, for: ["mqtt", "hooks"]) == nil)
+            ledger.settle(id: "\(number)", for: "hooks")
+        }
+        if let first { ledger.settle(first, for: "mqtt") }
+        // One attempt in each second, of 50 ms.
+        #expect(MonotonicClock.nanoseconds() - begun < 1_500_000_000)
+        #expect(ledger.backlogCount == 200)
+        try lock.execute("COMMIT")
+        #expect(ledger.finish().isEmpty)
+        #expect(try stored(for: "mqtt") == (0..<200).map(String.init))
+        #expect(try stored(for: "hooks").isEmpty)
+        #expect(ledger.takeNotices().last?.text.contains("written to this file again") == true)
+    }
+
+    @Test func theCountOfLostEventsAndSightingsIsReportedAtTheEnd() throws {
+        let ledger = opened()
+        let lock = try lock()
+        let row = SightingRow(
+            receiver: "west", beacon: "key", milliseconds: 1, reports: 1, level: nil,
+            batch: .init(boot: "8f", sequence: 1))
+        ledger.record([.init(event("a"), .none, for: ["postgresql"]), .init(event("b"), .none)], [row])
+        let begun = MonotonicClock.nanoseconds()
+        #expect(ledger.finish().map(\.channels) == [["postgresql"], []])
+        #expect(MonotonicClock.nanoseconds() - begun < 1_500_000_000)
+        let notices = ledger.takeNotices().map(\.text)
+        #expect(notices.contains { $0.hasSuffix("2 events were not written, and are missing from the history") })
+        #expect(notices.contains { $0.hasSuffix("1 sighting was not written, and is missing from the history") })
+        try lock.execute("COMMIT")
+    }
+
+    @Test func batchesBetweenTwoOthersAndAfterAForgedOneAreKept() throws {
+        func keep(_ sequences: [Int64]) throws -> Int {
+            let store = try EventStore(path: path)
+            try store.keep(
+                [],
+                sequences.map {
+                    SightingRow(
+                        receiver: "west", beacon: "key", milliseconds: 1000, reports: 1, level: nil,
+                        batch: .init(boot: "8f", sequence: $0))
+                })
+            var reports = 0
+            try store.minutes(of: "key") { reports += $0.reports }
+            return reports
+        }
+        #expect(try keep([1, 2, 9, 4_000_000_000, .max, .min]) == 6)
+        #expect(try keep([1, 2, 9, 4_000_000_000, .max, .min]) == 6)
+        #expect(try keep(Array(1...9)) == 12)
+        #expect(try keep(Array(1...20)) == 23)
+        #expect(try keep([5000, 4095, 4096]) == 26)
+    }
+
+    @Test(arguments: [("", ""), ("3", "3"), ("1-4,6", "1-4,6"), ("6,1-3,4", "1-4,6"), ("9-3,x,-5,5000", "5")])
+    func rangesOfNumbersAreReadAndWritten(text: String, written: String) {
+        #expect(NumberRanges(text).text == written)
+    }
+}
