@@ -1,5 +1,6 @@
 import LinuxHost
 import Sites
+import Store
 import TestSupport
 import Testing
 
@@ -58,13 +59,15 @@ import Testing
         let levels = Dictionary(uniqueKeysWithValues: names.map { ($0, Double?.some(-60)) })
         _ = PresenceTests.run(&collector, 0..<60, levels)
         for number in 0..<2 {
-            #expect(collector.take(line(79_200 + number * 20, names.last ?? ""), from: nil, arrival: 0).isEmpty)
+            let none = collector.take(line(79_200 + number * 20, names.last ?? ""), from: nil, arrival: 0)
+            #expect(none.isEmpty)
         }
         let events = PresenceTests.run(&collector, 60..<120, levels)
         #expect(kinds(events).isEmpty && collector.counts.wrongClocks == 2 && collector.counts.late == 0)
         // They may be the last lines.
         for number in 0..<2 { _ = collector.take(line(79_300 + number), from: nil, arrival: 0) }
-        #expect(kinds(collector.finish()).isEmpty && collector.counts.wrongClocks == 4)
+        let last = collector.finish()
+        #expect(kinds(last).isEmpty && collector.counts.wrongClocks == 4)
         #expect(collector.stays.first?.isKnown == true)
     }
 

@@ -35,7 +35,9 @@ import Testing
 
     private func stored() throws -> [String] {
         var ids: [String] = []
-        try EventStore(path: folder.place("museum.db"), isReadOnly: true).history(of: "key") { ids.append($0.id) }
+        try EventStore(path: folder.place("museum.db"), isReadOnly: true).history(of: "key").forEach {
+            ids.append($0.event.id)
+        }
         return ids
     }
 
@@ -48,6 +50,17 @@ import Testing
         #expect(service.takeNotices().isEmpty)
         let state = JSONDocument.parse(try Files.read(folder.place("state.json"))).root
         #expect(state?["beacons"]?.elements?.first?["room"]?.string == "hall")
+    }
+
+    @Test func whatWasNotPrintedIsReturnedByTheNextRun() throws {
+        // It is killed after it has kept the events, and before they are printed.
+        let events = run(try service(), 0..<30).filter { $0.beacon != nil }
+        let next = try service()
+        #expect(next.takeUnprinted() == events.map(\.json.line))
+        #expect(run(next, 40..<60).filter { $0.beacon != nil }.isEmpty)
+        next.settlePrinted()
+        next.close(isHurried: false)
+        #expect(try service().takeUnprinted().isEmpty)
     }
 
     @Test func aRestartContinuesWithThePresenceThatWasKept() throws {

@@ -155,6 +155,7 @@ import Testing
                 from: nil, arrival: 0)
         }
         _ = collector.take(ReceiverLine(receiver: "nobody", unixMilliseconds: Self.begin), from: nil, arrival: 0)
+        _ = collector.finish()
         #expect(collector.counts.strangers == 3 && collector.beaconsJSON.isEmpty)
         #expect(collector.counts.wrongClocks == 1 && collector.counts.unknownReceivers == 1)
     }

@@ -32,7 +32,7 @@ import Testing
     }
 
     private func stored(for channel: String) throws -> [String] {
-        try EventStore(path: path, isReadOnly: true).waiting(for: channel, limit: 100).map(\.event.id)
+        try EventStore(path: path, isReadOnly: true).waiting(for: channel, limit: 1000).map(\.event.id)
     }
 
     @Test func anEventAndItsChannelsAreWrittenTogether() throws {
@@ -97,7 +97,7 @@ import Testing
                         batch: .init(boot: "8f", sequence: $0))
                 })
             var reports = 0
-            try store.minutes(of: "key") { reports += $0.reports }
+            try store.minutes(of: "key").forEach { reports += $0.reports }
             return reports
         }
         #expect(try keep([1, 2, 9, 4_000_000_000, .max, .min]) == 6)

@@ -57,7 +57,7 @@ import Testing
         }
         func ids(_ name: String, _ range: ClosedRange<Int64> = .min ... .max) throws -> [String] {
             var ids: [String] = []
-            try store.history(of: name, range) { ids.append($0.id) }
+            try store.history(of: name, range).forEach { ids.append($0.event.id) }
             return ids
         }
         #expect(try ids("key") == ["e2", "e4", "e6", "e8"])
@@ -71,7 +71,7 @@ import Testing
     func sightings() throws {
         let store = try EventStore(path: folder.place("museum.db"))
         var none: [HeardMinute] = []
-        try store.minutes(of: "key") { none.append($0) }
+        try store.minutes(of: "key").forEach { none.append($0) }
         #expect(none.isEmpty)
         let stay = EventStore.Presence(zone: "hall", beacon: "key", since: 5, dwells: 1)
         let other = EventStore.Presence(zone: "shop", beacon: "key", since: 5, dwells: 0)
@@ -84,14 +84,14 @@ import Testing
         for _ in 0..<3 { try store.keep([.init(event("b"), .only(other))], [row(61_000, -66, late: 7)]) }
         #expect(try store.presences() == [other])
         var minutes: [HeardMinute] = []
-        try store.minutes(of: "key") { minutes.append($0) }
+        try store.minutes(of: "key").forEach { minutes.append($0) }
         #expect(
             minutes == [
                 .init(receiver: "west", milliseconds: 60_000, reports: 6, late: 2, level: -63),
                 .init(receiver: "west", milliseconds: 120_000, reports: 2, late: 0, level: nil),
             ])
         minutes = []
-        try store.minutes(of: "key", 125_000_000...130_000_000) { minutes.append($0) }
+        try store.minutes(of: "key", 125_000_000...130_000_000).forEach { minutes.append($0) }
         #expect(minutes.map(\.milliseconds) == [120_000])
         try store.keep([.init(event("c"), .nowhere(beacon: "key"))])
         #expect(try store.presences().isEmpty)
@@ -107,7 +107,7 @@ import Testing
         try store.keep([], lamp)
         try store.prune(before: 200_000_000)
         minutes = []
-        for name in ["key", "lamp"] { try store.minutes(of: name) { minutes.append($0) } }
+        for name in ["key", "lamp"] { try store.minutes(of: name).forEach { minutes.append($0) } }
         #expect(minutes.map(\.milliseconds) == [300_000])
     }
 
@@ -128,7 +128,7 @@ import Testing
             try store.keep([], Array(rows[..<half]))
             try store.keep([], Array(rows[half...]))
             var reports: [Int] = []
-            try store.minutes(of: "key") { reports.append($0.reports) }
+            try store.minutes(of: "key").forEach { reports.append($0.reports) }
             return reports
         }
         #expect(try keep(100...129) == [100, 50])
@@ -156,7 +156,7 @@ import Testing
         try record("d", "enter", "", from: nil)
         func ids(_ name: String) throws -> [String] {
             var ids: [String] = []
-            try EventStore(path: path, isReadOnly: true).history(of: name) { ids.append($0.id) }
+            try EventStore(path: path, isReadOnly: true).history(of: name).forEach { ids.append($0.event.id) }
             return ids
         }
         #expect(try ids("hall") == ["a", "b"])
@@ -180,7 +180,7 @@ import Testing
             event("e", beacon: name), .inside(.init(zone: name, beacon: name, since: 1, dwells: 0), isShared: true),
             for: [name])
         var count = 0
-        try store.history(of: name) { _ in count += 1 }
+        count = try store.history(of: name).count
         #expect(try count == 1 && store.waitingCount(for: name) == 1)
     }
 
@@ -219,7 +219,7 @@ import Testing
         let error = #expect(throws: StoreError.self) {
             let store = try EventStore(path: path)
             try store.record(event("new"), .none, for: ["hooks"])
-            try store.history(of: "desk") { _ in }
+            _ = try store.history(of: "desk")
         }
         #expect(error?.kind == .corrupt)
     }

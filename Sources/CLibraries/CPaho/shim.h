@@ -97,9 +97,19 @@ static inline int pharos_mqtt_disconnect(
     return MQTTAsync_disconnect(handle, &options);
 }
 
-static inline int pharos_mqtt_subscribe(MQTTAsync handle, const char *topic, int quality) {
+// `token` becomes the number under which `success` and `failure` speak of the subscription. A broker that refuses it
+// answers with a quality of 0x80.
+static inline int pharos_mqtt_subscribe(
+    MQTTAsync handle, void *context, const char *topic, int quality, MQTTAsync_onSuccess *success,
+    MQTTAsync_onFailure *failure, int *token
+) {
     MQTTAsync_responseOptions options = MQTTAsync_responseOptions_initializer;
-    return MQTTAsync_subscribe(handle, topic, quality, &options);
+    options.context = context;
+    options.onSuccess = success;
+    options.onFailure = failure;
+    int result = MQTTAsync_subscribe(handle, topic, quality, &options);
+    *token = options.token;
+    return result;
 }
 
 #endif

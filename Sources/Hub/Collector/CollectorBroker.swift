@@ -12,14 +12,18 @@ public final class CollectorBroker {
     private var board = RetainedBoard()
     private var sent: [BrokerTicket: String] = [:]
     private var lastError: BrokerError?
+    /// The subscriptions that the broker refuses.
+    private var refusals: Set<BrokerError> = []
+    private var births = BirthAnswers()
     private var notices: [Notice] = []
-    /// When all states were published last, in milliseconds of the lines.
-    private var published = 0
+    /// When all states were published last, in nanoseconds.
+    private var published: UInt64 = 0
     private var isLeaving = false
 
-    /// The pause between two publications of all states if nothing changes, in milliseconds.
-    private static let restMilliseconds = 5000
-    private static let shutdownMilliseconds = 2000
+    /// The pause between two publications of all states, in milliseconds: if nothing changes, and if something does.
+    private static let pauses = (rest: 5000, change: 1000)
+    /// The longest time for the last messages, in milliseconds.
+    private static let shutdownMilliseconds = 500
 
     /// Prepares the connection; ``poll()`` connects.
     ///
@@ -59,6 +63,7 @@ public final class CollectorBroker {
     /// - Returns: the messages of receivers, in their order.
     public func poll() -> [BrokerMessage] {
         let messages = connection.poll(at: MonotonicClock.nanoseconds()).compactMap(take)
+        if births.isDue(at: MonotonicClock.nanoseconds()) { board.publishAgain() }
         board.drain { publication in
             guard let ticket = connection.publish(BrokerMessage(publication)) else { return false }
             sent[ticket] = publication.topic
@@ -71,15 +76,19 @@ public final class CollectorBroker {
         switch event {
         case .connected:
             lastError = nil
-            notices.append(Notice("\(connection.options.name): connected to the broker", isWarning: false))
             board.publishAgain()
+        case .subscribed:
+            refusals = []
+            notices.append(Notice("\(connection.options.name): connected to the broker", isWarning: false))
+        case .refused(let error):
+            if refusals.insert(error).inserted { notices.append(Notice("\(error)", isWarning: true)) }
         case .disconnected(let error):
             if lastError != error { notices.append(Notice("\(error)", isWarning: true)) }
             lastError = error
         case .acknowledged(let ticket): sent[ticket] = nil
         case .abandoned(let ticket): if let topic = sent.removeValue(forKey: ticket) { board.publishAgain(topic) }
         case .message(let message) where message.topic == HomeAssistant.statusTopic:
-            if !message.isRetained, message.payload == Array(HomeAssistant.birth.utf8) { board.publishAgain() }
+            if !message.isRetained, message.payload == Array(HomeAssistant.birth.utf8) { births.ask() }
         case .message(let message) where message.topic == tree.status:
             // The last message of the collector that worked before came after our first one.
             if message.payload != Array("online".utf8), !isLeaving { board.publishAgain(tree.status) }
@@ -90,11 +99,17 @@ public final class CollectorBroker {
         return nil
     }
 
-    /// Publishes the state of each beacon: at once if something has changed, otherwise every 5 s.
-    public func publish(_ collector: SightingCollector, hasChanged: Bool) {
-        guard let time = collector.time, hasChanged || abs(time - published) >= Self.restMilliseconds else { return }
-        published = time
+    /// Publishes the state of each beacon: within 1 s if something has changed, otherwise every 5 s.
+    ///
+    /// - Parameter goesOn: Called often. If it returns false, the rest is left out.
+    /// - Returns: false if it is too early.
+    public func publish(_ collector: SightingCollector, hasChanged: Bool, goesOn: () -> Bool = { true }) -> Bool {
+        let now = MonotonicClock.nanoseconds()
+        guard collector.time != nil,
+            now >= published + UInt64(hasChanged ? Self.pauses.change : Self.pauses.rest) * 1_000_000
+        else { return false }
         for beacon in collector.states {
+            guard goesOn() else { break }
             let hasBattery = beacon.state.batteryMillivolts != nil
             for publication in homeAssistant?.discovery(beacon.name, hasBattery: hasBattery) ?? [] {
                 board.set(publication)
@@ -102,6 +117,9 @@ public final class CollectorBroker {
             board.set(Publication(tree.beaconState(beacon.name), beacon.state.json, isRetained: true))
             board.set(Publication(tree.beaconAttributes(beacon.name), beacon.state.attributes, isRetained: true))
         }
+        // Many beacons take long.
+        published = MonotonicClock.nanoseconds()
+        return true
     }
 
     /// Publishes that this collector is offline, and disconnects.

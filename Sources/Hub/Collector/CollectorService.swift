@@ -163,10 +163,11 @@ public final class CollectorService {
         return events.map(\.event.json)
     }
 
-    /// Publishes the state of each beacon, at once if something has changed.
-    public func publish(to broker: CollectorBroker) {
-        broker.publish(collector, hasChanged: hasChanged)
-        hasChanged = false
+    /// Publishes the state of each beacon, within 1 s if something has changed.
+    ///
+    /// - Parameter goesOn: As for ``SightingCollector/advance(to:goesOn:)``.
+    public func publish(to broker: CollectorBroker, goesOn: () -> Bool = { true }) {
+        if broker.publish(collector, hasChanged: hasChanged, goesOn: goesOn) { hasChanged = false }
     }
 
     /// Writes sightings that wait, deletes old events, and writes the state file, each when it is time.

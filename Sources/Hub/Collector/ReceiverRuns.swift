@@ -50,6 +50,8 @@ struct ReceiverRuns: Sendable {
     static let remembered = 512
     /// A run continues if its last batch came within this time, in milliseconds.
     static let handover = 3000
+    /// Receivers keep batches for at most seven days. A run that is further ahead has a wrong clock. In milliseconds.
+    static let keeping = 8 * 86_400_000
     /// A new run on the same machine begins within this time of its clock, in milliseconds.
     static let restart = 10_000
 
@@ -67,7 +69,9 @@ struct ReceiverRuns: Sendable {
             runs[place].note(number, arrival: arrival)
             return .at(time)
         }
-        if isOld(number, arrival), let current = runs.last {
+        if isOld(number, arrival), let current = runs.last,
+            current.lastBootMilliseconds - number.bootMilliseconds <= Self.keeping
+        {
             // Two runs after one start of the machine have the same clock.
             guard number.bootMilliseconds <= current.lastBootMilliseconds,
                 let time = current.clock.believed(number.bootMilliseconds)

@@ -13,7 +13,7 @@ internal import Zones
 final class BrokerPublisher {
     /// The connection and the backlog, for the status file and the metrics.
     struct Report {
-        /// `connected`, or `down since …`.
+        /// `connected`, `subscription refused`, or `down since …`.
         let broker: String
         let isConnected: Bool
         /// The number of messages that wait.
@@ -89,7 +89,8 @@ final class BrokerPublisher {
     private static let messagesAtATime = 64
     /// The time after which waiting sightings are moved to the outbox, in microseconds.
     private static let memoryMicroseconds: Int64 = 10_000_000
-    private static let shutdownMilliseconds = 2000
+    /// The longest time for the last messages, in milliseconds.
+    private static let shutdownMilliseconds = 1000
 
     private let connection: BrokerConnection
     private let ledger: EventLedger
@@ -109,6 +110,9 @@ final class BrokerPublisher {
     /// The time at which the connection was lost, in microseconds since 1970; `nil` while connected.
     private var downSince: Int64? = WallClock.microseconds()
     private var lastError: BrokerError?
+    /// The subscriptions that the broker refuses.
+    private var refusals: Set<BrokerError> = []
+    private var births = BirthAnswers()
     private var notices: [Notice] = []
 
     // MARK: Start and end
@@ -168,7 +172,7 @@ final class BrokerPublisher {
         leave()
     }
 
-    /// Sends waiting messages for at most 2 s, and disconnects.
+    /// Sends waiting messages for at most 1 s, and disconnects.
     private func leave() {
         poll()
         let deadline = MonotonicClock.nanoseconds() + UInt64(Self.shutdownMilliseconds) * 1_000_000
@@ -176,7 +180,8 @@ final class BrokerPublisher {
             _ = try? Poller.wait([.init(connection.descriptor, .read)], until: deadline)
             poll()
         }
-        for event in connection.close(waitingMilliseconds: Self.shutdownMilliseconds) { take(event) }
+        let left = Int(Int64(bitPattern: deadline &- MonotonicClock.nanoseconds()) / 1_000_000)
+        for event in connection.close(waitingMilliseconds: max(left, 200)) { take(event) }
         if sightings.count > 0 { moveToOutbox() }
     }
 
@@ -240,6 +245,7 @@ final class BrokerPublisher {
     /// Handles the events of the broker, and sends waiting messages.
     func poll() {
         for event in connection.poll(at: MonotonicClock.nanoseconds()) { take(event) }
+        if births.isDue(at: MonotonicClock.nanoseconds()) { board.publishAgain() }
         sendEvents()
         unkeptEvents.drain { send($0.publication, .unkeptEvent($0)) }
         board.drain { send($0, .state(topic: $0.topic)) }
@@ -305,10 +311,14 @@ final class BrokerPublisher {
         switch event {
         case .connected:
             (downSince, lastError) = (nil, nil)
-            notices.append(Notice("\(connection.options.name): connected to the broker", isWarning: false))
             // It may be another broker, or the broker may have lost its retained messages.
             board.publishAgain()
             mayHaveEvents = true
+        case .subscribed:
+            refusals = []
+            notices.append(Notice("\(connection.options.name): connected to the broker", isWarning: false))
+        case .refused(let error):
+            if refusals.insert(error).inserted { notices.append(Notice("\(error)", isWarning: true)) }
         case .disconnected(let error):
             downSince = downSince ?? WallClock.microseconds()
             if lastError != error { notices.append(Notice("\(error)", isWarning: true)) }
@@ -329,7 +339,7 @@ final class BrokerPublisher {
             let isBirth =
                 message.topic == HomeAssistant.statusTopic && message.payload == Array(HomeAssistant.birth.utf8)
             // A retained birth message is older than this connection.
-            if isBirth, !message.isRetained { board.publishAgain() }
+            if isBirth, !message.isRetained { births.ask() }
         case .dropped: break
         }
     }
@@ -366,7 +376,8 @@ final class BrokerPublisher {
             oldestEvent, outbox.first(1).first?.message.time, sightings.oldest, unkeptEvents.waiting.first?.time,
         ]
         return Report(
-            broker: downSince.map { "down since \(ZoneEvent.time($0))" } ?? "connected",
+            broker: downSince.map { "down since \(ZoneEvent.time($0))" }
+                ?? (refusals.isEmpty ? "connected" : "subscription refused"),
             isConnected: downSince == nil, messages: waitingCount + eventCount + outbox.count,
             octets: sightings.octets + unkeptEvents.octets + outbox.byteCount,
             oldest: times.compactMap(\.self).min().map(ZoneEvent.time),

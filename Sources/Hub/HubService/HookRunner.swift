@@ -57,8 +57,8 @@ final class HookRunner {
 
     private var queue: [Job] = []
     private var running: [Running] = []
-    /// For each event, by its id, the number of its programs that have not ended.
-    private var open: [String: Int] = [:]
+    /// For each event, the number of its programs that have not ended.
+    private var open: [Result: Int] = [:]
     private var results: [Result] = []
 
     /// True if no program runs or waits.
@@ -78,7 +78,7 @@ final class HookRunner {
     func add(_ jobs: [Job], number: Int64?) -> [Result] {
         for var job in jobs {
             job.number = number
-            open[job.id, default: 0] += 1
+            open[Self.settled(job), default: 0] += 1
             queue.append(job)
         }
         while queue.count > Self.queueLimit {
@@ -161,10 +161,13 @@ final class HookRunner {
     }
 
     private func settle(_ job: Job) {
-        guard let count = open[job.id] else { return }
-        open[job.id] = count > 1 ? count - 1 : nil
-        if count <= 1 { results.append(job.number.map(Result.settled) ?? .settledUnstored(job.id)) }
+        guard let count = open[Self.settled(job)] else { return }
+        open[Self.settled(job)] = count > 1 ? count - 1 : nil
+        if count <= 1 { results.append(Self.settled(job)) }
     }
+
+    /// The result when all programs of the job's event have ended.
+    private static func settled(_ job: Job) -> Result { job.number.map(Result.settled) ?? .settledUnstored(job.id) }
 
     private static func name(_ job: Job) -> String {
         TerminalText.line(TerminalText.shortened(job.rule.run.first ?? "", to: 100)) + " of \(job.id)"

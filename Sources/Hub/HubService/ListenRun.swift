@@ -85,7 +85,8 @@ final class ListenRun: SightingConsumer {
         settleLines()
         ledger.finish()
         if hooks.dropped > 0 {
-            journal.write(.warning, "hooks: \(hooks.dropped) were dropped, because more than \(HookRunner.queueLimit) waited")
+            journal.write(
+                .warning, "hooks: \(hooks.dropped) were dropped, because more than \(HookRunner.queueLimit) waited")
         }
         writeNotices()
         status.write(snapshot(at: HearingClock.machine, isOver: true), journal)

@@ -27,6 +27,13 @@ public final class BrokerConnection {
     /// The number of QoS 0 messages that are not written yet.
     private var unwritten = 0
     private var lastTicket: UInt64 = 0
+    /// Subscriptions that the broker has not answered, by Paho's number.
+    private var subscribing: [Int32: String] = [:]
+    /// Subscriptions that the broker has refused, and when they are tried again.
+    private var refused: Set<String> = []
+    private var nextSubscription: UInt64 = 0
+    /// The pause before a refused subscription is tried again, in nanoseconds.
+    private static let subscriptionPause: UInt64 = 10_000_000_000
 
     /// Checks the files. ``poll(at:)`` connects.
     ///
@@ -43,7 +50,8 @@ public final class BrokerConnection {
             }
             if let weakness = secret.weakness { throw .file(weakness.text("key", at: file)) }
         }
-        inbox = try BrokerInbox(messageLimit: options.messageLimit, queueLimit: options.queueLimit)
+        inbox = try BrokerInbox(
+            messageLimit: options.messageLimit, queueLimit: options.queueLimit, queueBytes: options.queueBytes)
         client = try PahoClient(options, inbox)
     }
 
@@ -52,7 +60,11 @@ public final class BrokerConnection {
 
     /// The latest time for the next ``poll(at:)``, in nanoseconds of `LinuxHost/MonotonicClock`; `nil` for never.
     public var nextWakeUp: UInt64? {
-        if case .waiting(let until) = state { until } else { nil }
+        switch state {
+        case .waiting(let until): until
+        case .connected where !refused.isEmpty && subscribing.isEmpty: nextSubscription
+        case .connecting, .connected, .closed: nil
+        }
     }
 
     public var isConnected: Bool {
@@ -92,7 +104,26 @@ public final class BrokerConnection {
             state = .connecting
             if !client.connect() { end(with: .unreachable(options.name, reason: nil), at: now, &events) }
         }
+        if isConnected, !refused.isEmpty, subscribing.isEmpty, nextSubscription <= now {
+            subscribe(options.subscriptions.filter(refused.contains), at: now, &events)
+        }
         return events
+    }
+
+    private func subscribe(_ filters: [String], at now: UInt64, _ events: inout [BrokerEvent]) {
+        for filter in filters {
+            if let token = client.subscribe(filter) {
+                subscribing[token] = filter
+            } else {
+                refuse(filter, at: now, &events)
+            }
+        }
+    }
+
+    private func refuse(_ filter: String, at now: UInt64, _ events: inout [BrokerEvent]) {
+        refused.insert(filter)
+        nextSubscription = now + Self.subscriptionPause
+        events.append(.refused(.subscription(options.name, filter: filter)))
     }
 
     private func take(_ notice: BrokerInbox.Notice, at now: UInt64, _ events: inout [BrokerEvent]) {
@@ -101,14 +132,21 @@ public final class BrokerConnection {
         case (.message(let message), _): events.append(.message(message))
         case (.connected, _):
             state = .connected(since: now)
-            options.subscriptions.forEach(client.subscribe)
+            (subscribing, refused) = ([:], [])
             events.append(.connected)
+            subscribe(options.subscriptions, at: now, &events)
+            if options.subscriptions.isEmpty { events.append(.subscribed) }
+        case (.subscribed(let token, let isGranted), .connected):
+            guard let filter = subscribing.removeValue(forKey: token) else { break }
+            guard isGranted else { return refuse(filter, at: now, &events) }
+            refused.remove(filter)
+            if subscribing.isEmpty, refused.isEmpty { events.append(.subscribed) }
         case (.refused(let code, let text), .connecting): end(with: error(code, text), at: now, &events)
         case (.lost, .connected): end(with: .lost(options.name), at: now, &events)
         // Messages of an earlier connection have been abandoned.
         case (.delivered(let token), .connected): complete(token, &events) { .acknowledged($0) }
         case (.undelivered(let token), .connected): complete(token, &events) { .abandoned($0) }
-        case (.refused, _), (.lost, _), (.delivered, _), (.undelivered, _): break
+        case (.refused, _), (.lost, _), (.delivered, _), (.undelivered, _), (.subscribed, _): break
         }
     }
 

@@ -6,6 +6,8 @@ public enum BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
     case unreachable(String, reason: String?)
     /// The broker refuses the connection.
     case refused(String, Refusal)
+    /// The broker refuses a subscription to a topic filter.
+    case subscription(String, filter: String)
     /// TLS failed because of the broker's certificate or the client's. Nothing was sent.
     case insecure(String, reason: String?)
     /// The connection was lost.
@@ -28,7 +30,7 @@ public enum BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
     public var needsCorrection: Bool {
         switch self {
         case .unreachable, .lost, .refused(_, .unavailable): false
-        case .refused, .insecure, .missing, .file: true
+        case .refused, .subscription, .insecure, .missing, .file: true
         }
     }
 
@@ -48,6 +50,9 @@ public enum BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
         case .refused(let broker, .notAuthorized):
             "\(broker): this user is not authorized; correct the user name or the password in the file of "
                 + "\"userFile\", or name such a file"
+        case .subscription(let broker, let filter):
+            "\(broker): the broker refuses the subscription to \(filter), so nothing is received from there; permit this "
+                + "user to read it in the broker's access rules; retrying"
         case .insecure(let broker, let reason):
             "\(broker): TLS failed" + (reason.map { " (\($0))" } ?? "")
                 + ", so nothing was sent: the broker's certificate must be for this host, and its authority must be in the "

@@ -14,12 +14,16 @@ final class BrokerInbox: Sendable {
         case disconnected
         case delivered(Int32)
         case undelivered(Int32)
+        /// The broker has answered a subscription.
+        case subscribed(Int32, isGranted: Bool)
         case message(BrokerMessage)
     }
 
     private struct State {
         var notices: [Notice] = []
         var messages = 0
+        /// The payloads of the messages, in bytes.
+        var octets = 0
         var dropped = 0
         /// OpenSSL's messages since the last attempt began.
         var tlsErrors: [String] = []
@@ -29,14 +33,16 @@ final class BrokerInbox: Sendable {
     let wakeUp: Descriptor
     let messageLimit: Int
     let queueLimit: Int
+    let queueBytes: Int
     private let state = Mutex(State())
 
-    init(messageLimit: Int, queueLimit: Int) throws(BrokerError) {
+    init(messageLimit: Int, queueLimit: Int, queueBytes: Int) throws(BrokerError) {
         let number = eventfd(0, PHAROS_EVENTFD_FLAGS)
         guard number >= 0 else { throw .file("eventfd: no more files can be opened") }
         wakeUp = Descriptor(owning: number)
         self.messageLimit = messageLimit
         self.queueLimit = queueLimit
+        self.queueBytes = queueBytes
     }
 
     func add(_ notice: Notice) {
@@ -49,14 +55,19 @@ final class BrokerInbox: Sendable {
     /// Adds the message that `make` returns, if there is room for it.
     func offer(octets: Int, _ make: () -> BrokerMessage?) {
         let hasRoom = state.withLock { state in
-            let hasRoom = octets <= messageLimit && state.messages < queueLimit
-            if hasRoom { state.messages += 1 } else { state.dropped += 1 }
-            return hasRoom
+            guard octets <= messageLimit, state.messages < queueLimit, state.octets + octets <= queueBytes else {
+                state.dropped += 1
+                return false
+            }
+            state.messages += 1
+            state.octets += octets
+            return true
         }
         guard hasRoom else { return wake() }
         if let message = make() { return add(.message(message)) }
         state.withLock { state in
             state.messages -= 1
+            state.octets -= octets
             state.dropped += 1
         }
         wake()
@@ -72,7 +83,7 @@ final class BrokerInbox: Sendable {
         return state.withLock { state in
             defer {
                 state.notices.removeAll()
-                (state.messages, state.dropped) = (0, 0)
+                (state.messages, state.octets, state.dropped) = (0, 0, 0)
             }
             return (state.notices, state.dropped)
         }

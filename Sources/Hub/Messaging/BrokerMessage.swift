@@ -44,6 +44,10 @@ public struct BrokerTicket: Hashable, Sendable {
 public enum BrokerEvent: Hashable, Sendable {
     /// The broker accepts messages, and the subscriptions were sent.
     case connected
+    /// The broker has granted all subscriptions. Follows ``connected``.
+    case subscribed
+    /// The broker refuses a subscription. It is tried again automatically.
+    case refused(BrokerError)
     /// The connection was lost, or could not be made. It is tried again automatically.
     case disconnected(BrokerError)
     /// The broker has the message (QoS 1).

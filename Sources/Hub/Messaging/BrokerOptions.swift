@@ -23,6 +23,8 @@ public struct BrokerOptions: Sendable {
     public var messageLimit = 256 << 10
     /// The largest number of received messages that wait. Further messages are dropped.
     public var queueLimit = 1000
+    /// The largest size of received messages that wait, in bytes. Further messages are dropped.
+    public var queueBytes = 32 << 20
     /// The largest number of published messages that are not acknowledged.
     public var windowLimit = 256
 

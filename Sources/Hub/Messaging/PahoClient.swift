@@ -75,7 +75,23 @@ internal import Glibc
         }
     }
 
-    func subscribe(_ filter: String) { _ = unsafe pharos_mqtt_subscribe(handle, filter, 1) }
+    /// Subscribes to a topic filter.
+    ///
+    /// - Returns: the number that a notice about it will have; `nil` if Paho did not accept it.
+    func subscribe(_ filter: String) -> Int32? {
+        var token: Int32 = 0
+        let result = unsafe pharos_mqtt_subscribe(
+            handle, context, filter, 1,
+            { context, data in
+                let isGranted = unsafe data?.pointee.alt.qos != 0x80
+                unsafe BrokerInbox.of(context)?.add(.subscribed(data?.pointee.token ?? 0, isGranted: isGranted))
+            },
+            { context, data in
+                unsafe BrokerInbox.of(context)?.add(.subscribed(data?.pointee.token ?? 0, isGranted: false))
+            },
+            &token)
+        return result == 0 ? token : nil
+    }
 
     /// Sends a message.
     ///

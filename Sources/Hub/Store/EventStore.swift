@@ -82,7 +82,7 @@ public final class EventStore {
         case through(Int64, channel: String)
     }
 
-    /// An event that a channel has not received yet.
+    /// An event with its number, such as one that a channel has not received yet.
     public struct Waiting: Hashable, Sendable {
         /// The number of the event; it grows from event to event.
         public var sequence: Int64
@@ -280,8 +280,8 @@ public final class EventStore {
     // MARK: History
 
     static let ofName =
-        "SELECT \(columns) FROM event WHERE (beacon = ?1 OR zone = ?1 OR kind = 'room' "
-        + "AND json_extract(json, '$.from') = ?1) AND coalesce(at, 0) BETWEEN ?2 AND ?3 ORDER BY seq"
+        "SELECT seq, \(columns) FROM event WHERE (beacon = ?1 OR zone = ?1 OR kind = 'room' "
+        + "AND json_extract(json, '$.from') = ?1) AND coalesce(at, 0) BETWEEN ?2 AND ?3 AND seq > ?4 ORDER BY seq LIMIT ?5"
     /// Steps from name to name along the indexes, so that years of events are not read for a few names.
     static let allNames =
         "WITH RECURSIVE place(name) AS (SELECT min(zone) FROM event WHERE zone > '' UNION ALL SELECT (SELECT min(zone) "
@@ -293,24 +293,34 @@ public final class EventStore {
     /// The events of a beacon, a zone or a room, the oldest first. Events of a room include beacons that left it for
     /// another room.
     ///
-    /// - Parameter range: The times in microseconds since 1970, both ends included.
+    /// - Parameters:
+    ///   - range: The times in microseconds since 1970, both ends included.
+    ///   - sequence: Only events with a larger number.
+    ///   - limit: The largest number of events.
     public func history(
-        of name: String, _ range: ClosedRange<Int64> = .min ... .max, _ each: (Event) -> Void
-    ) throws(StoreError) {
-        try database.query(
-            Self.ofName, [.text(name), .integer(range.lowerBound), .integer(range.upperBound)]
+        of name: String, _ range: ClosedRange<Int64> = .min ... .max, after sequence: Int64 = .min, limit: Int = .max
+    ) throws(StoreError) -> [Waiting] {
+        try database.rows(
+            Self.ofName,
+            [
+                .text(name), .integer(range.lowerBound), .integer(range.upperBound), .integer(sequence),
+                .integer(Int64(limit)),
+            ]
         ) { row in
-            if let event = Self.event(row[...]) { each(event) }
+            guard let sequence = row.first?.integer, let event = Self.event(row.dropFirst()) else { return nil }
+            return Waiting(sequence: sequence, event: event)
         }
     }
 
     /// The receivers that have received a beacon, minute by minute and the oldest first.
     ///
-    /// - Parameter range: The times in microseconds since 1970, both ends included.
+    /// - Parameters:
+    ///   - range: The times in microseconds since 1970, both ends included.
+    ///   - limit: The largest number of minutes.
     public func minutes(
-        of beacon: String, _ range: ClosedRange<Int64> = .min ... .max, _ each: (HeardMinute) -> Void
-    ) throws(StoreError) {
-        try SightingDatabase(database).minutes(of: beacon, range, each)
+        of beacon: String, _ range: ClosedRange<Int64> = .min ... .max, limit: Int = .max
+    ) throws(StoreError) -> [HeardMinute] {
+        try SightingDatabase(database).minutes(of: beacon, range, limit: limit)
     }
 
     /// The beacons and zones that have events.

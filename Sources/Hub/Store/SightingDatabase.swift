@@ -264,25 +264,24 @@ struct SightingDatabase {
     }
 
     func minutes(
-        of beacon: String, _ range: ClosedRange<Int64>, _ each: (HeardMinute) -> Void
-    ) throws(StoreError) {
-        guard try isThere() else { return }
-        try database.query(
+        of beacon: String, _ range: ClosedRange<Int64>, limit: Int
+    ) throws(StoreError) -> [HeardMinute] {
+        guard try isThere() else { return [] }
+        return try database.rows(
             "SELECT receiver, minute, reports, late, levels, level FROM heard WHERE beacon = ? AND minute BETWEEN ? AND ? "
-                + "ORDER BY minute, receiver",
+                + "ORDER BY minute, receiver LIMIT ?",
             [
                 .text(beacon), .integer(range.lowerBound == .min ? .min : range.lowerBound / 1000 - Self.minute + 1),
-                .integer(range.upperBound / 1000),
+                .integer(range.upperBound / 1000), .integer(Int64(limit)),
             ]
         ) { row in
             guard row.count == 6, let receiver = row[0].text, let minute = row[1].integer,
                 let reports = row[2].integer, let late = row[3].integer, let levels = row[4].integer,
                 let level = row[5].integer
-            else { return }
-            each(
-                HeardMinute(
-                    receiver: receiver, milliseconds: minute, reports: Int(clamping: reports),
-                    late: Int(clamping: late), level: levels > 0 ? Double(level) / Double(levels) / Self.scale : nil))
+            else { return nil }
+            return HeardMinute(
+                receiver: receiver, milliseconds: minute, reports: Int(clamping: reports),
+                late: Int(clamping: late), level: levels > 0 ? Double(level) / Double(levels) / Self.scale : nil)
         }
     }
 

@@ -177,41 +177,48 @@ public final class SiteHistory {
     /// - Parameters:
     ///   - site: The site of the room, because other sites may have a room of the same name.
     ///   - range: The times in microseconds since 1970, both ends included.
+    ///   - limit: The largest number of events.
     public func events(
-        of name: String, at site: String, _ range: ClosedRange<Int64>, _ each: (EventStore.Event) -> Void
-    ) throws(SiteStoreError) {
+        of name: String, at site: String, _ range: ClosedRange<Int64>, limit: Int
+    ) throws(SiteStoreError) -> [EventStore.Event] {
+        var events: [EventStore.Event] = []
         try database.query(
             "SELECT id, (extract(epoch FROM at) * 1000000)::bigint, kind, beacon, place, json FROM pharos_events "
                 + "WHERE (beacon = $1 OR place = $1 AND site = $4 OR kind = 'room' AND site = $4 "
-                + "AND json::json ->> 'from' = $1) AND at BETWEEN \(Self.moments) ORDER BY at, id",
+                + "AND json::json ->> 'from' = $1) AND at BETWEEN \(Self.moments) ORDER BY at, id LIMIT \(limit)",
             [name] + Self.texts(range) + [site]
         ) { row in
-            each(
+            events.append(
                 EventStore.Event(
                     id: row[0] ?? "", time: Int64(Self.number(row[1])), kind: row[2] ?? "", zone: row[4] ?? "",
                     beacon: row[3] ?? "", json: row[5] ?? ""))
         }
+        return events
     }
 
     /// The receivers that have received a beacon, minute by minute and the oldest first.
     ///
-    /// - Parameter range: The times in microseconds since 1970, both ends included.
+    /// - Parameters:
+    ///   - range: The times in microseconds since 1970, both ends included.
+    ///   - limit: The largest number of minutes.
     public func minutes(
-        of beacon: String, _ range: ClosedRange<Int64>, _ each: (HeardMinute) -> Void
-    ) throws(SiteStoreError) {
+        of beacon: String, _ range: ClosedRange<Int64>, limit: Int
+    ) throws(SiteStoreError) -> [HeardMinute] {
+        var minutes: [HeardMinute] = []
         try database.query(
             "SELECT receiver, (extract(epoch FROM date_trunc('minute', at)) * 1000)::bigint AS minute, sum(reports), "
                 + "coalesce(sum(reports) FILTER (WHERE late), 0), (sum(rssi_dbm * reports) * 1000 "
                 + "/ nullif(sum(reports) FILTER (WHERE rssi_dbm IS NOT NULL), 0))::bigint FROM pharos_sightings "
                 + "WHERE beacon = $1 AND at BETWEEN \(Self.moments) GROUP BY site, receiver, minute "
-                + "ORDER BY minute, receiver, site",
+                + "ORDER BY minute, receiver, site LIMIT \(limit)",
             [beacon] + Self.texts(range)
         ) { row in
-            each(
+            minutes.append(
                 HeardMinute(
                     receiver: row[0] ?? "", milliseconds: Int64(Self.number(row[1])), reports: Self.number(row[2]),
                     late: Self.number(row[3]), level: row[4].map { Double(Self.number($0)) / 1000 }))
         }
+        return minutes
     }
 
     /// The names of beacons, and of rooms of a site, that have events or sightings; at most 1000.

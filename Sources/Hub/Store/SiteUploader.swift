@@ -77,7 +77,7 @@ public final class SiteUploader {
     /// The time between two checks of the lock, in nanoseconds.
     private static let lockPause = 2 * second
     /// The time limit for the last batches in milliseconds: in total after a signal, otherwise for each batch.
-    private static let shutdownMilliseconds = 2000
+    private static let shutdownMilliseconds = 700
     private static let lastMilliseconds = 30_000
     /// The duration in nanoseconds after which a job is reported as slow.
     private static let slow = 60 * second
@@ -288,7 +288,7 @@ public final class SiteUploader {
     /// Writes the waiting messages, and ends the thread. Messages that do not arrive in time stay in the outbox for the
     /// next start.
     ///
-    /// - Parameter isHurried: True if a signal asked the process to end. Then this takes at most 2 s.
+    /// - Parameter isHurried: True if a signal asked the process to end. Then this takes at most 0.7 s.
     public func finish(isHurried: Bool) {
         nextRows = 0
         add([], [])

@@ -5,13 +5,45 @@ internal import LinuxHost
 package enum InputFile {
     /// Returns the contents of a file, of a stream such as the shell's `<(command)`, or of standard input for `-`.
     ///
-    /// - Parameter limit: The largest size in bytes.
-    package static func read(_ path: String, limit: Int = 1 << 30) throws -> [UInt8] {
+    /// - Parameter limit: The largest size in bytes. The default, 64 MiB, is more than any file of settings has.
+    package static func read(_ path: String, limit: Int = 64 << 20) throws -> [UInt8] {
         do throws(SystemError) {
             return try Files.readInput(path, limit: limit)
         } catch {
             throw BeaconServiceError(error, reading: path == "-" ? "standard input" : path, limit: limit)
         }
+    }
+
+    /// Passes each line of a recording to `take`, with its number and without its line end.
+    ///
+    /// - Throws: also if a line is longer than 16 MiB, which no recording has, or if the file is larger than 1 GiB.
+    package static func lines(_ path: String, _ take: (ArraySlice<UInt8>, Int) -> Void) throws {
+        let (lineLimit, limit) = (16 << 20, 1 << 30)
+        var (rest, number, size): ([UInt8], Int, Int) = ([], 0, 0)
+        do throws(SystemError) {
+            let file = path == "-" ? Descriptor.standardInput : try Descriptor.open(path, .read)
+            while true {
+                let octets = try file.read(upTo: 1 << 20)
+                if octets.isEmpty { break }
+                size += octets.count
+                let parts = octets.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+                for part in parts.dropLast() {
+                    rest += part
+                    number += 1
+                    take(rest[...], number)
+                    rest.removeAll(keepingCapacity: true)
+                }
+                rest += parts.last ?? []
+                if size > limit { throw SystemError("read", path, errno: SystemError.tooLarge) }
+                if rest.count > lineLimit { break }
+            }
+        } catch {
+            throw BeaconServiceError(error, reading: path, limit: limit)
+        }
+        guard rest.count <= lineLimit else {
+            throw Failure(.dataFormat, "\(path): line \(number + 1) is longer than 16 MiB: this is no recording")
+        }
+        if !rest.isEmpty { take(rest[...], number + 1) }
     }
 
     /// Returns the directory of a path with a slash at its end; empty for the working directory.

@@ -21,13 +21,18 @@ public final class ProxyServer: SightingConsumer, Sendable {
         var lost = 0
     }
 
-    /// The largest number of clients at a time. Home Assistant is one client.
+    /// The largest number of clients at a time that have sent a message. Home Assistant is one client.
     static let clientLimit = 16
+    /// The largest number of connections without a message, encrypted if there is a key. If there are more, the oldest
+    /// ends.
+    static let strangerLimit = 32
     /// The largest number of bytes that wait for a client: about 30 s at a busy place.
     static let backlogLimit = 1 << 20
     /// The largest number of batches that wait for the thread.
     private static let batchLimit = 256
     private static let batchMilliseconds = 50
+    /// The pause after a connection that could not be accepted, in nanoseconds.
+    private static let acceptPause: UInt64 = 1_000_000_000
 
     /// The address at which clients connect, such as `tcp:127.0.0.1:6053`.
     public let address: String
@@ -74,6 +79,12 @@ public final class ProxyServer: SightingConsumer, Sendable {
 
     /// Serves clients with the advertisements of `source` until it ends.
     public func run(_ source: SightingSource) throws(ListenerServiceError) {
+        try start()
+        try source.run(self)
+    }
+
+    /// Starts the thread.
+    func start() throws(ListenerServiceError) {
         running.change { $0 = true }
         do throws(SystemError) {
             try BackgroundThread.start {
@@ -83,7 +94,6 @@ public final class ProxyServer: SightingConsumer, Sendable {
         } catch {
             throw .refused(.system, "\(error)")
         }
-        try source.run(self)
     }
 
     // MARK: Calls from the source
@@ -130,16 +140,17 @@ public final class ProxyServer: SightingConsumer, Sendable {
 
     private func serve() {
         var clients: [ProxyClient] = []
+        var nextAccept: UInt64 = 0
         while true {
-            let open = clients.count < Self.clientLimit ? [Poller.Interest(socket, .read)] : []
+            let isOpen =
+                clients.count(where: \.isKnown) < Self.clientLimit && MonotonicClock.nanoseconds() >= nextAccept
+            let open = isOpen ? [Poller.Interest(socket, .read)] : []
             let interests = clients.map { Poller.Interest($0.socket, $0.isWaiting ? .readAndWrite : .read) }
             let ready = (try? Poller.wait(open + interests, milliseconds: Self.batchMilliseconds)) ?? []
             let (batches, scanner, isOver) = take()
             for (client, isReady) in zip(clients, ready.dropFirst(open.count)) where isReady { client.read() }
-            if open.count == 1, ready.first == true, let connection = try? StreamSocket.accept(socket) {
-                let session = ProxySession(identity, isActive: isActive, scanner: scanner)
-                clients.append(ProxyClient(connection, APIChannel(identity, key: key), session))
-                log("a client has connected: \(clients.count) now")
+            if isOpen, ready.first == true, !accept(&clients, scanner) {
+                nextAccept = MonotonicClock.nanoseconds() + Self.acceptPause
             }
             let messages = batches.map { (message: $0.message, count: $0.count) }
             for client in clients {
@@ -152,6 +163,28 @@ public final class ProxyServer: SightingConsumer, Sendable {
             }
             clients.removeAll(where: \.isOver)
             if isOver { return }
+        }
+    }
+
+    /// Accepts the next connection.
+    ///
+    /// - Returns: false if that is not possible now, because the process has too many open files.
+    private func accept(_ clients: inout [ProxyClient], _ scanner: ProxyScannerState) -> Bool {
+        do throws(SystemError) {
+            let connection = try StreamSocket.accept(socket)
+            if clients.count(where: { !$0.isKnown }) >= Self.strangerLimit {
+                clients.first { !$0.isKnown }?.end("too many connections have sent no message")
+            }
+            let session = ProxySession(identity, isActive: isActive, scanner: scanner)
+            clients.append(ProxyClient(connection, APIChannel(identity, key: key), session))
+            log("a client has connected: \(clients.count { !$0.isOver }) now")
+            return true
+        } catch {
+            // The client may have left.
+            if error.errno == SystemError.wouldBlock { return true }
+            clients.first { !$0.isKnown }?.end("no more clients can connect")
+            log("no more clients can connect: \(error.text)")
+            return false
         }
     }
 
@@ -172,6 +205,10 @@ public final class ProxyServer: SightingConsumer, Sendable {
 private final class ProxyClient {
     /// A client that sends nothing for this time is disconnected, in nanoseconds. Home Assistant sends a ping every 20 s.
     private static let silenceLimit: UInt64 = 150_000_000_000
+    /// A client that has sent no message after this time is disconnected, in nanoseconds.
+    private static let handshakeLimit: UInt64 = 10_000_000_000
+    /// The largest size of answers that wait after ``ProxyServer/backlogLimit`` is reached, in bytes.
+    private static let answerLimit = 1 << 16
 
     let socket: Descriptor
     private(set) var isOver = false
@@ -181,6 +218,9 @@ private final class ProxyClient {
     private var dropped = 0
     private var reason: String?
     private var lastReceived = MonotonicClock.nanoseconds()
+    private let begun = MonotonicClock.nanoseconds()
+    /// True if it has sent a message, which it can encrypt only with the key.
+    private(set) var isKnown = false
 
     init(_ socket: Descriptor, _ channel: APIChannel, _ session: ProxySession) {
         self.socket = socket
@@ -197,6 +237,12 @@ private final class ProxyClient {
         return text
     }
 
+    /// Disconnects it.
+    func end(_ reason: String) {
+        self.reason = self.reason ?? reason
+        isOver = true
+    }
+
     func read() {
         do throws(SystemError) {
             let octets = try socket.read(upTo: 4096)
@@ -208,6 +254,10 @@ private final class ProxyClient {
         }
         do throws(ChannelFault) {
             while let message = try channel.next() {
+                isKnown = true
+                guard waiting.count <= ProxyServer.backlogLimit + Self.answerLimit else {
+                    return end("it does not read the answers to its messages")
+                }
                 waiting += channel.takeAnswers()
                 for answer in session.answer(message) { waiting += channel.frame(answer) }
             }
@@ -215,8 +265,7 @@ private final class ProxyClient {
         } catch {
             // The answer to a failed handshake.
             _ = try? socket.write(channel.takeAnswers())
-            reason = "\(error)"
-            isOver = true
+            end("\(error)")
         }
     }
 
@@ -244,9 +293,12 @@ private final class ProxyClient {
             }
         }
         if session.isOver && waiting.isEmpty { isOver = true }
-        if MonotonicClock.nanoseconds() - lastReceived > Self.silenceLimit {
-            reason = "it sent nothing for \(Self.silenceLimit / 1_000_000_000) s"
-            isOver = true
+        let now = MonotonicClock.nanoseconds()
+        if now - lastReceived > Self.silenceLimit {
+            end("it sent nothing for \(Self.silenceLimit / 1_000_000_000) s")
+        }
+        if !isKnown, now - begun > Self.handshakeLimit {
+            end("it sent no message within \(Self.handshakeLimit / 1_000_000_000) s")
         }
     }
 }

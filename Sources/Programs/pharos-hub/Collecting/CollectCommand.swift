@@ -136,7 +136,9 @@ struct CollectCommand: ParsableCommand {
     private func lock(
         _ file: CollectorFile, at path: String, state: String, followsBroker: Bool, _ signals: SignalDescriptor
     ) throws -> CollectorLocks? {
-        guard followsBroker || sources.contains(where: { $0.path == "-" }) else { return .none }
+        guard followsBroker || sources.contains(where: { $0.path == "-" }) else {
+            return CollectorLocks()
+        }
         var directories = Set<String>()
         if followsBroker { directories.insert(InputFile.directory(of: state)) }
         if let history = file.history?.path(of: file.name, in: StateDirectory.path(stateDir)) {
@@ -192,8 +194,6 @@ struct CollectorLocks {
 
     private var instances: [InstanceLock] = []
     private var file: OpenFileLock?
-
-    static let none = CollectorLocks()
 
     /// Takes the locks. A directory that cannot be written is left out: the files that cannot be written there are
     /// reported.

@@ -21,6 +21,10 @@ final class CollectRun {
     /// Lines that do not name their receiver, and the first receiver that the file does not have.
     private var namelessLines = 0
     private var firstUnknown: String?
+    /// Messages that waited too long.
+    private var dropped = 0
+    /// Messages that have waited for this time are dropped, so that rooms are those of now, in nanoseconds.
+    private static let backlog: UInt64 = 5_000_000_000
     /// The longest time that the calculation of a second may continue after a signal, in nanoseconds.
     private static let shutdownTimeout: UInt64 = 300_000_000
 
@@ -41,8 +45,8 @@ final class CollectRun {
         var lines: [(time: Int, receiver: String?, line: ReceiverLine)] = []
         for source in sources where source.path != "-" {
             var last = 0
-            for (number, octets) in try InputFile.read(source.path).split(separator: UInt8(ascii: "\n")).enumerated() {
-                guard let line = parsed(octets, source.path, number + 1) else { continue }
+            try InputFile.lines(source.path) { octets, number in
+                guard let line = parsed(octets, source.path, number) else { return }
                 // A line without a time has the time of the line before it.
                 last = line.unixMilliseconds ?? last
                 lines.append((last, source.receiver, line))
@@ -168,19 +172,25 @@ final class CollectRun {
     private func work(_ broker: CollectorBroker) throws {
         while !Terminal.outputIsGone, service.uploader?.siteLock != .heldByAnother {
             followClock()
-            for message in broker.poll() {
+            let messages = broker.poll()
+            let deadline = MonotonicClock.nanoseconds() + Self.backlog
+            for (place, message) in messages.enumerated() {
                 // Messages that wait may take many seconds at a large site.
                 if isAskedToEnd { return }
+                if MonotonicClock.nanoseconds() > deadline {
+                    dropped += messages.count - place
+                    break
+                }
                 guard let line = ReceiverLine(topic: message.topic, payload: message.payload) else { continue }
                 goodLines += 1
                 take(line, from: nil, arrival: Self.now, isLive: true)
             }
-            let deadline = min(broker.nextWakeUp ?? .max, MonotonicClock.nanoseconds() + 500_000_000)
+            let wakeUp = min(broker.nextWakeUp ?? .max, MonotonicClock.nanoseconds() + 500_000_000)
             _ = try Poller.wait(
-                [.init(broker.descriptor, .read), .init(signals.descriptor, .read)], until: deadline)
+                [.init(broker.descriptor, .read), .init(signals.descriptor, .read)], until: wakeUp)
             if isAskedToEnd { return }
             write(service.advance(to: Self.now, goesOn: goesOn))
-            service.publish(to: broker)
+            service.publish(to: broker, goesOn: goesOn)
             write(broker.takeNotices())
             rest()
         }
@@ -294,6 +304,7 @@ final class CollectRun {
             counts.wrongClocks, "has a time that other lines contradict, and was ignored",
             "have a time that other lines contradict, and were ignored")
         say(counts.duplicates, "came twice", "came twice")
+        say(dropped, "waited for more than 5 s and was ignored", "waited for more than 5 s and were ignored")
         if counts.crowded > 0 {
             Terminal.writeError(
                 "pharos: \(counts.crowded) reports were ignored, because there are more than \(SightingCollector.limit) "

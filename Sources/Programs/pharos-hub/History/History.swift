@@ -62,22 +62,21 @@ struct History: ParsableCommand {
     func run() throws {
         let files = history.isEmpty ? try found() : history
         let range = (from ?? .min)...(to ?? .max)
-        var events: [EventStore.Event] = []
-        var names: Set<String> = []
-        for file in files {
-            let source = try HistorySource(file, stateDirectory: stateDir)
-            try source.events(of: name, range) { events.append($0) }
-            if heard { try source.minutes(of: name, range) { events.append(HistoryRow.event($0, of: name)) } }
-            if events.isEmpty { names.formUnion(try source.names()) }
+        let sources = try files.map { try HistorySource($0, stateDirectory: stateDir) }
+        var cursors = sources.map { $0.events(of: name, range) }
+        if heard { cursors += sources.map { $0.minutes(of: name, range) } }
+        var output = HistoryOutput(json ? .json : csv ? .csv : .table)
+        try HistoryCursor.merge(cursors) { event in
+            // A reader such as head has enough.
+            if !Terminal.outputIsGone { output.add(event) }
         }
-        guard !events.isEmpty || names.contains(name) else { throw unknown(names) }
-        if events.isEmpty {
+        output.finish()
+        if output.count == 0 {
+            let names = try sources.reduce(into: Set<String>()) { $0.formUnion(try $1.names()) }
+            guard names.contains(name) else { throw unknown(names) }
             let rest = from == nil && to == nil ? "; --heard shows which receivers have received it" : " in that time"
             Terminal.writeError("pharos: nothing happened with \(TerminalText.quoted(name, to: 60))\(rest)\n")
         }
-        // One file is in order already.
-        if files.count > 1 || heard { events.sort { ($0.time ?? 0, $0.id) < ($1.time ?? 0, $1.id) } }
-        try show(events)
     }
 
     private func found() throws -> [String] {
@@ -100,20 +99,52 @@ struct History: ParsableCommand {
             .noInput,
             "there are no events of a beacon, a zone or a room \(TerminalText.quoted(name, to: 60))\(advice ?? "")")
     }
+}
 
-    private func show(_ events: [EventStore.Event]) throws {
-        if json {
-            for event in events { Terminal.write(event.json + "\n") }
-        } else if csv {
-            Terminal.write(HistoryRow.header.joined(separator: ",") + "\r\n")
-            for event in events { Terminal.write(HistoryRow(event).csv + "\r\n") }
-        } else if !events.isEmpty {
-            var table = Table(
-                ["at", "event", "zone", "beacon", "receiver", "for s", "dBm", "m", "why"],
-                alignment: [.left, .left, .left, .left, .left, .right, .right, .right, .left])
-            for event in events { table.add(HistoryRow(event).cells) }
-            Terminal.show(table.text)
+/// Prints events one by one. A long table is printed in parts with a header each.
+private struct HistoryOutput {
+    enum Form { case json, csv, table }
+
+    private(set) var count = 0
+    private let form: Form
+    private var table = HistoryOutput.empty
+    private var lines = ""
+
+    /// The number of rows of a part.
+    private static let part = 10_000
+    private static var empty: Table {
+        Table(
+            ["at", "event", "zone", "beacon", "receiver", "for s", "dBm", "m", "why"],
+            alignment: [.left, .left, .left, .left, .left, .right, .right, .right, .left])
+    }
+
+    init(_ form: Form) {
+        self.form = form
+        if form == .csv { lines = HistoryRow.header.joined(separator: ",") + "\r\n" }
+    }
+
+    mutating func add(_ event: EventStore.Event) {
+        count += 1
+        switch form {
+        case .json: lines += event.json + "\n"
+        case .csv: lines += HistoryRow(event).csv + "\r\n"
+        case .table:
+            table.add(HistoryRow(event).cells)
+            if count % Self.part == 0 { flush() }
         }
+        if lines.utf8.count > 1 << 16 { flush() }
+    }
+
+    private mutating func flush() {
+        Terminal.write(lines)
+        lines = ""
+        guard form == .table else { return }
+        Terminal.show(table.text)
+        table = Self.empty
+    }
+
+    mutating func finish() {
+        if form != .table || count % Self.part > 0 { flush() }
     }
 }
 

@@ -41,18 +41,29 @@ enum HistorySource {
     }
 
     /// The events of a beacon, a zone or a room, the oldest first.
-    func events(of name: String, _ range: ClosedRange<Int64>, _ each: (EventStore.Event) -> Void) throws {
+    func events(of name: String, _ range: ClosedRange<Int64>) -> HistoryCursor {
         switch self {
-        case .file(let store): try store.history(of: name, range, each)
-        case .site(let store, let site): try store.events(of: name, at: site, range, each)
+        case .file(let store):
+            var last = Int64.min
+            return HistoryCursor {
+                let events = try store.history(of: name, range, after: last, limit: HistoryCursor.page)
+                last = events.last?.sequence ?? last
+                return events.map(\.event)
+            }
+        case .site(let store, let site):
+            return HistoryCursor(range) { try store.events(of: name, at: site, $0, limit: $1) }
         }
     }
 
     /// The receivers that have received a beacon, minute by minute.
-    func minutes(of name: String, _ range: ClosedRange<Int64>, _ each: (HeardMinute) -> Void) throws {
-        switch self {
-        case .file(let store): try store.minutes(of: name, range, each)
-        case .site(let store, _): try store.minutes(of: name, range, each)
+    func minutes(of name: String, _ range: ClosedRange<Int64>) -> HistoryCursor {
+        HistoryCursor(range) { range, limit in
+            let minutes: [HeardMinute]
+            switch self {
+            case .file(let store): minutes = try store.minutes(of: name, range, limit: limit)
+            case .site(let store, _): minutes = try store.minutes(of: name, range, limit: limit)
+            }
+            return minutes.map { HistoryRow.event($0, of: name) }
         }
     }
 

@@ -1,0 +1,24 @@
+/// Home Assistant's birth messages, each of which is answered with all retained publications: the first one at once, and
+/// those of the next 30 s together at their end.
+public struct BirthAnswers: Hashable, Sendable {
+    /// The shortest time between two answers, in nanoseconds.
+    public static let pause: UInt64 = 30_000_000_000
+
+    private var isAsked = false
+    private var next: UInt64 = 0
+
+    /// No birth message has arrived.
+    public init() {}
+
+    /// Notes a birth message.
+    public mutating func ask() { isAsked = true }
+
+    /// Returns true, once, if it is time for an answer.
+    ///
+    /// - Parameter now: In nanoseconds of `LinuxHost/MonotonicClock`.
+    public mutating func isDue(at now: UInt64) -> Bool {
+        guard isAsked, now >= next else { return false }
+        (isAsked, next) = (false, now + Self.pause)
+        return true
+    }
+}

@@ -1,0 +1,58 @@
+internal import Store
+
+/// Reads the events of one database in their order, a thousand at a time, so that years of events need little memory.
+struct HistoryCursor {
+    /// The number of events in memory.
+    static let page = 1000
+
+    private let fetch: () throws -> [EventStore.Event]
+    private var events: ArraySlice<EventStore.Event> = []
+    private var isOver = false
+
+    /// - Parameter fetch: Returns the next events; empty after the last one.
+    init(_ fetch: @escaping () throws -> [EventStore.Event]) { self.fetch = fetch }
+
+    /// A cursor over events in the order of their times.
+    ///
+    /// - Parameter fetch: Returns the first events of a range, at most as many as the second parameter.
+    init(
+        _ range: ClosedRange<Int64>, _ fetch: @escaping (ClosedRange<Int64>, Int) throws -> [EventStore.Event]
+    ) {
+        var rest = range
+        // The events at the start of the rest that were returned already.
+        var taken: Set<String> = []
+        self.init {
+            let events = try fetch(rest, Self.page + taken.count).filter { !taken.contains($0.id) }
+            guard let last = events.last?.time else { return [] }
+            let same = Set(events.filter { $0.time == last }.map(\.id))
+            taken = last == rest.lowerBound ? taken.union(same) : same
+            rest = last...rest.upperBound
+            return events
+        }
+    }
+
+    /// Returns the next event without taking it; `nil` after the last one.
+    mutating func peek() throws -> EventStore.Event? {
+        if events.isEmpty, !isOver {
+            events = try fetch()[...]
+            isOver = events.isEmpty
+        }
+        return events.first
+    }
+
+    /// Takes the events of several databases in the order of their times.
+    static func merge(_ cursors: [HistoryCursor], _ each: (EventStore.Event) throws -> Void) throws {
+        var cursors = cursors
+        while true {
+            var next: (place: Int, event: EventStore.Event)?
+            for place in cursors.indices {
+                guard let event = try cursors[place].peek() else { continue }
+                if let other = next?.event, (other.time ?? 0, other.id) <= (event.time ?? 0, event.id) { continue }
+                next = (place, event)
+            }
+            guard let next else { return }
+            cursors[next.place].events.removeFirst()
+            try each(next.event)
+        }
+    }
+}
