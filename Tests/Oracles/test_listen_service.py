@@ -512,3 +512,13 @@ def test_what_the_service_cannot_do_is_refused(service, words, code):
     service.write(NEAR)
     result = pharos.run("listen", service.file, "--state-dir", service.folder, "--runtime-dir", service.folder, *words)
     assert result.code == code, result.err
+
+
+def test_a_reload_with_another_history_file_says_that_it_takes_a_restart(service):
+    service.write(NEAR).start()
+    service.hears()
+    service.next("enter", zone="near")
+    service.write(NEAR, history={"file": "other.db"})
+    service.peer.process.send_signal(signal.SIGHUP)
+    eventually(lambda: 'a new "history" "file" takes effect only after a restart' in service.peer.errors)
+    service.next("exit", zone="near")

@@ -158,7 +158,7 @@ public final class CollectorService {
 
     /// Returns the events of an earlier run that it has not printed, the oldest first, as JSON.
     public func takeUnprinted() -> [String] {
-        let events = ledger?.waiting(for: EventLedger.lines, limit: EventLedger.eventLimit) ?? []
+        let events = ledger?.waiting(for: EventLedger.lines, limit: .max) ?? []
         hasUnprinted = hasUnprinted || !events.isEmpty
         return events.map(\.event.json)
     }
