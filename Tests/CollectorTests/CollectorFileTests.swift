@@ -165,7 +165,7 @@ import Testing
         let text = try #require(collector.beaconsJSON.first?.line)
         #expect(
             text.contains(#""distanceM":1.12,"#) && text.contains(#""batteryV":2.9,"temperatureC":21.5"#), "\(text)")
-        #expect(collector.states.first?.state.batteryMillivolts == 2900)
+        #expect(Array(collector.states).first?.state.batteryMillivolts == 2900)
     }
 
     @Test(arguments: ["", "[]", "x", #"{"event":"#, "\u{0}"])

@@ -34,11 +34,8 @@ import Testing
     }
 
     private func stored() throws -> [String] {
-        var ids: [String] = []
-        try EventStore(path: folder.place("museum.db"), isReadOnly: true).history(of: "key").forEach {
-            ids.append($0.event.id)
-        }
-        return ids
+        let store = try EventStore(path: folder.place("museum.db"), isReadOnly: true)
+        return try store.events(store.numbers(of: "key")).map(\.id)
     }
 
     @Test func eventsAreKeptBeforeTheyAreReturned() throws {

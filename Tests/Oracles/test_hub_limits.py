@@ -116,7 +116,7 @@ def test_wrong_clocks_in_recordings_change_nothing(tmp_path):
 
 def test_files_without_an_end_are_refused_early(tmp_path):
     path = museum(tmp_path)
-    for words in (("collect", "/dev/zero"), ("collect", path, "--from", "hall=/dev/zero"), ("where", "--state-file",
+    for words in (("collect", "/dev/zero"), ("collect", path, "--from", f"{NAMES[0]}=/dev/zero"), ("where", "--state-file",
                                                                                           "/dev/zero")):
         code, _, errors, size = memory(*words)
         assert code == 65 and "/dev/zero" in errors and size < 400, (words, code, errors, size)

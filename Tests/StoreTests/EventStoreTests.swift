@@ -56,9 +56,7 @@ import Testing
                 for: number == 3 ? ["hooks"] : [])
         }
         func ids(_ name: String, _ range: ClosedRange<Int64> = .min ... .max) throws -> [String] {
-            var ids: [String] = []
-            try store.history(of: name, range).forEach { ids.append($0.event.id) }
-            return ids
+            try store.events(store.numbers(of: name, range)).map(\.id)
         }
         #expect(try ids("key") == ["e2", "e4", "e6", "e8"])
         #expect(try ids("desk", 3...5) == ["e3", "e4", "e5"])
@@ -155,9 +153,8 @@ import Testing
         try record("c", "exit", "shop", from: "shop")
         try record("d", "enter", "", from: nil)
         func ids(_ name: String) throws -> [String] {
-            var ids: [String] = []
-            try EventStore(path: path, isReadOnly: true).history(of: name).forEach { ids.append($0.event.id) }
-            return ids
+            let reader = try EventStore(path: path, isReadOnly: true)
+            return try reader.events(reader.numbers(of: name)).map(\.id)
         }
         #expect(try ids("hall") == ["a", "b"])
         #expect(try ids("shop") == ["b", "c"])
@@ -179,8 +176,7 @@ import Testing
         try store.record(
             event("e", beacon: name), .inside(.init(zone: name, beacon: name, since: 1, dwells: 0), isShared: true),
             for: [name])
-        var count = 0
-        count = try store.history(of: name).count
+        let count = try store.numbers(of: name).count
         #expect(try count == 1 && store.waitingCount(for: name) == 1)
     }
 
@@ -219,7 +215,7 @@ import Testing
         let error = #expect(throws: StoreError.self) {
             let store = try EventStore(path: path)
             try store.record(event("new"), .none, for: ["hooks"])
-            _ = try store.history(of: "desk")
+            _ = try store.events(store.numbers(of: "desk"))
         }
         #expect(error?.kind == .corrupt)
     }

@@ -21,14 +21,19 @@ public final class CollectorService {
     private var linesSinceKept = 0
     private var hasChanged = false
     private var nextState: UInt64 = 0
+    /// The duration of the last write of the state file, in nanoseconds.
+    private var stateTime: UInt64 = 0
     private var stateFails = false
     private var clock: WallClockSteps
     private var hasUnprinted = false
 
     /// Sightings are written after this number of lines, and by ``rest()``.
     private static let linesBetween = 1000
-    /// The pause between two writes of the state file, in nanoseconds.
-    private static let statePause: UInt64 = 1_000_000_000
+    /// The pause between two writes of the state file, in nanoseconds, and at least so many times as long as the last one
+    /// took.
+    private static let statePause: (least: UInt64, factor: UInt64) = (1_000_000_000, 5)
+    /// If the last write of the state file took longer, the last one is left out after a signal, in nanoseconds.
+    private static let quickWrite: UInt64 = 200_000_000
 
     /// Creates a collector that has received nothing.
     ///
@@ -184,13 +189,16 @@ public final class CollectorService {
         let left = ledger?.finish() ?? []
         uploader?.add(left.filter { $0.channels.contains(EventLedger.site) }.map(\.event), [])
         uploader?.finish(isHurried: isHurried)
-        writeState(isLast: true)
+        if !isHurried || stateTime <= Self.quickWrite { writeState(isLast: true) }
     }
 
     private func writeState(isLast: Bool) {
         let now = MonotonicClock.nanoseconds()
         guard isLast || now >= nextState else { return }
-        nextState = now + Self.statePause
+        defer {
+            stateTime = MonotonicClock.nanoseconds() - now
+            nextState = now + stateTime + max(Self.statePause.least, Self.statePause.factor * stateTime)
+        }
         let value = collector.state(
             written: RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000)))
         do throws(SystemError) {

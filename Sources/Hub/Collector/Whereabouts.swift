@@ -44,8 +44,8 @@ extension SightingCollector {
     public var beaconsJSON: [JSONValue] { trails.sorted { $0.name < $1.name }.map(json) }
 
     /// The state for a broker of each beacon that was received so far, by name.
-    public var states: [(name: String, state: BeaconState)] {
-        trails.sorted { $0.name < $1.name }.map { trail in
+    public var states: some Sequence<(name: String, state: BeaconState)> {
+        trails.sorted { $0.name < $1.name }.lazy.map { trail in
             let state = BeaconState(
                 isPresent: trail.isPresent, room: trail.room.map { plan.rooms[$0].name }, isKnown: trail.isKnown,
                 level: trail.loudest?.level, distance: distance(of: trail),

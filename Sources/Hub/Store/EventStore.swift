@@ -280,8 +280,8 @@ public final class EventStore {
     // MARK: History
 
     static let ofName =
-        "SELECT seq, \(columns) FROM event WHERE (beacon = ?1 OR zone = ?1 OR kind = 'room' "
-        + "AND json_extract(json, '$.from') = ?1) AND coalesce(at, 0) BETWEEN ?2 AND ?3 AND seq > ?4 ORDER BY seq LIMIT ?5"
+        "SELECT seq FROM event WHERE (beacon = ?1 OR zone = ?1 OR kind = 'room' "
+        + "AND json_extract(json, '$.from') = ?1) AND coalesce(at, 0) BETWEEN ?2 AND ?3 ORDER BY seq"
     /// Steps from name to name along the indexes, so that years of events are not read for a few names.
     static let allNames =
         "WITH RECURSIVE place(name) AS (SELECT min(zone) FROM event WHERE zone > '' UNION ALL SELECT (SELECT min(zone) "
@@ -290,26 +290,27 @@ public final class EventStore {
         + "WHERE beacon > tag.name) FROM tag WHERE tag.name NOT NULL) SELECT name FROM place WHERE name NOT NULL "
         + "UNION SELECT name FROM tag WHERE name NOT NULL ORDER BY name"
 
-    /// The events of a beacon, a zone or a room, the oldest first. Events of a room include beacons that left it for
-    /// another room.
+    /// The numbers of the events of a beacon, a zone or a room, the oldest first. Events of a room include beacons that left
+    /// it for another room.
     ///
-    /// - Parameters:
-    ///   - range: The times in microseconds since 1970, both ends included.
-    ///   - sequence: Only events with a larger number.
-    ///   - limit: The largest number of events.
-    public func history(
-        of name: String, _ range: ClosedRange<Int64> = .min ... .max, after sequence: Int64 = .min, limit: Int = .max
-    ) throws(StoreError) -> [Waiting] {
+    /// - Parameter range: The times in microseconds since 1970, both ends included.
+    public func numbers(
+        of name: String, _ range: ClosedRange<Int64> = .min ... .max
+    ) throws(StoreError) -> [Int64] {
         try database.rows(
-            Self.ofName,
-            [
-                .text(name), .integer(range.lowerBound), .integer(range.upperBound), .integer(sequence),
-                .integer(Int64(limit)),
-            ]
-        ) { row in
-            guard let sequence = row.first?.integer, let event = Self.event(row.dropFirst()) else { return nil }
-            return Waiting(sequence: sequence, event: event)
+            Self.ofName, [.text(name), .integer(range.lowerBound), .integer(range.upperBound)]
+        ) { $0.first?.integer }
+    }
+
+    /// The events with these numbers. Numbers without an event are left out.
+    public func events(_ numbers: some Sequence<Int64>) throws(StoreError) -> [Event] {
+        var events: [Event] = []
+        for number in numbers {
+            events += try database.rows("SELECT \(Self.columns) FROM event WHERE seq = ?", [.integer(number)]) {
+                Self.event($0[...])
+            }
         }
+        return events
     }
 
     /// The receivers that have received a beacon, minute by minute and the oldest first.

@@ -14,15 +14,18 @@ struct HistoryCursor {
 
     /// A cursor over events in the order of their times.
     ///
-    /// - Parameter fetch: Returns the first events of a range, at most as many as the second parameter.
+    /// - Parameters:
+    ///   - page: The number of events in memory.
+    ///   - fetch: Returns the first events of a range, at most as many as the second parameter.
     init(
-        _ range: ClosedRange<Int64>, _ fetch: @escaping (ClosedRange<Int64>, Int) throws -> [EventStore.Event]
+        _ range: ClosedRange<Int64>, page: Int = HistoryCursor.page,
+        _ fetch: @escaping (ClosedRange<Int64>, Int) throws -> [EventStore.Event]
     ) {
         var rest = range
         // The events at the start of the rest that were returned already.
         var taken: Set<String> = []
         self.init {
-            let events = try fetch(rest, Self.page + taken.count).filter { !taken.contains($0.id) }
+            let events = try fetch(rest, page + taken.count).filter { !taken.contains($0.id) }
             guard let last = events.last?.time else { return [] }
             let same = Set(events.filter { $0.time == last }.map(\.id))
             taken = last == rest.lowerBound ? taken.union(same) : same

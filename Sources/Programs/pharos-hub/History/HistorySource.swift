@@ -44,14 +44,17 @@ enum HistorySource {
     func events(of name: String, _ range: ClosedRange<Int64>) -> HistoryCursor {
         switch self {
         case .file(let store):
-            var last = Int64.min
+            var numbers: ArraySlice<Int64>?
             return HistoryCursor {
-                let events = try store.history(of: name, range, after: last, limit: HistoryCursor.page)
-                last = events.last?.sequence ?? last
-                return events.map(\.event)
+                let rest = try numbers ?? store.numbers(of: name, range)[...]
+                numbers = rest.dropFirst(HistoryCursor.page)
+                return try store.events(rest.prefix(HistoryCursor.page))
             }
         case .site(let store, let site):
-            return HistoryCursor(range) { try store.events(of: name, at: site, $0, limit: $1) }
+            // Each page takes the server as long as all events.
+            return HistoryCursor(range, page: 50 * HistoryCursor.page) {
+                try store.events(of: name, at: site, $0, limit: $1)
+            }
         }
     }
 
