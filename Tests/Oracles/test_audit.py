@@ -337,7 +337,8 @@ def test_a_walk_lists_the_worst_first_and_the_silent_in_one_line(tmp_path, boxes
 
 def test_sites_and_groups_choose_beacons(tmp_path):
     fleet = tmp_path / "museum.json"
-    assert pharos.run("sample", "fleets/museum", "--output", fleet).code == 0
+    pharos.checked("sample", "fleets/museum", "--output", fleet)
+    pharos.checked("fleet", "generate", fleet, "--output", tmp_path / "profiles")
     path = written(tmp_path, [(0, report(own(1), b"\2\1\6", -60))])
 
     def names(*options):

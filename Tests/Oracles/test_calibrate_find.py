@@ -176,7 +176,8 @@ def test_find_what_is_not_there(tmp_path):
     assert pharos.run("find", "nobody", "--replay", path).code == 64
     assert pharos.run("find", BEACON, "--replay", path, "--turn").code == 64
     assert pharos.run("find", BEACON, "--replay", path, "--duration-s", "1").code == 64
-    assert pharos.run("find").code == 64
+    assert pharos.run("find", BEACON, "--strongest", "--replay", path).code == 64
+    assert pharos.run("find", UUID, "--replay", "-").code == 64
 
 
 def test_both_on_the_virtual_air(tmp_path):

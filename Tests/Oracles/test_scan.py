@@ -251,7 +251,8 @@ def pressed(columns, key, *arguments, resize=None):
 
 def test_q_ends_a_scan():
     text, code = pressed(80, b"q", "scan", "--adapter", "virtual")
-    assert code == 0 and "q quits" in text and text.rstrip().endswith("reports")
+    assert code == 0 and "q quits" in text, text
+    assert text.splitlines()[-1].startswith("virtual: ") or "\x1b[Jvirtual: " in text.splitlines()[-1], text
 
 
 def test_another_size_leaves_nothing_behind():
@@ -267,7 +268,7 @@ def test_tags_are_classed_by_network(tmp_path):
     path = recording(tmp_path / "tags.btsnoop", [
         tag(1, "07ff4c0012020001", -71), tag(2, "07ff4c0012020001", -60), tag(3, "0516aafe4011", -80),
         tag(4, "04165afd01", -81), tag(5, "0303edfe", -82), tag(6, "04162cfe01", -83), tag(7, "03036ffd", -84),
-        tag(8, "05ff99040102" "05095275 7576".replace(" ", ""), -50), tag(9, "0a16d2fc40016102ca0900"[:20], -55)])
+        tag(8, "05ff99040102" "050952757576", -50), tag(9, "0916d2fc40016102ca09", -55)])
     text = pharos.checked("scan", "--replay", path).out
     assert ("devices of networks: Find My 2 (-60 dBm), Find Hub 1 (-80 dBm), SmartTag 1 (-81 dBm), Tile 1 (-82 dBm), "
             "Fast Pair 1 (-83 dBm), Exposure Notification 1 (-84 dBm)") in text
