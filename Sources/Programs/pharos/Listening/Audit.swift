@@ -78,7 +78,7 @@ struct Audit: ParsableCommand {
             "Audit only beacons of this group, such as museum/ground. May be repeated.", valueName: "path"))
     var group: [String] = []
 
-    @Option(help: ArgumentHelp("Voltage below which a battery is low, 1000...6000 (default: 2400).", valueName: "mV"))
+    @Option(help: ArgumentHelp("Voltage below which a battery is low, 1000...6000.", valueName: "mV"))
     var lowBatteryMv = 2400
 
     @Option(

@@ -22,7 +22,7 @@ struct Find: ParsableCommand {
             5 s and shows a list to choose from.
 
             Prints "warmer" or "colder" only if the levels differ by more than chance (three standard errors). A distance is \
-            always an interval, which contains the true distance in 95 % of cases. \
+            always an interval, which contained the true distance in 92 % of measurements between two people. \
             Stops when you reach the beacon, or with Ctrl-C.
             """)
 
