@@ -96,6 +96,23 @@ def test_beacons_hang_where_a_fleet_or_a_site_says(tmp_path):
         assert {each["key"]: each["position"] for each in made} == {**hung, "stranger": None}
 
 
+def test_evaluate_states_the_error_that_fit_states(tmp_path):
+    chance, lines = random.Random(5), ['{"survey":1}']
+    for stay in range(8):
+        place = stay % 4
+        lines.append(json.dumps({"stay": stay + 1, "place": f"P{place}", "position": [4 * place, 0],
+                                 "session": f"day {stay // 4 + 1}"}))
+        lines += [json.dumps({"t": at, "rssi": {f"b{n}": [-50 - 2 * abs(place - n) + chance.randrange(-8, 9)]
+                                                for n in range(4)}}) for at in range(4)]
+    survey = tmp_path / "s.jsonl"
+    survey.write_text("\n".join(lines) + "\n")
+    for algorithm in [], ["--algorithm", "wknn"]:
+        fitted = pharos.checked("map", "fit", survey, *algorithm, "--output", tmp_path / "map.json", "--json",
+                                timeout=240).lines()[0]
+        (evaluated,) = pharos.checked("map", "evaluate", survey, *algorithm, "--json", timeout=240).lines()
+        assert evaluated == fitted["evaluation"] and evaluated["errorM"]["mean"] > 0
+
+
 # ---- the grid
 @pytest.mark.parametrize("metres, side", [(0.5, 9), (1, 5), (2, 3), (4, 2)])
 def test_a_grid_has_as_many_cells_as_asked(world, metres, side):

@@ -22,7 +22,8 @@ struct Pharos: ParsableCommand {
 
     static func main() {
         HubProgram.takeOver()
-        CommandProgram.main(Pharos.self, working: ["decode", "adapters", "doctor", "fleet", "plan"],
+        CommandProgram.main(
+            Pharos.self, working: ["decode", "adapters", "doctor", "fleet", "plan"],
             rewriting: PlanCompare.expanded)
     }
 }
