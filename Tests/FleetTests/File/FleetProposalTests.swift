@@ -41,7 +41,7 @@ import Testing
             table.roles[.name] == "Kurz" && table.roles[.title] == "Name" && table.unusable == ["Raum": "Erster Stock"])
         #expect(
             throws: FleetProposalError(messages: [
-                "row 2: \"Büro Süd\" has a space in it; a name has letters (a-z, A-Z), digits, \".\", \"_\" and \"-\", "
+                "row 2: \"Büro Süd\" has letters beyond ASCII in it; a name has letters (a-z, A-Z), digits, \".\", \"_\" and \"-\", "
                     + "with a letter or digit first"
             ])
         ) { try table.set(.name, to: "Name") }

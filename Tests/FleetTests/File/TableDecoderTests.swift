@@ -157,7 +157,7 @@ struct TableTests {
         "the fault of many cells of a column is one problem, with their number and their rows",
         arguments: [
             (
-                "name,page,x,y\n" + (1...400).map { "b\($0),x,\"\($0),5\",2\n" }.joined(), "t.csv:2:6: x: ",
+                "name,page,x,y\n" + (1...400).map { "b\($0),x,\"\($0),5\",2\n" }.joined(), "t.csv:2:7: x: ",
                 "; so have 399 more cells of this column, rows 3 to 401"
             ),
             (
@@ -234,7 +234,7 @@ struct TableTests {
         #expect(label.name == "Büro Süd" && label.lines.first == "bs" && label.codeText.hasPrefix("bs\n"))
         #expect(beacons[1].beacon.map { BeaconLabel($0).name } == "ha")
         let bad = MadeFleet.problems(text, tables: ["t.csv": "name,title\nbs,\"a\tb\"\n"])
-        #expect(bad.first?.hasPrefix("t.csv:2:4: title: the title has control characters") == true, "\(bad)")
+        #expect(bad.first?.hasPrefix("t.csv:2:5: title: the title has control characters") == true, "\(bad)")
     }
 
     @Test("a table that is not there is said so, where it is named")

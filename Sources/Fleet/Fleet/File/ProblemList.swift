@@ -17,7 +17,7 @@ struct ProblemList: Sendable {
     private struct CellFault: Hashable {
         let file: String
         let path: JSONPath
-        /// The message without what it quotes from the cell.
+        /// The message without the values of the cell.
         let message: String
     }
 
@@ -37,7 +37,7 @@ struct ProblemList: Sendable {
     /// the others.
     mutating func addCell(_ problem: FileProblem) {
         let fault = CellFault(
-            file: problem.file ?? "", path: problem.path, message: Self.withoutQuotations(problem.message))
+            file: problem.file ?? "", path: problem.path, message: Self.withoutValues(problem.message))
         let row = problem.position.line
         if let known = cells[fault] {
             cells[fault] = (known.place, known.more + 1, known.more == 0 ? row : known.first, row)
@@ -48,9 +48,12 @@ struct ProblemList: Sendable {
         }
     }
 
-    private static func withoutQuotations(_ message: String) -> String {
-        message.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
-            .map { $0.offset % 2 == 0 ? String($0.element) : "" }.joined(separator: "\"")
+    /// The message without quoted text, and without numbers and other words with a digit.
+    private static func withoutValues(_ message: String) -> String {
+        let parts = message.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+            .map { $0.offset % 2 == 0 ? String($0.element) : "" }
+        return parts.joined(separator: "\"").split(separator: " ")
+            .map { $0.utf8.contains { (0x30...0x39).contains($0) } ? "#" : $0 }.joined(separator: " ")
     }
 
     mutating func add(_ message: String, at node: JSONNode, in file: String, severity: FileProblem.Severity = .error) {
