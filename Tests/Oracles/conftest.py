@@ -10,8 +10,8 @@ import pharos
 ON_CI = os.environ.get("CI") == "true"
 # The files that take minutes, the longest first: each runs in one process, and those begin with these.
 LONG = [
-    "test_map_fit", "test_plan_page", "test_page_looks", "test_map_text", "test_map_newcomer", "test_fleet_rollout", "test_progress",
-    "test_plan_shards",
+    "test_map_fit", "test_plan_page", "test_page_looks", "test_map_text", "test_map_newcomer", "test_fleet_rollout",
+    "test_progress", "test_plan_shards",
 ]
 # Those that take a minute or two.
 LATER = ["test_broker", "test_listen_service", "test_qualify", "test_json_outputs", "test_inventory"]
