@@ -124,7 +124,7 @@ def test_all_pages_have_one_design(browser, pages, name):
         assert browser.value(looks) == expected
         assert browser.complaints() == []
     title = browser.value("document.querySelector('h1').textContent")
-    assert browser.value("document.title").startswith(title) and len(title) > 8
+    assert browser.value("document.title").startswith(title) and 8 < len(title) < 70 and "/" not in title
     assert not re.match(r"(What|Which|How|A run|The )", title)
     text = browser.value("document.body.innerText")
     assert not re.search(r"`|\*\*|^#+ |\]\(|^What ", text, re.MULTILINE), text

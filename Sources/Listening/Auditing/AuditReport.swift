@@ -393,7 +393,7 @@ extension AuditReport {
         var tables: [PlanPageContent.DataTable] = []
         if !wrong.isEmpty {
             var table = PlanPageContent.DataTable(
-                caption: "Advertisements with problems, the worst first", header: Self.columns + ["reason"],
+                caption: "Problems, the worst first", header: Self.columns + ["reason"],
                 rows: wrong.map { $0.row + [$0.reasons.joined(separator: "; ")] })
             table.marks = wrong.map { _ in .bad }
             tables.append(table)

@@ -139,8 +139,7 @@ struct Audit: ParsableCommand {
         if json { Terminal.write(report.json.line + "\n") } else { Terminal.show(report.text) }
         if let hook { Self.run(hook, report) }
         if let html {
-            let names = self.files.joined(separator: ", ")
-            let page = report.page(title: "Audit of \(names)", command: PlanOutput.command)
+            let page = report.page(title: pageTitle, command: PlanOutput.command)
             do throws(SystemError) {
                 try Files.replace(html, with: Array(page.html.utf8), isDurable: false)
             } catch {
@@ -149,6 +148,15 @@ struct Audit: ParsableCommand {
             if !json { Terminal.write("page written: \(html)\n") }
         }
         if !report.isGood { throw Failure(.failure) }
+    }
+
+    /// The names of the files without folders and extensions; many files are only counted.
+    private var pageTitle: String {
+        let names = files.map { file in
+            let name = file.split(separator: "/").last ?? file[...]
+            return name.hasSuffix(".json") ? name.dropLast(".json".count) : name
+        }
+        return names.count > 3 ? "Audit of \(names.count) files" : "Audit of \(names.joined(separator: ", "))"
     }
 
     private func listen(_ files: AuditedFiles) throws -> Auditor {
