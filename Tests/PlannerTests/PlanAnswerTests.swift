@@ -48,7 +48,8 @@ import Testing
         ]
         for answer in answers {
             let text = answer.text(charts: TextChart())
-            let page = answer.page(command: "")
+            // The page keeps numbers and their units on one line.
+            let page = answer.page(command: "").replacing("\u{A0}", with: " ")
             #expect(text.hasPrefix(answer.sentence))
             for fact in answer.facts {
                 guard fact.label != nil else { continue }

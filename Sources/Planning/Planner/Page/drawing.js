@@ -92,7 +92,7 @@ const drawing = (() => {
     const parts = [];
     let free = 0;
     const add = (name, attributes, text) => {
-      const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+      const element = document.createElementNS(byId(id).namespaceURI, name);
       for (const key in attributes) element.setAttribute(key, attributes[key]);
       if (text) element.textContent = text;
       parts.push(element);
