@@ -71,8 +71,8 @@ let libraries: [Target] = [
     library("HCI", in: "Controller", ["BluetoothTypes"]),
     library("VirtualController", in: "Controller", ["BluetoothTypes", "HCI"]),
     // System
-    library("LinuxHost", in: "System", ["BluetoothTypes", "CLinux", systemPackage]),
     library("Configuration", in: "System", ["BluetoothTypes"]),
+    library("LinuxHost", in: "System", ["BluetoothTypes", "CLinux", "Configuration", systemPackage]),
     library(
         "HCITransports", in: "System",
         ["BluetoothTypes", "CBlueZ", "HCI", "LinuxHost", "VirtualController", systemPackage]),
@@ -295,8 +295,8 @@ package.targets += [
     tests(
         "InventoryTests",
         [
-            "BeaconFrames", "BluetoothTypes", "Configuration", "HCI", "Inventory", "Listener", "Sightings", "Sites",
-            "TestSupport",
+            "BeaconFrames", "BluetoothTypes", "Configuration", "HCI", "Inventory", "LinuxHost", "Listener", "Sightings",
+            "Sites", "TestSupport",
         ]),
     tests("LinuxHostTests", ["BluetoothTypes", "LinuxHost", "TestSupport", systemPackage]),
     tests(
@@ -314,7 +314,8 @@ package.targets += [
     tests(
         "PharosHubCommandTests",
         [
-            "BluetoothTypes", "CommandSupport", "Configuration", "HCI", "LinuxHost", "TestSupport", "pharos-hub",
+            "BluetoothTypes", "CommandSupport", "Configuration", "HCI", "LinuxHost", "Store", "TestSupport",
+            "pharos-hub",
         ]),
     tests(
         "PlannerTests",

@@ -21,6 +21,13 @@ struct FileProblemTests {
         #expect(problem(2, "a.csv").text(file: "b.csv") == "b.csv:2:3: it is wrong")
     }
 
+    @Test("The name of a file commands no terminal")
+    func escapes() {
+        let name = "a\u{1B}[2J\u{9B}1m\u{202E}\nb.json"
+        #expect(problem(2).text(file: name) == "a\\u001b[2J\\u009b1m\\u202e\\u000ab.json:2:3: it is wrong")
+        #expect(problem(2, name).description == problem(2).text(file: name))
+    }
+
     @Test("Files stand in the order in which they were named, each in its own order")
     func order() {
         let sorted = FileProblem.sorted([problem(9, "b"), problem(5, "a"), problem(2, "b"), problem(1, "a")])

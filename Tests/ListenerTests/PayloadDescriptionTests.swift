@@ -64,6 +64,18 @@ struct PayloadDescriptionTests {
         #expect(table.contains("Find Hub") && !table.contains("Eddystone"))
     }
 
+    @Test("a received name commands no terminal")
+    func escapesNames() throws {
+        // ESC [, a C1 control and an override of the writing direction, in UTF-8.
+        let description = PayloadDescription(try Self.data("0e0961" + "1b5b326d" + "c29b" + "e280ae" + "626364"))
+        for text in [description.lines(explain: true).joined(), PayloadDescription.table(of: description.data)] {
+            #expect(
+                text.unicodeScalars.allSatisfy {
+                    $0 == "\n" || $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) && $0 != "\u{202E}"
+                })
+        }
+    }
+
     @Test("an Android scan record of 62 bytes may have a name in both of its packets")
     func judgesScanRecords() throws {
         let digits = "020106" + "0309416f" + "0309416f" + String(repeating: "00", count: 51)

@@ -75,4 +75,18 @@ import Testing
         let result = try Program.shell("{ head -c 65536 /dev/zero; \(beacon); echo $? >&2; } | sleep 6")
         #expect(result.errors == "0\n")
     }
+
+    /// A file can have any name, and a terminal obeys some of them.
+    @Test func namesAreEscapedInMessages() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("a\u{1B}[31m\u{9B}2J\u{202E}\nb.txt", text: "zz\n02010\n")
+        let result = try Program.run("decode", path)
+        #expect(result.code == 65)
+        #expect(result.errors.contains("a\\u001b[31m\\u009b2J\\u202e\\u000ab.txt"), "\(result.errors)")
+        #expect(
+            result.errors.unicodeScalars.allSatisfy {
+                $0 == "\n" || $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value)
+            })
+        #expect(result.errors.split(separator: "\n").allSatisfy { $0.hasPrefix("pharos: ") })
+    }
 }

@@ -105,7 +105,8 @@ public struct PayloadDescription: Sendable {
     public static func table(of data: AdvertisingData) -> String {
         var table = Table(["offset", "byte", "field", "meaning"], alignment: [.right, .right])
         for note in data.explained() {
-            table.add([String(note.offset), Hexadecimal.text(note.octet), note.field, note.meaning])
+            table.add(
+                [String(note.offset), Hexadecimal.text(note.octet), note.field, note.meaning].map(TerminalText.line))
         }
         return table.text
     }

@@ -79,7 +79,7 @@ package final class FindListener: SightingConsumer {
 
     package func say(_ sentence: String, isWarning: Bool) {
         guard isWarning else { return }
-        Terminal.writeError("pharos: \(sentence)\n")
+        Terminal.writeMessage(sentence)
         block = LiveBlock()
     }
 
@@ -152,7 +152,7 @@ package final class FindListener: SightingConsumer {
     private func ring(at now: HeardInstant) {
         guard sound, Terminal.errorIsTerminal, now >= nextBell ?? now else { return }
         let level = guide.state(at: now).level
-        if level != nil { Terminal.writeError("\u{7}") }
+        if level != nil { Terminal.ringBell() }
         let share = min(1, max(0, ((level ?? -90) + 90) / 45))
         nextBell = now.advanced(byMicroseconds: Int(2_000_000 - 1_800_000 * share))
     }

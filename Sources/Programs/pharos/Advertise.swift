@@ -96,7 +96,7 @@ struct AdvertiseProfile: ParsableCommand {
 
     func run() throws {
         let loaded = try LoadedProfile(path: profile)
-        for warning in loaded.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        for warning in loaded.warnings { Terminal.writeMessage(warning) }
         let frames = try choose(from: loaded.advertisements.indices).map { index in
             let chosen = loaded.advertisements[index]
             if let problem = ServiceSensors.problem(chosen) { throw Failure(.configuration, "\(profile): \(problem)") }

@@ -9,7 +9,7 @@ struct TerminalOutput: AdvertisingOutput {
 
     func write(_ text: String) { Terminal.show(text) }
 
-    func warn(_ sentence: String) { Terminal.writeError("pharos: \(sentence)\n") }
+    func warn(_ sentence: String) { Terminal.writeMessage(sentence) }
 
     /// Returns the view that the options choose.
     func view(_ facts: OnAirFacts) -> any AdvertisingView {

@@ -52,11 +52,11 @@ struct ControllerCommand: ParsableCommand {
             case .unix(let path):
                 server.serve(listener: try StreamSocket.listen(path: path))
                 if let file = SocketFile(path) { files.append(file) }
-                Terminal.write("listening unix:\(path)\n")
+                Terminal.writeLine("listening unix:\(path)")
             case .tcp(let host, let port):
                 let (socket, bound) = try StreamSocket.listen(host: host, port: port)
                 server.serve(listener: socket)
-                Terminal.write("listening tcp:\(host.contains(":") ? "[\(host)]" : host):\(bound)\n")
+                Terminal.writeLine("listening tcp:\(host.contains(":") ? "[\(host)]" : host):\(bound)")
             case .kernel:
                 try server.serveKernel()
                 Terminal.write("listening vhci\n")

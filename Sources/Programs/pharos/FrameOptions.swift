@@ -49,9 +49,9 @@ extension FrameOptions {
     /// Says on standard error that the measured power is not a measurement, if it is none.
     func reportTypicalPower() {
         guard hasTypicalPower else { return }
-        Terminal.writeError(
-            "pharos: the measured power is typical (\(BeaconProfile.typicalMeasuredPower)), not measured, so distances are "
-                + "rough; `pharos calibrate` measures it\n")
+        Terminal.writeMessage(
+            "the measured power is typical (\(BeaconProfile.typicalMeasuredPower)), not measured, so distances are "
+                + "rough; `pharos calibrate` measures it")
     }
 
     func liveOptions() throws -> LiveOptions { LiveOptions() }

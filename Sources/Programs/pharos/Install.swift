@@ -135,7 +135,7 @@ struct Install: ParsableCommand {
         let octets = try ProfileReport.read(file)
         let report = ProfileReport(octets, file: file)
         guard let profile = report.profile else { throw report.refusal }
-        for problem in report.problems { Terminal.writeError("pharos: \(problem.text(file: file))\n") }
+        for problem in report.problems { Terminal.writeMessage("\(problem.text(file: file))") }
         let name = profile.name
         for key in profile.advertisements.compactMap(\.content.keyFile) {
             let place = key.hasPrefix("/") ? key : "\(options.profileDir)/\(key)"
@@ -148,8 +148,8 @@ struct Install: ParsableCommand {
         }
         try options.write(octets, to: name)
         if case .some(let adapter) = profile.adapter, ["tcp:", "unix:", "serial:"].contains(where: adapter.hasPrefix) {
-            Terminal.writeError(
-                "pharos: \(adapter) needs a drop-in for pharos@\(name): see /usr/share/pharos/systemd\n")
+            Terminal.writeMessage(
+                "\(adapter) needs a drop-in for pharos@\(name): see /usr/share/pharos/systemd")
         }
         let isActive = try InstalledOptions.isActive(name)
         try InstalledOptions.systemctl("enable", "--now", "pharos@\(name)")
@@ -193,8 +193,8 @@ struct SetCommand: ParsableCommand {
         }
         try options.write(octets, to: name)
         guard try InstalledOptions.isActive(name) else {
-            Terminal.write(
-                "\(options.path(of: name)) is changed; the beacon does not run: `sudo systemctl enable --now pharos@\(name)`\n"
+            Terminal.writeLine(
+                "\(options.path(of: name)) is changed; the beacon does not run: `sudo systemctl enable --now pharos@\(name)`"
             )
             return
         }
@@ -231,6 +231,6 @@ struct Remove: ParsableCommand {
         } catch {
             throw InstalledOptions.failure(error, options.path(of: name))
         }
-        Terminal.write("\(name) is off the air, and \(options.path(of: name)) is removed.\n")
+        Terminal.writeLine("\(name) is off the air, and \(options.path(of: name)) is removed.")
     }
 }

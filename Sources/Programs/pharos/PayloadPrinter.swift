@@ -93,7 +93,7 @@ struct CapturePrinter {
     }
 
     private func warn(_ tally: CaptureTally) {
-        for warning in tally.warnings { Terminal.writeError("pharos: \(name): \(warning)\n") }
+        for warning in tally.warnings { Terminal.writeMessage("\(name): \(warning)") }
     }
 }
 
@@ -162,7 +162,7 @@ struct LinePrinter {
                 faults += 1
                 guard faults <= Self.reportedFaultLimit else { continue }
                 let place = name.map { "\(TerminalText.line($0)):\(entry.line): " } ?? ""
-                Terminal.writeError("pharos: \(place)\(fault)\n")
+                Terminal.writeMessage("\(place)\(fault)")
             }
         }
     }
@@ -175,10 +175,10 @@ struct LinePrinter {
 
     private func finish() throws -> Bool {
         let place = name.map { TerminalText.line($0) + ": " } ?? ""
-        for warning in tally.warnings { Terminal.writeError("pharos: \(place)\(warning)\n") }
+        for warning in tally.warnings { Terminal.writeMessage("\(place)\(warning)") }
         if faults > Self.reportedFaultLimit {
             let more = faults - Self.reportedFaultLimit
-            Terminal.writeError("pharos: \(place)\(more) more \(more == 1 ? "line" : "lines") could not be decoded\n")
+            Terminal.writeMessage("\(place)\(more) more \(more == 1 ? "line" : "lines") could not be decoded")
         }
         // Each fault has been reported.
         if faults > 0 { throw Failure(.dataFormat) }

@@ -43,8 +43,8 @@ struct ProfileCheck: ParsableCommand {
             Terminal.write(JSONValue.record([("files", .array(reports.map(\.json)))]).line + "\n")
         } else {
             for report in reports {
-                for problem in report.problems { Terminal.write(problem.text(file: report.file) + "\n") }
-                if report.problems.isEmpty { Terminal.write("\(report.file): good\n") }
+                for problem in report.problems { Terminal.writeLine(problem.text(file: report.file)) }
+                if report.problems.isEmpty { Terminal.writeLine("\(report.file): good") }
             }
         }
     }
@@ -150,8 +150,8 @@ struct ProfileInit: ParsableCommand {
             ? " Its measured power is typical (\(BeaconProfile.typicalMeasuredPower)), not measured." : ""
         Terminal.write(
             """
-            Wrote \(path).\(power)
-            Next: pharos advertise \(path) --adapter virtual
+            Wrote \(TerminalText.line(path)).\(power)
+            Next: pharos advertise \(TerminalText.line(path)) --adapter virtual
 
             """)
     }
@@ -163,7 +163,7 @@ struct ProfileInit: ParsableCommand {
                 if !Files.exists(place) {
                     let digits = Hexadecimal.text(Privileges.randomOctets(16)) + "\n"
                     try Files.createSecret(place, with: Array(digits.utf8))
-                    Terminal.write("Wrote \(place), a new identity key; keep it secret.\n")
+                    Terminal.writeLine("Wrote \(place), a new identity key; keep it secret.")
                 }
             } catch {
                 throw Failure(.osError, "\(place): \(error.text)")

@@ -41,7 +41,7 @@ struct SampleCommand: ParsableCommand {
         guard let sample else { return Terminal.write(Self.list) }
         guard let output else { return Terminal.write(sample.text) }
         try NewFile.write(sample.text, to: output)
-        Terminal.write("Wrote \(output).\n")
+        Terminal.writeLine("Wrote \(output).")
     }
 
     private static var list: String {
@@ -59,7 +59,7 @@ struct SampleCommand: ParsableCommand {
             }
         }
         for sample in Sample.all { try NewFile.write(sample.text, to: "\(directory)/\(sample.fileName)") }
-        Terminal.write("Wrote \(Sample.all.count) samples to \(directory).\n")
+        Terminal.writeLine("Wrote \(Sample.all.count) samples to \(directory).")
     }
 }
 

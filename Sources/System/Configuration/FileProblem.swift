@@ -62,7 +62,7 @@ public struct FileProblem: Error, Hashable, Sendable {
     /// Returns the problem in the style of compilers:
     /// `profiles/lobby.json:7:14: advertisements[0].major: 70000 is out of range 0...65535`. A warning has `warning: ` after
     /// the position.
-    public func text(file: String) -> String { "\(file):\(place)" }
+    public func text(file: String) -> String { TerminalText.line("\(file):\(place)") }
 
     private var place: String {
         let path = path.components.isEmpty ? "" : ProblemText.shortened(path.description, to: Self.pathLimit) + ": "
@@ -93,7 +93,7 @@ public struct FileProblem: Error, Hashable, Sendable {
 
 extension FileProblem: CustomStringConvertible {
     /// The problem as text, with the path of the file if it is known.
-    public var description: String { file.map { text(file: $0) } ?? place }
+    public var description: String { file.map { text(file: $0) } ?? TerminalText.line(place) }
 }
 
 extension Sequence where Element == FileProblem {

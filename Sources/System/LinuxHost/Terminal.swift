@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Glibc
 internal import Synchronization
 internal import SystemPackage
@@ -122,18 +123,42 @@ public enum Terminal {
 
     private static let outputError = Mutex<SystemError?>(nil)
 
-    /// Writes `text` to standard error without a buffer.
+    /// Writes lines to standard error without a buffer. Invisible and control characters other than line feeds are escaped
+    /// as in ``TerminalText/line(_:)``, because names and paths in the text may come from files or from the air.
     public static func writeError(_ text: String) {
         ProgressLine.giveWay(toOutput: false)
-        try? Descriptor.standardError.writeAll(Array((isPlain ? plain(text) : text).utf8))
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { TerminalText.line(String($0)) }
+        let escaped = lines.joined(separator: "\n")
+        try? Descriptor.standardError.writeAll(Array((isPlain ? plain(escaped) : escaped).utf8))
+    }
+
+    /// Writes one line to standard error: the program's name and a sentence. Line feeds in the sentence are escaped too, so
+    /// that no name or path can add a line of its own.
+    public static func writeMessage(_ sentence: some CustomStringConvertible) {
+        writeError("pharos: \(TerminalText.line(sentence.description))\n")
+    }
+
+    /// Writes one line to standard output, escaped as in ``writeMessage(_:)``.
+    public static func writeLine(_ sentence: some CustomStringConvertible) {
+        write(TerminalText.line(sentence.description) + "\n")
+    }
+
+    /// Rings the bell of the terminal on standard error; does nothing without a terminal.
+    public static func ringBell() {
+        if errorIsTerminal { try? Descriptor.standardError.writeAll([0x07]) }
     }
 }
 
 extension Descriptor {
     /// A duplicate of standard input, so that the end of this object does not close standard input.
-    public static let standardInput = Descriptor(owning: dup(STDIN_FILENO))
-    static let standardOutput = Descriptor(owning: dup(STDOUT_FILENO))
-    static let standardError = Descriptor(owning: dup(STDERR_FILENO))
+    public static let standardInput = duplicate(of: STDIN_FILENO)
+    static let standardOutput = duplicate(of: STDOUT_FILENO)
+    static let standardError = duplicate(of: STDERR_FILENO)
+
+    /// Programs that this one starts do not inherit the duplicate.
+    static func duplicate(of stream: Int32) -> Descriptor {
+        Descriptor(owning: fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1))
+    }
 }
 
 /// Opens a serial line to the UART of a controller: 8 data bits, no parity, one stop bit, hardware flow control, raw mode.

@@ -240,7 +240,7 @@ final class CollectRun {
 
     private func write(_ notices: [Notice]) {
         for notice in notices {
-            Terminal.writeError("pharos: \(notice.isWarning ? "warning: " : "")\(notice.text)\n")
+            Terminal.writeMessage("\(notice.isWarning ? "warning: " : "")\(notice.text)")
         }
     }
 

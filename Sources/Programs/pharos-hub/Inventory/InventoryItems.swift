@@ -128,13 +128,13 @@ struct InventoryAdd: ParsableCommand {
 
     private func nearestBeacon(_ inventory: Inventory, for name: String) throws -> BeaconIdentity {
         let known = try KnownBeacons(receiver.known)
-        for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        for warning in known.warnings { Terminal.writeMessage(warning) }
         let line = ProgressLine()
         let listener = NearestListener(inventory, known: known.beacons, distances: receiver.settings.distances) {
             nearby in
             line.report { "\(nearby) beacons within half a metre" }
         } onWarning: {
-            Terminal.writeError("pharos: \($0)\n")
+            Terminal.writeMessage($0)
         }
         if Terminal.errorIsTerminal {
             Terminal.writeError("Hold \(ProblemText.quoted(name)) within half a metre of the receiver …\n")
@@ -146,12 +146,12 @@ struct InventoryAdd: ParsableCommand {
         let answer = try listener.run(source)
         line.finish()
         let meters = DecimalText.thousandths(Int((answer.meters * 100).rounded()) * 10)
-        Terminal.writeError(
-            "pharos: taken after \(DecimalText.thousandths((answer.afterMicroseconds + 50_000) / 100_000 * 100)) s: "
-                + "\(answer.identity), \(Int(answer.level.rounded())) dBm, \(meters) m\n")
+        Terminal.writeMessage(
+            "taken after \(DecimalText.thousandths((answer.afterMicroseconds + 50_000) / 100_000 * 100)) s: "
+                + "\(answer.identity), \(Int(answer.level.rounded())) dBm, \(meters) m")
         if !answer.others.isEmpty {
-            Terminal.writeError(
-                "pharos: warning: also within half a metre: \(answer.others.map { "\($0)" }.joined(separator: ", "))\n")
+            Terminal.writeMessage(
+                "warning: also within half a metre: \(answer.others.map { "\($0)" }.joined(separator: ", "))")
         }
         return answer.identity
     }
@@ -194,7 +194,7 @@ struct InventoryEdit: ParsableCommand {
             try inventory.replace(item, with: changed)
             return changed.id
         }
-        Terminal.write("\(changed): changed\n")
+        Terminal.writeLine("\(changed): changed")
     }
 }
 
@@ -212,6 +212,6 @@ struct InventoryRemove: ParsableCommand {
         try source.store.change { inventory throws(InventoryError) in
             for item in items { try inventory.remove(item) }
         }
-        Terminal.write("\(items.joined(separator: ", ")): removed\n")
+        Terminal.writeLine("\(items.joined(separator: ", ")): removed")
     }
 }

@@ -105,7 +105,7 @@ struct InventoryReport: ParsableCommand {
     func run() throws {
         let inventory = try source.store.read()
         let report = try source.store.lastReport(inventory, of: count)
-        for warning in report.warnings { Terminal.writeError("pharos: warning: \(warning)\n") }
+        for warning in report.warnings { Terminal.writeMessage("warning: \(warning)") }
         if let html { try FleetStore.OutputFile.write(report.html, to: html) }
         if let csv { try FleetStore.OutputFile.write(report.csv, to: csv) }
         var document: [UInt8]?
@@ -117,7 +117,7 @@ struct InventoryReport: ParsableCommand {
         if json { Terminal.write(report.json.line + "\n") }
         if !mailTo.isEmpty {
             try ReportDelivery.send(MailMessage(report, pdf: document, to: mailTo), to: mailTo)
-            Terminal.writeError("pharos: sent to \(mailTo.joined(separator: ", "))\n")
+            Terminal.writeMessage("sent to \(mailTo.joined(separator: ", "))")
         }
         if html == nil, pdf == nil, csv == nil, !json, mailTo.isEmpty { Terminal.write(report.text) }
     }
@@ -158,9 +158,9 @@ struct InventoryMapCommand: ParsableCommand {
         let plan = try (site ?? inventory.site.map(source.store.path(of:))).map { try InventoryStore.site($0) }
         let map = InventoryMap(inventory, on: plan, report)
         if map.unplaced > 0 {
-            Terminal.writeError(
-                "pharos: warning: \(map.unplaced) of \(inventory.items.count) items have no position and are only in "
-                    + "the table\n")
+            Terminal.writeMessage(
+                "warning: \(map.unplaced) of \(inventory.items.count) items have no position and are only in "
+                    + "the table")
         }
         if let svg { try FleetStore.OutputFile.write(map.svg, to: svg) }
         if let html = html ?? (svg == nil ? "-" : nil) { try FleetStore.OutputFile.write(map.html, to: html) }

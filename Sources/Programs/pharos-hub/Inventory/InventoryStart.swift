@@ -122,12 +122,12 @@ struct InventoryStart: ParsableCommand {
         }
         let others = try foreign.map { try InventoryStore($0).read() }
         let known = try KnownBeacons(receiver.known)
-        for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        for warning in known.warnings { Terminal.writeMessage(warning) }
         let rule = applied(to: inventory.rule)
         if case .sharedQueue(let capacity) = rule.memory {
-            Terminal.writeError(
-                "pharos: warning: all beacons share one queue of \(capacity) sightings: if "
-                    + "\((capacity - 1) / 3 + 1) or more beacons are near, none is found\n")
+            Terminal.writeMessage(
+                "warning: all beacons share one queue of \(capacity) sightings: if "
+                    + "\((capacity - 1) / 3 + 1) or more beacons are near, none is found")
         }
         let adapters = try adapters()
         let line = ProgressLine()
@@ -139,7 +139,7 @@ struct InventoryStart: ParsableCommand {
             case .found(let item): Terminal.write((json ? item.json.line : item.text) + "\n")
             case .progress(let found, let items):
                 line.report { "\(found) of \(items) found; Ctrl-C ends your part" }
-            case .warning(let sentence): Terminal.writeError("pharos: \(sentence)\n")
+            case .warning(let sentence): Terminal.writeMessage(sentence)
             }
         }
         if receiver.replay.isEmpty {
@@ -211,7 +211,7 @@ struct InventoryFinish: ParsableCommand {
         let name = try source.store.finish(inventory, by: by ?? CountRun.currentUser, name: count)
         let report = try source.store.lastReport(inventory, of: name)
         if json { return Terminal.write(report.json.line + "\n") }
-        Terminal.write("Count \(report.count) is finished: \(report.summary).\n")
-        for change in report.changes { Terminal.write("  \(change.id): \(change.kind.rawValue)\n") }
+        Terminal.writeLine("Count \(report.count) is finished: \(report.summary).")
+        for change in report.changes { Terminal.writeLine("  \(change.id): \(change.kind.rawValue)") }
     }
 }

@@ -103,10 +103,10 @@ struct Listen: ParsableCommand {
         guard isPrinted else { return try serve(file) }
         let listener = try ListenerFile.read(file)
         let known = try KnownBeacons(withInventoriesOf: listener, at: file)
-        for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        for warning in known.warnings { Terminal.writeMessage(warning) }
         if !listener.serviceKeys.isEmpty {
-            Terminal.writeError(
-                "pharos: \(file): --print does not use \(listener.serviceKeys.joined(separator: ", "))\n")
+            Terminal.writeMessage(
+                "\(file): --print does not use \(listener.serviceKeys.joined(separator: ", "))")
         }
         let source = try open(listener, known)
         source.levelOffset = listener.levelOffset

@@ -58,7 +58,7 @@ final class ListenPrinter: SightingConsumer {
 
     func rest(at now: HeardInstant) { flush() }
 
-    func say(_ sentence: String, isWarning: Bool) { Terminal.writeError("pharos: \(sentence)\n") }
+    func say(_ sentence: String, isWarning: Bool) { Terminal.writeMessage(sentence) }
 
     func finish(at now: HeardInstant) {
         advance(to: now)

@@ -76,9 +76,9 @@ struct Proxy: ParsableCommand {
         options.purpose = "pharos proxy"
         let source = try SightingSource.live(options)
         let server = try ProxyServer(listen, identity, key: key, isActive: active) {
-            Terminal.writeError("pharos: \($0)\n")
+            Terminal.writeMessage($0)
         }
-        Terminal.write("listening \(server.address)\n")
+        Terminal.writeLine("listening \(server.address)")
         try server.run(source)
     }
 

@@ -55,7 +55,7 @@ struct ZonesCommand: ParsableCommand {
 
     func run() throws {
         let hub = try HubFile(path: file)
-        for warning in hub.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        for warning in hub.warnings { Terminal.writeMessage(warning) }
         guard !hub.zones.isEmpty else {
             throw Failure(.configuration, "\(file): the file has no zones: add a list \"zones\"")
         }
@@ -114,7 +114,7 @@ private final class ZonePrinter: SightingConsumer {
 
     func rest(at now: HeardInstant) { flush() }
 
-    func say(_ sentence: String, isWarning: Bool) { Terminal.writeError("pharos: \(sentence)\n") }
+    func say(_ sentence: String, isWarning: Bool) { Terminal.writeMessage(sentence) }
 
     func finish(at now: HeardInstant) { show(monitor.advance(to: now)) }
 

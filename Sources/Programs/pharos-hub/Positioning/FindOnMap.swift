@@ -45,7 +45,7 @@ struct FindOnMap: ParsableCommand {
     func run() throws {
         let map = try MapFile.read(map)
         let known = try KnownBeacons(source.known)
-        for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        for warning in known.warnings { Terminal.writeMessage(warning) }
         let feed = try source.open(known, duration: options.durationS)
         // Maps write identities with slashes.
         let isName = known.names.contains(name) || BeaconIdentity(name) != nil

@@ -157,7 +157,7 @@ struct RunSourceOptions: ParsableArguments {
         purpose: String
     ) throws {
         let known = try KnownBeacons(fleet.map { [$0] } ?? [])
-        for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        for warning in known.warnings { Terminal.writeMessage(warning) }
         if let from {
             var file = RunFile(from, known, reading: levels.reading, shared: shared)
             file.isOnlyKnown = isOnlyKnown
@@ -242,7 +242,7 @@ final class LocatePrinter: RunConsumer {
     func say(_ sentence: String, isWarning: Bool) {
         guard isWarning else { return }
         block = LiveBlock()
-        Terminal.writeError("pharos: \(sentence)\n")
+        Terminal.writeMessage(sentence)
     }
 
     /// Prints the errors of the run, if true positions are known.

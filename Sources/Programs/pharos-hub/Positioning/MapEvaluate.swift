@@ -91,7 +91,7 @@ struct MapEvaluate: ParsableCommand {
         } else {
             results = try run.evaluate(try levels.read(files).survey, leaving: leave ?? .visit)
         }
-        for notice in run.notices { Terminal.writeError("pharos: \(notice)\n") }
+        for notice in run.notices { Terminal.writeMessage(notice) }
         if json { return Terminal.write(results.map { $0.json.line + "\n" }.joined()) }
         Terminal.write(EvaluationText.text(results, preset: `protocol`))
     }

@@ -104,14 +104,16 @@ struct MapFit: ParsableCommand {
         var map = choice.map
         map.sources = files.sources
         if !positions.isEmpty, !map.beacons.contains(where: { $0.position != nil }) {
-            Terminal.writeError(
-                "pharos: \(beaconPositions ?? ""): it has none of the beacons of the surveys\n")
+            Terminal.writeMessage(
+                "\(beaconPositions ?? ""): it has none of the beacons of the surveys")
         }
-        for notice in map.notices { Terminal.writeError("pharos: \(notice)\n") }
+        for notice in map.notices { Terminal.writeMessage(notice) }
         try MapFile.write(map, to: output)
         let report = FitReport(choice, files.survey, output: output)
         if output == "-" { return Terminal.writeError(report.text) }
-        Terminal.write(json ? report.json.line + "\n" : report.text + "wrote \(output)\n")
+        if json { return Terminal.write(report.json.line + "\n") }
+        Terminal.write(report.text)
+        Terminal.writeLine("wrote \(output)")
     }
 
     /// Makes a map without a survey.
@@ -121,10 +123,12 @@ struct MapFit: ParsableCommand {
         settings.gridMetres = gridM
         parameters.apply(to: &settings)
         let map = try MapFile.map(ofSite: path, settings: settings)
-        for notice in map.notices { Terminal.writeError("pharos: \(notice)\n") }
+        for notice in map.notices { Terminal.writeMessage(notice) }
         try MapFile.write(map, to: output)
         let report = FitReport(siteMap: map, output: output)
         if output == "-" { return Terminal.writeError(report.text) }
-        Terminal.write(json ? report.json.line + "\n" : report.text + "wrote \(output)\n")
+        if json { return Terminal.write(report.json.line + "\n") }
+        Terminal.write(report.text)
+        Terminal.writeLine("wrote \(output)")
     }
 }

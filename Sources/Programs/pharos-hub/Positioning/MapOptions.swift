@@ -25,7 +25,7 @@ struct SurveyReadingOptions: ParsableArguments {
         }
         let files = try SurveyFiles(paths, reading: reading)
         try files.refuseEmpty()
-        for sentence in files.sentences { Terminal.writeError("pharos: \(sentence)\n") }
+        for sentence in files.sentences { Terminal.writeMessage(sentence) }
         return files
     }
 }

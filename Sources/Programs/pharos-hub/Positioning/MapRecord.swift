@@ -129,7 +129,7 @@ struct MapRecord: ParsableCommand {
         if drop != nil || move != nil { return try correct(file) }
         let site = try site.map { path in try MapFile.site(path) }
         if let known = site?.fleet?.floor, let floor, known != floor {
-            Terminal.writeError("pharos: the site file is for the floor \(known), not \(floor)\n")
+            Terminal.writeMessage("the site file is for the floor \(known), not \(floor)")
         }
         let recording = Survey.Recording(site: site?.name, receiver: receiver)
         let stays: [Int]
@@ -146,7 +146,7 @@ struct MapRecord: ParsableCommand {
                 "\(source.from ?? "the adapter"): it has no whole second to record")
         }
         let judgement = StayJudgement(file.survey, stays: stays)
-        for warning in judgement.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        for warning in judgement.warnings { Terminal.writeMessage(warning) }
         if json { return Terminal.write(judgement.json.line + "\n") }
         if survey == "-" { return Terminal.writeError(judgement.text) }
         Terminal.write(judgement.text)
@@ -184,8 +184,8 @@ struct MapRecord: ParsableCommand {
                         + "nor in a site: \(advice)")
             }
         } else if let position, let old = before?.position, old.distance(to: position) > 0.5 {
-            Terminal.writeError(
-                "pharos: \(MapText.line(name)) was at \(MapText.metres(old.x)), \(MapText.metres(old.y)) m before\n")
+            Terminal.writeMessage(
+                "\(MapText.line(name)) was at \(MapText.metres(old.x)), \(MapText.metres(old.y)) m before")
         }
         return spot
     }
@@ -214,7 +214,7 @@ struct MapRecord: ParsableCommand {
             progress.finish()
             let wanted = legs.reduce(0) { $0 + $1.seconds }
             if !recorder.stays.isEmpty, !recorder.isSatisfied {
-                Terminal.writeError("pharos: the recording is shorter than \(wanted) s\n")
+                Terminal.writeMessage("the recording is shorter than \(wanted) s")
             }
             return recorder.stays
         }
@@ -263,7 +263,7 @@ struct MapRecord: ParsableCommand {
         try source.run(walk, shared: file.survey.sharedIdentities, isOnlyKnown: onlyKnown, purpose: Self.purpose)
         progress.finish()
         if walk.left > 0 {
-            Terminal.writeError("pharos: the walk ended with \(MapText.count(walk.left, "place")) left\n")
+            Terminal.writeMessage("the walk ended with \(MapText.count(walk.left, "place")) left")
         }
         return walk.stays
     }
@@ -271,12 +271,13 @@ struct MapRecord: ParsableCommand {
     private static let purpose = "pharos map record"
 
     private static func warn(_ sentence: String, _ isWarning: Bool) {
-        if isWarning { Terminal.writeError("pharos: \(sentence)\n") }
+        if isWarning { Terminal.writeMessage(sentence) }
     }
 
     /// Prints a line for the user, with a bell on a terminal.
     private static func bell(_ text: String) {
-        Terminal.writeError(text + (Terminal.errorIsTerminal ? "\u{07}\n" : "\n"))
+        Terminal.writeError(text + "\n")
+        Terminal.ringBell()
     }
 
     private static func status(_ heard: [HeardBeacon]) -> String {

@@ -82,7 +82,7 @@ struct MapShow: ParsableCommand {
         if html == nil, svg == nil {
             Terminal.write(text(picture, layer))
         } else {
-            for file in [html, svg].compactMap({ $0 }) { Terminal.write("wrote \(file)\n") }
+            for file in [html, svg].compactMap({ $0 }) { Terminal.writeLine("wrote \(file)") }
         }
     }
 

@@ -100,6 +100,6 @@ struct MapSimulate: ParsableCommand {
     private func write(_ survey: Survey, _ what: String) throws {
         try MapFile.write(SurveyWriter.text(survey), to: output)
         guard output != "-", truth != "-" else { return }
-        Terminal.write("\(what), \(MapText.count(survey.beacons.count, "beacon")) to \(output)\n")
+        Terminal.writeLine("\(what), \(MapText.count(survey.beacons.count, "beacon")) to \(output)")
     }
 }

@@ -49,7 +49,7 @@ struct MapExport: ParsableCommand {
 
     func run() throws {
         try MapFile.write(try text(), to: output)
-        if output != "-" { Terminal.write("wrote \(output)\n") }
+        if output != "-" { Terminal.writeLine("wrote \(output)") }
     }
 
     private func text() throws -> String {
@@ -117,8 +117,8 @@ struct MapImport: ParsableCommand {
         try file.finish()
         guard output != "-" else { return }
         let stays = survey.stays.count { !$0.isDropped }
-        Terminal.write(
+        Terminal.writeLine(
             "\(MapText.count(stays, "stay")) of \(MapText.count(survey.vectorCount, "second")), "
-                + "\(MapText.count(survey.beacons.count, "beacon")) to \(output)\n")
+                + "\(MapText.count(survey.beacons.count, "beacon")) to \(output)")
     }
 }

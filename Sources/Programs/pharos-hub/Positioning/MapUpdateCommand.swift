@@ -54,11 +54,13 @@ struct MapUpdateCommand: ParsableCommand {
             keepsNeighbors: old.settings.neighbors)
         var new = choice.map
         new.sources = old.sources + files.sources.filter { !old.sources.contains($0) }
-        for notice in new.notices { Terminal.writeError("pharos: \(notice)\n") }
+        for notice in new.notices { Terminal.writeMessage(notice) }
         let output = output ?? map
         try MapFile.write(new, to: output)
         let report = UpdateReport(update, FitReport(choice, update.survey, output: output))
         if output == "-" { return Terminal.writeError(report.text) }
-        Terminal.write(json ? report.json.line + "\n" : report.text + "wrote \(output)\n")
+        if json { return Terminal.write(report.json.line + "\n") }
+        Terminal.write(report.text)
+        Terminal.writeLine("wrote \(output)")
     }
 }

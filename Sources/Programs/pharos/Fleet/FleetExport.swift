@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CommandSupport
+internal import Configuration
 internal import Fleet
 internal import FleetStore
 internal import LinuxHost
@@ -16,7 +17,7 @@ struct FleetExport: ParsableCommand {
     static func warn(_ left: [String], _ why: String) {
         guard !left.isEmpty else { return }
         let names = left.prefix(5).joined(separator: ", ") + (left.count > 5 ? ", …" : "")
-        Terminal.writeError("pharos: \(left.count) \(left.count == 1 ? "beacon" : "beacons") \(why): \(names)\n")
+        Terminal.writeMessage("\(left.count) \(left.count == 1 ? "beacon" : "beacons") \(why): \(names)")
     }
 }
 
@@ -149,7 +150,7 @@ struct FleetExportAnsible: ParsableCommand {
         let keys = inventory.keys.isEmpty ? "" : " -e pharos_keys_directory=FOLDER"
         Terminal.write(
             """
-            \(output): \(Self.count(inventory.beacons.count, "beacon")) on \(Self.count(inventory.boxes, "machine")).
+            \(TerminalText.line(output)): \(Self.count(inventory.beacons.count, "beacon")) on \(Self.count(inventory.boxes, "machine")).
             Next, in that directory: ansible-playbook rollout.json -e pharos_package=FILE.deb\(keys)
 
             """)

@@ -45,7 +45,7 @@ struct FleetInit: ParsableCommand {
         for (path, _) in files { try Self.refuseExisting(path) }
         for (path, text) in files { try Self.write(text, to: path) }
         let made = files.map(\.0).joined(separator: " and ")
-        Terminal.write("Made \(made). Next: pharos fleet check \(path)\n")
+        Terminal.writeLine("Made \(made). Next: pharos fleet check \(path)")
     }
 
     /// Makes a fleet file for a table.
@@ -190,11 +190,11 @@ struct FleetGenerate: ParsableCommand {
         progress.finish()
         let airtime = FleetAirtime(generation.traffic).warnings(for: generation.fleet)
         for warning in FileProblem.sorted(generation.warnings + airtime) {
-            Terminal.writeError("pharos: \(warning)\n")
+            Terminal.writeMessage(warning)
         }
         if dryRun, generation.renumbered.count > 1, !renumber {
             let count = generation.renumbered.count
-            Terminal.writeError("pharos: \(count) beacons would get other identities, which needs --renumber\n")
+            Terminal.writeMessage("\(count) beacons would get other identities, which needs --renumber")
         }
         Terminal.write(json ? generation.json.line + "\n" : generation.text)
     }
@@ -202,7 +202,7 @@ struct FleetGenerate: ParsableCommand {
     /// Asks on a terminal whether beacons may get other identities.
     private static func wantsRenumbering(_ error: FleetStoreError) -> Bool {
         guard Terminal.inputIsTerminal, Terminal.errorIsTerminal else { return false }
-        for message in error.messages.dropLast() { Terminal.writeError("pharos: \(message)\n") }
+        for message in error.messages.dropLast() { Terminal.writeMessage(message) }
         Terminal.writeError("Give them other identities? [y/N]: ")
         return ["y", "yes"].contains(readLine()?.lowercased() ?? "")
     }

@@ -111,9 +111,9 @@ struct FleetKeysCollect: ParsableCommand {
 
     func run() throws {
         let (collected, withoutKey) = try KeyRingFile.collect(options.fleetKeys, to: output)
-        Terminal.write("\(output): \(collected) identity keys; only you may read the file\n")
+        Terminal.writeLine("\(output): \(collected) identity keys; only you may read the file")
         if withoutKey > 0 {
-            Terminal.writeError("pharos: \(withoutKey) beacons have no key in \(options.fleetKeys.directory.path)\n")
+            Terminal.writeMessage("\(withoutKey) beacons have no key in \(options.fleetKeys.directory.path)")
         }
     }
 }
@@ -225,7 +225,7 @@ struct FleetKeysResolve: ParsableCommand {
         let search = try EphemeralIDSearch(question, path: options.source.fleet, keys: keys)
         Terminal.write(json ? search.json.line + "\n" : search.text)
         if search.withoutKey > 0 {
-            Terminal.writeError("pharos: \(search.withoutKey) beacons have no key in \(keys.directory.path)\n")
+            Terminal.writeMessage("\(search.withoutKey) beacons have no key in \(keys.directory.path)")
         }
         guard search.matches.isEmpty else { return }
         throw Failure(.failure, json ? "" : "\(id) belongs to none of \(search.tried) beacons at \(question.time)")

@@ -81,7 +81,7 @@ struct FleetLabels: ParsableCommand {
         }
         progress.finish()
         let pages = sheet.pageCount == 1 ? "1 page" : "\(sheet.pageCount) pages"
-        Terminal.write("\(beacons.count) \(beacons.count == 1 ? "label" : "labels") on \(pages): \(files.names)\n")
+        Terminal.writeLine("\(beacons.count) \(beacons.count == 1 ? "label" : "labels") on \(pages): \(files.names)")
     }
 
     private static func order(_ text: String) throws -> LabelOrder {

@@ -165,7 +165,7 @@ struct FleetStatus: ParsableCommand {
         let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
         let condition = FleetCondition(
             manifest, gathering.reports, reasons: gathering.reasons, now: now, staleAfter: staleAfterS)
-        for problem in gathering.problems { Terminal.writeError("pharos: \(problem)\n") }
+        for problem in gathering.problems { Terminal.writeMessage(problem) }
         Terminal.write(
             json
                 ? condition.json(of: manifest.fleet, at: now).line + "\n"

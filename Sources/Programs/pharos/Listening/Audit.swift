@@ -126,12 +126,12 @@ struct Audit: ParsableCommand {
         let isNamedSite = site.map { !$0.hasSuffix(".json") && $0 != "-" && !Files.exists($0) } ?? false
         let files = try AuditedFiles(
             files, selection: BeaconSelection(sites: isNamedSite ? [site ?? ""] : [], groups: group))
-        for warning in files.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        for warning in files.warnings { Terminal.writeMessage(warning) }
         let place = try place(of: files, siteFile: isNamedSite ? nil : site)
         var auditor =
             replay.isEmpty
             ? try listen(files)
-            : try AuditRun.replay(files, recordings: replay) { Terminal.writeError("pharos: \($0)\n") }
+            : try AuditRun.replay(files, recordings: replay) { Terminal.writeMessage($0) }
         var model = SilenceModel()
         auditor.lowBatteryMillivolts = lowBatteryMv
         let report = auditor.report(at: place, isWalk: walk, &model)
@@ -145,7 +145,7 @@ struct Audit: ParsableCommand {
             } catch {
                 throw Failure(.osError, "\(html): the page cannot be written: \(error.text)")
             }
-            if !json { Terminal.write("page written: \(html)\n") }
+            if !json { Terminal.writeLine("page written: \(html)") }
         }
         if !report.isGood { throw Failure(.failure) }
     }
@@ -169,7 +169,7 @@ struct Audit: ParsableCommand {
                     + "\(progress.expected) advertisements received, \(progress.reports) reports"
             }
         } say: { sentence, isWarning in
-            if isWarning || !Terminal.errorIsTerminal { Terminal.writeError("pharos: \(sentence)\n") }
+            if isWarning || !Terminal.errorIsTerminal { Terminal.writeMessage(sentence) }
         }
     }
 

@@ -106,13 +106,13 @@ struct Calibrate: ParsableCommand {
         let profile = try write.map { path in (path: path, text: try InputFile.read(path)) }
         let power = try radioPowerDbm ?? profile.flatMap { try Self.radioPower($0.text, $0.path) }
         let known = try KnownBeacons(source.known)
-        for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        for warning in known.warnings { Terminal.writeMessage(warning) }
         let measurement = try measure(known, power)
         if let shortage = measurement.shortage { throw Failure(.temporaryFailure, "\(name): \(shortage)") }
         guard let result = measurement.result else {
             throw Failure(.temporaryFailure, "\(name): the level at 1 m cannot be computed from these distances")
         }
-        for warning in result.warnings { Terminal.writeError("pharos: warning: \(warning)\n") }
+        for warning in result.warnings { Terminal.writeMessage("warning: \(warning)") }
         let report = CalibrationReport(result, receiver: source.receiver)
         // Print the result first, so that it is not lost if the profile cannot be written.
         Terminal.write(json ? report.json.line + "\n" : report.text)
@@ -126,7 +126,7 @@ struct Calibrate: ParsableCommand {
                 throw Failure(.osError, "\(profile.path): \(error.text)")
             }
             if !json {
-                Terminal.write("\(profile.path): calibration \(revision.key) is \(revision.dBm) dBm now\n")
+                Terminal.writeLine("\(profile.path): calibration \(revision.key) is \(revision.dBm) dBm now")
             }
         }
     }
@@ -264,7 +264,7 @@ private final class CalibrationListener: SightingConsumer {
     }
 
     func say(_ sentence: String, isWarning: Bool) {
-        if isWarning { Terminal.writeError("pharos: \(sentence)\n") }
+        if isWarning { Terminal.writeMessage(sentence) }
     }
 
     func finish(at now: HeardInstant) {

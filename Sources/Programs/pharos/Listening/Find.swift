@@ -65,7 +65,7 @@ struct Find: ParsableCommand {
     func run() throws {
         let file = beacon.flatMap { $0.hasSuffix(".json") || $0.contains("/") && Files.exists($0) ? $0 : nil }
         let known = try KnownBeacons(source.known + (file.map { [$0] } ?? []))
-        for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        for warning in known.warnings { Terminal.writeMessage(warning) }
         guard let name = try choose(known, file) else { return }
         if turn { return try findDirection(name, known) }
         let feed = try source.open(known, duration: options.durationS, isActive: active)

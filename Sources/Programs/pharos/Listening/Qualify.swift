@@ -70,7 +70,7 @@ struct Qualify: ParsableCommand {
         options.phaseMicroseconds = durationS
         if let hears {
             let known = try KnownBeacons(known)
-            for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
+            for warning in known.warnings { Terminal.writeMessage(warning) }
             options.heard = try beacon(hears, known)
             options.virtualBeacons = known.virtualBeacons
         }

@@ -69,7 +69,7 @@ struct Scan: ParsableCommand {
 
     func run() throws {
         let known = try KnownBeacons(selection.known)
-        for warning in known.warnings { Terminal.writeError("pharos: \(warning)\n") }
+        for warning in known.warnings { Terminal.writeMessage(warning) }
         let regions = try monitor.map { text throws(ListenerServiceError) in try known.region(text) }
         let form: ScanForm =
             !regions.isEmpty

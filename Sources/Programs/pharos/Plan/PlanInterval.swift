@@ -91,7 +91,7 @@ struct PlanInterval: ParsableCommand {
             let own = spread ? try PlanError.asking { () throws(AirtimeError) in try question.advice.spread() } : nil
             let sentences = try write(question.advice.interval, spread: own, to: writeProfile)
             for sentence in sentences {
-                if output.json { Terminal.writeError("pharos: \(sentence)\n") } else { answer.note(sentence) }
+                if output.json { Terminal.writeMessage(sentence) } else { answer.note(sentence) }
             }
         }
         try output.show(answer)

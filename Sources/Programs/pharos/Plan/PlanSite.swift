@@ -66,7 +66,7 @@ struct PlanSite: ParsableCommand {
         if let reference = site.fleet {
             var placed = SiteFleet(reference, of: site)
             let directory = reference.path.hasPrefix("/") || file == "-" ? "" : InputFile.directory(of: file)
-            let manifest = try NamedFleet(path: directory + reference.path).plannedManifest()
+            let manifest = try NamedFleet(path: directory + reference.path, isNamedInFile: true).plannedManifest()
             for beacon in manifest.beacons { placed.add(beacon) }
             do throws(FileProblem) {
                 problems += try placed.fill(&site)
@@ -75,7 +75,7 @@ struct PlanSite: ParsableCommand {
             }
             fleet = placed
         }
-        for line in Self.lines(problems, file: name) { Terminal.writeError("pharos: \(line)\n") }
+        for line in Self.lines(problems, file: name) { Terminal.writeMessage(line) }
         let proposal: SiteQuestion.Proposal? =
             propose || site.beacons.isEmpty ? (fromScratch ? .fromScratch : .addition) : nil
         if proposal == nil, let option = [writeSite, writeFleet].compactMap(\.self).first {
@@ -99,7 +99,7 @@ struct PlanSite: ParsableCommand {
         _ path: String, _ proposed: ProposedSite?, _ text: (ProposedSite) throws -> String
     ) throws {
         guard let proposed else {
-            return Terminal.writeError("pharos: \(path) was not written: no beacons are proposed\n")
+            return Terminal.writeMessage("\(path) was not written: no beacons are proposed")
         }
         let text = try text(proposed)
         do throws(SystemError) {
