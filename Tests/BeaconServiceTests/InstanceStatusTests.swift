@@ -61,4 +61,9 @@ import Testing
         let read = try StatusFile.all(in: folder.path)
         #expect(read.status.instances == [status] && read.problems.isEmpty)
     }
+
+    /// A file can state any number.
+    @Test(arguments: [Int.min, .max]) func aClockCanBeAnyTimeAhead(_ ahead: Int) {
+        #expect(StatusText.eidClock(ahead: ahead).contains("(\(ahead.magnitude) s)"))
+    }
 }

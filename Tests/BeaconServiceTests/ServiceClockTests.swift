@@ -16,13 +16,13 @@ import Testing
         let box = try TestService(TestService.ephemeral(epoch: "2026-01-01T00:00:00Z"))
         try box.writeKey()
         if let saved {
-            try box.folder.file("lobby.json", text: #"{"version": 1, "eidCounter": \#(saved), "turns": []}"#)
+            try box.folder.file("lobby.state.json", text: #"{"version": 1, "eidCounter": \#(saved), "turns": []}"#)
         }
         return box
     }
 
     private func counter(_ box: TestService) throws -> Int {
-        let text = box.text("lobby.json")
+        let text = box.text("lobby.state.json")
         let digits = try #require(text.split(separator: "eidCounter\":").last).prefix { $0.isNumber }
         return try #require(Int(digits))
     }
@@ -58,7 +58,7 @@ import Testing
             box.says(
                 "the clock of ephemeral ids is 3640 days (314496000 s) ahead of the wall clock, and it is not known"))
         #expect(box.status.contains("\"eidClockAheadS\":31449600"))
-        let address = try #require(box.text("lobby.json").split(separator: "\"address\":\"").last).prefix(17)
+        let address = try #require(box.text("lobby.state.json").split(separator: "\"address\":\"").last).prefix(17)
         box.wall.isTrusted = true
         try box.lookAtTheClock()
         #expect(box.says("days (314496000 s) ahead of the wall clock, which is synchronised: it is set back"))
@@ -66,7 +66,7 @@ import Testing
         #expect(box.status.contains("\"eidClockAheadS\":null"))
         try box.stop()
         #expect((0...5).contains(try counter(box) - 65_280 - 10 * Self.day))
-        #expect(!box.text("lobby.json").contains(address))
+        #expect(!box.text("lobby.state.json").contains(address))
     }
 
     @Test func doctorNamesTheBeaconAndTheRemedy() throws {
@@ -79,7 +79,7 @@ import Testing
             found.last?.message
                 == "lobby: the clock of ephemeral ids is 3640 days (314496000 s) ahead of the wall clock, so receivers "
                 + "cannot resolve its ids")
-        #expect(found.last?.remedy?.contains("remove /var/lib/pharos/lobby.json") == true)
+        #expect(found.last?.remedy?.contains("remove /var/lib/pharos/lobby.state.json") == true)
         #expect(found.last?.mark == .warn)
         try box.stop()
     }

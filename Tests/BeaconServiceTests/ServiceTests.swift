@@ -143,39 +143,83 @@ import Testing
         let second = try #require(saved(box))
         #expect(second >= first && second < first + 100)
         try box.folder.file(
-            "lobby.json", text: #"{"version": 1, "eidCounter": 65280, "turns": [], "nextPacket": 4100000000}"#)
+            "lobby.state.json", text: #"{"version": 1, "eidCounter": 65280, "turns": [], "nextPacket": 4100000000}"#)
         try box.start()
         #expect(try #require(saved(box)) > 4_100_000_000 + 4096)
         try box.stop()
     }
 
     private func saved(_ box: TestService) -> Int? {
-        box.text("lobby.json").split(separator: "nextPacket\":").last.flatMap { Int($0.prefix { $0.isNumber }) }
+        box.text("lobby.state.json").split(separator: "nextPacket\":").last.flatMap { Int($0.prefix { $0.isNumber }) }
     }
 
-    static let garbage = ["", "{", "[]", #"{"version": 1, "eidCounter": -1, "turns": []}"#, #"{"version": 2}"#]
+    static let garbage = ["", #"{"eidCounter""#, #"{"version": 1, "eidCounter": -1, "turns": []}"#]
 
     @Test(arguments: garbage)
     func aStateOfGarbageIsToldAndCostsNothingElse(_ text: String) throws {
         let box = try TestService(TestService.ephemeral())
         try box.writeKey()
-        try box.folder.file("lobby.json", text: text)
+        try box.folder.file("lobby.state.json", text: text)
         try box.start()
         #expect(box.says("this is not a state file"))
         #expect(box.says("on the air:"))
         try box.stop()
         // Now it holds the clock and the address.
-        #expect(box.text("lobby.json").contains("\"eidCounter\":6528"))
-        #expect(box.text("lobby.json").contains("\"address\""))
+        #expect(box.text("lobby.state.json").contains("\"eidCounter\":6528"))
+        #expect(box.text("lobby.state.json").contains("\"address\""))
     }
 
     @Test func theClockOfEphemeralIDsSurvivesARestart() throws {
         let box = try TestService(TestService.ephemeral())
         try box.writeKey()
+        try box.folder.file("lobby.state.json", text: #"{"version": 1, "eidCounter": 4000000, "turns": []}"#)
+        try box.start()
+        try box.stop()
+        #expect(box.text("lobby.state.json").contains("\"eidCounter\":40000"))
+    }
+
+    static let others = ["{", "[]", #"{"version": 2}"#, TestService.ephemeral()]
+
+    @Test(arguments: others) func aFileThatIsNoStateIsNotReplaced(_ text: String) throws {
+        let box = try TestService(TestService.ephemeral())
+        try box.writeKey()
+        try box.folder.file("lobby.state.json", text: text)
+        try box.start()
+        #expect(box.says("on the air:"))
+        try box.stop()
+        #expect(box.text("lobby.state.json") == text)
+        #expect(box.says("lobby.state.json: this file is something else, so it is not replaced"), "\(box.log)")
+    }
+
+    /// `run lobby.json --state-dir .`
+    @Test func aProfileInTheStateDirectoryStays() throws {
+        let profile = TestService.ephemeral().replacing("eid.key", with: "etc/eid.key")
+        let box = try TestService(profile, at: "lobby.json")
+        try box.writeKey()
+        try box.start()
+        try box.stop()
+        #expect(box.text("lobby.json") == profile)
+        #expect(box.text("lobby.state.json").contains("\"eidCounter\":6528"))
+    }
+
+    @Test func theStateOfAnEarlierVersionIsMoved() throws {
+        let box = try TestService(TestService.ephemeral())
+        try box.writeKey()
         try box.folder.file("lobby.json", text: #"{"version": 1, "eidCounter": 4000000, "turns": []}"#)
         try box.start()
         try box.stop()
-        #expect(box.text("lobby.json").contains("\"eidCounter\":40000"))
+        #expect(box.text("lobby.state.json").contains("\"eidCounter\":40000"))
+        #expect(!Files.exists(box.folder.place("lobby.json")))
+    }
+
+    @Test(arguments: ["lobby.status.json", "lobby.prom"])
+    func aFileThatIsNoStatusIsNotReplaced(_ name: String) throws {
+        let box = try TestService()
+        try box.folder.file(name, text: TestService.profile())
+        try box.start()
+        #expect(box.says("\(name): this file is something else, so it is not replaced"), "\(box.log)")
+        try box.stop()
+        #expect(box.text(name) == TestService.profile())
     }
 
     /// The service's files go by the profile's name, which a copied profile keeps.

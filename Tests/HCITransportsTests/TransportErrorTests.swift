@@ -49,8 +49,7 @@ import Testing
             "hci0: another program holds the adapter's user channel; end that program first"),
         Case(
             "socket", EPERM, "hci0", .notPermitted(.netRaw),
-            "hci0: opening a Bluetooth socket needs CAP_NET_RAW: run as root, or "
-                + "`sudo setcap cap_net_raw,cap_net_admin+ep` on the pharos binary"),
+            "hci0: opening a Bluetooth socket needs CAP_NET_RAW: run as root, or `\(ThisProgram.capabilityCommand)`"),
         Case("bind", EIO, "hci0", .system, "hci0: bind: Input/output error (errno 5)"),
     ])
     func errnoHasItsSentence(_ item: Case) {
@@ -64,8 +63,9 @@ import Testing
         let error = TransportError.notPermitted(.netAdmin, "hci0:user", "the user channel")
         #expect(error.reason == .notPermitted(.netAdmin))
         #expect(
-            error.description == "hci0:user: the user channel needs CAP_NET_ADMIN: run as root, or "
-                + "`sudo setcap cap_net_raw,cap_net_admin+ep` on the pharos binary")
+            error.description
+                == "hci0:user: the user channel needs CAP_NET_ADMIN: run as root, or `\(ThisProgram.capabilityCommand)`"
+        )
     }
 
     @Test func streamsThatCannotBeReachedSayWhy() throws {

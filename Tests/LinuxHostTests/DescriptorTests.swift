@@ -98,4 +98,16 @@ import Testing
         try descriptor.setNonblocking()
         #expect(fcntl(descriptor.number, F_GETFL) & O_NONBLOCK != 0)
     }
+
+    /// Descriptors of the shell that started this program, and the program's own.
+    @Test func programsInheritNoDescriptors() throws {
+        let number = fcntl(STDIN_FILENO, F_DUPFD, 200)
+        try #require(number >= 200)
+        defer { close(number) }
+        _ = Descriptor.standardInput.number
+        let script =
+            "for n in /proc/$$/fd/*; do n=${n##*/}; [ $n -gt 2 ] && [ -e /proc/$$/fd/$n ] && echo $n; done; echo end"
+        let process = try ChildProcess(["sh", "-c", script])
+        #expect(String(decoding: try read(4, from: process.output, milliseconds: 60_000), as: UTF8.self) == "end\n")
+    }
 }

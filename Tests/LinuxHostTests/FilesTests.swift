@@ -81,4 +81,14 @@ import Testing
         #expect(errorNumber { _ = try OutputFile(replacing: folder.path) } == EISDIR)
         #expect(errorNumber { try OutputFile(replacing: "/dev/full").append([1]) } == ENOSPC)
     }
+
+    /// Any time can be given to a file, and in memory it is kept.
+    @Test(arguments: [Int.min, .max]) func timesOfFilesHaveDifferences(_ seconds: Int) throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("value", [1])
+        let time = timespec(tv_sec: seconds, tv_nsec: 0)
+        try #require(unsafe utimensat(AT_FDCWD, path, [time, time], 0) == 0)
+        let changed = try #require(Files.modificationTime(path))
+        #expect((-1 << 40...1 << 40).contains(changed))
+    }
 }

@@ -124,6 +124,31 @@ struct PlantedFileTests {
         #expect(try Files.read(path) == Array("planted".utf8))
     }
 
+    @Test(arguments: [Plant.file, .pipe])
+    func nothingIsWrittenOrAppendedToFilesAndPipesOfOthers(_ kind: Plant) throws {
+        let path = try plant(kind, "survey")
+        let before = status(path)
+        // With a reader, opening the pipe would succeed.
+        let reader = kind == .pipe ? unsafe open(path, O_RDONLY | O_NONBLOCK) : -1
+        defer { if reader >= 0 { close(reader) } }
+        #expect(errorNumber { _ = try OutputFile(appendingTo: path) } == EPERM)
+        #expect(errorNumber { _ = try OutputFile(replacing: path) } == EPERM)
+        #expect(errorNumber { try Files.createIfMissing(path) } == EPERM)
+        #expect(errorNumber { try Files.refuseForeign(path) } == EPERM)
+        try expectUntouched(kind, path, before)
+    }
+
+    /// The owner of a directory may put anything there, and is trusted.
+    @Test func filesOfTheOwnerOfADirectoryAreUsed() throws {
+        let path = try plant(.file, "survey")
+        try #require(unsafe chown(folder.place("open"), stranger, stranger) == 0)
+        try OutputFile(appendingTo: path).append([1])
+        try Files.createIfMissing(path)
+        #expect(try Files.read(path) == Array("planted".utf8) + [1])
+        try #require(unsafe chown(folder.place("open"), 0, 0) == 0 && chmod(folder.place("open"), 0o755) == 0)
+        try Files.refuseForeign(path)
+    }
+
     @Test func draftsOfKilledProcessesAreRemovedAndNoOthers() throws {
         let names = [
             ".a.0123456789abcdef.pharos-draft", ".foreign.0123456789abcdef.pharos-draft",

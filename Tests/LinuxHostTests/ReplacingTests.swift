@@ -24,6 +24,25 @@ import Testing
         #expect(Files.names(in: folder.path) == ["state.json"])
     }
 
+    @Test func aFileThatIsSomethingElseIsNotReplaced() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("lobby.json", old)
+        func replace(_ path: String) throws {
+            try Files.replace(path, with: new, mode: 0o600) { $0 == "new and longer" }
+        }
+        let error = #expect(throws: SystemError.self) { try replace(path) }
+        #expect(
+            error?.description
+                == "\(path): this file is something else, so it is not replaced; rename it, or choose another directory"
+        )
+        #expect(try Files.read(path) == old)
+        for octets in [[], new] {
+            let own = try folder.file("own.json", octets)
+            try replace(own)
+            #expect(try Files.read(own) == new && mode(own) == 0o600)
+        }
+    }
+
     @Test func piecesMakeAFile() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("map.json", old)

@@ -132,4 +132,15 @@ import Testing
         let told = bench.events.dropFirst().map { $0.hasSuffix("is back") }
         for (index, isBack) in told.enumerated() { #expect(isBack == (index % 2 == 1)) }
     }
+
+    /// Values and times of files can be any number.
+    @Test(arguments: ["1125899906842623", "-1125899906842623", "9223372036854775807", "-9223372036854775808", "1e308"])
+    func aFileCanHaveAnyNumber(_ text: String) throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("value", text: text)
+        for quantity in [SensorQuantity.temperature, .humidity, .charge] {
+            var reader = SensorReader(.named(try SensorName("file:\(path)", for: quantity)), quantity)
+            #expect(reader.read(at: 0).value == nil)
+        }
+    }
 }

@@ -94,8 +94,8 @@ import Testing
         // It can be written again, and has what it must not lose.
         _ = unsafe chmod(state, 0o777)
         #expect(box.stop()?.code == 0)
-        #expect(box.count("state/lobby.json can be written again") == 1)
-        #expect(box.text("state/lobby.json").contains("\"turns\""))
+        #expect(box.count("state/lobby.state.json can be written again") == 1)
+        #expect(box.text("state/lobby.state.json").contains("\"turns\""))
     }
 
     private static let canMount = (try? Program.shell("unshare -rm mount -t tmpfs none /mnt").code) == 0

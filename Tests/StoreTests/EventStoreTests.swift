@@ -1,3 +1,4 @@
+import Glibc
 import LinuxHost
 import TestSupport
 import Testing
@@ -218,5 +219,60 @@ import Testing
             _ = try store.events(store.numbers(of: "desk"))
         }
         #expect(error?.kind == .corrupt)
+    }
+
+    private func mode(_ path: String) -> mode_t {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
+    }
+
+    @Test("only the owner may open a new database")
+    func privacy() throws {
+        let store = try EventStore(path: folder.place("hall.db"))
+        try store.record(event("a"), .none, for: [])
+        for name in Files.names(in: folder.path) { #expect(mode(folder.place(name)) == 0o600, "\(name)") }
+        #expect(Files.names(in: folder.path).contains("hall.db-wal"))
+    }
+
+    @Test("a pipe or a directory in the place of a database is refused at once", arguments: [true, false])
+    func otherKinds(_ isReadOnly: Bool) throws {
+        let pipe = folder.place("pipe.db")
+        try #require(unsafe mkfifo(pipe, 0o600) == 0)
+        let error = #expect(throws: StoreError.self) { _ = try EventStore(path: pipe, isReadOnly: isReadOnly) }
+        #expect(error?.description == "\(pipe): this is a named pipe, not a regular file")
+        #expect(throws: StoreError.self) { _ = try EventStore(path: folder.path, isReadOnly: isReadOnly) }
+        let missing = #expect(throws: StoreError.self) {
+            _ = try EventStore(path: folder.place("none.db"), isReadOnly: true)
+        }
+        #expect(missing?.kind == .missing)
+    }
+
+    @Test(
+        "a database or journal that another user has put there is not used", .enabled(if: geteuid() == 0),
+        arguments: ["hall.db", "hall.db-journal", "hall.db-wal"])
+    func planted(_ name: String) throws {
+        try #require(unsafe chmod(folder.path, 0o777) == 0)
+        let path = try folder.file(name, [])
+        try #require(unsafe chmod(path, 0o666) == 0 && chown(path, 65534, 65534) == 0)
+        let error = #expect(throws: StoreError.self) { _ = try EventStore(path: folder.place("hall.db")) }
+        #expect(error?.reason == "user 65534 has put this file there; remove it, or choose another name")
+        #expect(try Files.read(path).isEmpty)
+    }
+
+    @Test("numbers of a damaged file are no trap")
+    func leastAndGreatest() throws {
+        let path = folder.place("hall.db")
+        let row = SightingRow(
+            receiver: "hall", beacon: "key", milliseconds: 60_000, reports: 1, level: -60,
+            batch: .init(boot: "a", sequence: 1))
+        try EventStore(path: path).keep([], [row])
+        let database = try Database(
+            path: path, application: EventStore.application, version: EventStore.version, setUp: "")
+        try database.execute("UPDATE heard SET minute = -9223372036854775808, level = 9223372036854775807, levels = 1")
+        let store = try EventStore(path: path)
+        try store.keep([], [row])
+        var minutes: [HeardMinute] = []
+        try store.minutes(of: "key") { minutes.append($0) }
+        #expect(minutes.count == 1)
     }
 }

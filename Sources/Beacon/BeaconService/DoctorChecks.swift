@@ -378,7 +378,9 @@ extension DoctorChecks {
             return [.ok("rights", "\(names) for \(name)")]
         }
         let message = "\(name) needs " + missing.joined(separator: " and ") + ", which this user does not have"
-        let remedy = "`sudo pharos …`, or `sudo setcap cap_net_raw,cap_net_admin+ep` on the pharos binary"
+        let remedy =
+            "`sudo pharos …`, or `\(ThisProgram.capabilityCommand)`, and the same for pharos-hub, which has the other "
+            + "receiving commands"
         guard unitPath != nil else { return [.fail("rights", message, remedy)] }
         return [.warn("rights", message, "the installed service has these rights; for the command line: " + remedy)]
     }
@@ -455,7 +457,7 @@ extension DoctorChecks {
                     "clock", "\(name): \(StatusText.eidClock(ahead: ahead)), so receivers cannot resolve its ids",
                     "`sudo timedatectl set-ntp true` synchronises the machine's clock, and the beacon's clock is then "
                         + "corrected automatically; or `sudo systemctl stop pharos@\(name)`, remove "
-                        + "/var/lib/pharos/\(name).json, and start it again"
+                        + "/var/lib/pharos/\(name).state.json, and start it again"
                 )
             }
     }

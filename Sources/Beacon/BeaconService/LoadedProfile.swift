@@ -25,10 +25,11 @@ public struct LoadedProfile: Sendable {
     ///   - isReadAgain: `true` if the file is read again at each reload. It must then be a regular file, because
     ///     reading a stream could block the service. A file name that differs from the profile's name gets a warning,
     ///     because the service names its own files after the profile.
+    ///   - isNamedInFile: `true` if another file names this one. It must then be a regular file, too.
     /// - Throws: `refused` with all errors of the file.
-    public init(path: String, isReadAgain: Bool = false) throws(BeaconServiceError) {
+    public init(path: String, isReadAgain: Bool = false, isNamedInFile: Bool = false) throws(BeaconServiceError) {
         self.path = path
-        let octets = try ProfileReport.read(path, isReadAgain: isReadAgain)
+        let octets = try ProfileReport.read(path, isReadAgain: isReadAgain || isNamedInFile)
         hash = Fingerprint.text(of: octets)
         let report = ProfileReport(octets, file: path, checksName: isReadAgain)
         guard let profile = report.profile else { throw report.refusal }

@@ -40,6 +40,9 @@ public enum Metrics {
         return metrics.text
     }
 
+    /// Whether a file that begins with this text is a page of metrics of pharos.
+    public static func isPage(_ start: String) -> Bool { start.hasPrefix("# HELP pharos_") }
+
     private static func add(_ instances: [InstanceStatus], to metrics: inout MetricsText) {
         metrics.add(
             "pharos_on_air", .gauge, "Whether the beacon is on the air: 1 or 0.",

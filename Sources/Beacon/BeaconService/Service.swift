@@ -214,7 +214,9 @@ public struct ServiceDirectories: Hashable, Sendable {
         self.metrics = metrics
     }
 
-    func stateFile(_ name: String) -> String { "\(state)/\(name).json" }
+    func stateFile(_ name: String) -> String { "\(state)/\(name).state.json" }
+    /// The name of state files until version 1.0, which a profile can have too.
+    func oldStateFile(_ name: String) -> String { "\(state)/\(name).json" }
     func statusFile(_ name: String) -> String { "\(runtime)/\(name).status.json" }
     func metricsFile(_ name: String) -> String { metrics ?? "\(runtime)/\(name).prom" }
 }

@@ -79,7 +79,8 @@ final class ServiceEnvironment {
     ///   it logs a warning and goes on.
     func begin() throws(BeaconServiceError) {
         for warning in job.warnings { write(.warning, warning) }
-        var state = ServiceState(path: directories.stateFile(job.name))
+        var state = ServiceState(
+            path: directories.stateFile(job.name), oldPath: directories.oldStateFile(job.name))
         if let problem = state.load() { write(.warning, problem) }
         self.state = state
         do throws(SystemError) {

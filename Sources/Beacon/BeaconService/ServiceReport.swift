@@ -51,7 +51,8 @@ final class ServiceReport: ServiceView {
         }
         let metrics = directories.metricsFile(status.name)
         write(metrics, environment, isOnAir: isOnAir) { () throws(SystemError) in
-            try Files.replace(metrics, with: Array(Metrics.text(for: [status]).utf8), isDurable: false)
+            try Files.replace(
+                metrics, with: Array(Metrics.text(for: [status]).utf8), isDurable: false, ifBegins: Metrics.isPage)
         }
     }
 

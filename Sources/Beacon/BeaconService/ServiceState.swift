@@ -11,6 +11,9 @@ internal import LinuxHost
 /// If the file is missing or unreadable, these values are lost, but the beacon starts.
 struct ServiceState {
     private let path: String
+    /// The place where earlier versions saved the state. A state there is moved to ``path``.
+    private let oldPath: String
+    private var hasOldFile = false
     private var savedAt: UInt64?
     private var lastMemory: BeaconMemory?
     /// The state of the last run; `nil` without a usable one.
@@ -24,15 +27,19 @@ struct ServiceState {
     /// More packets than are sent until the next save. It is added to the saved number, so that no number is used twice.
     fileprivate static let packetReserve: UInt64 = 4096
 
-    init(path: String) {
+    init(path: String, oldPath: String) {
         self.path = path
+        self.oldPath = oldPath
     }
 
     /// Reads the file into ``saved``.
     ///
     /// - Returns: The problem with the file; `nil` without a problem, or without a file.
     mutating func load() -> String? {
-        guard Files.exists(path) else { return nil }
+        guard Files.exists(path) else {
+            loadOld()
+            return nil
+        }
         do throws(SystemError) {
             saved = BeaconMemory(json: try Files.read(path, limit: Self.sizeLimit))
             if saved != nil { return nil }
@@ -41,6 +48,16 @@ struct ServiceState {
             return "\(error); the clock of ephemeral ids and their addresses are lost"
         }
     }
+
+    /// Reads the state of an earlier version. A file at its place that is not a state, such as the profile, is left alone.
+    private mutating func loadOld() {
+        guard let octets = try? Files.read(oldPath, limit: Self.sizeLimit) else { return }
+        saved = BeaconMemory(json: octets)
+        hasOldFile = saved != nil
+    }
+
+    /// Whether a file that begins with this text is a state file, even a damaged one.
+    private static func isState(_ start: String) -> Bool { start.contains("\"eidCounter\"") }
 
     /// The latest moment for the next save, in nanoseconds of the monotonic clock; `nil` for never.
     var nextSave: UInt64? { lastMemory.flatMap { _ in savedAt.map { $0 + Self.interval } } }
@@ -57,8 +74,13 @@ struct ServiceState {
         lastMemory = memory
         let wasReported = isReportedLost
         do throws(SystemError) {
-            try Files.replace(path, with: Array((memory.json.line + "\n").utf8), mode: 0o600)
+            try Files.replace(
+                path, with: Array((memory.json.line + "\n").utf8), mode: 0o600, ifBegins: Self.isState)
             isReportedLost = false
+            if hasOldFile {
+                try? Files.remove(oldPath)
+                hasOldFile = false
+            }
             return wasReported ? (.notice, "\(path) can be written again") : nil
         } catch {
             isReportedLost = true

@@ -19,13 +19,20 @@ public enum StatusFile {
     /// Writes `status` for `pharos status`. Readers see the old file or the new one, never a part.
     public static func write(_ status: InstanceStatus, in directory: String) throws(SystemError) {
         let text = status.json(withProcess: true).line + "\n"
-        try Files.replace(path(of: status.name, in: directory), with: Array(text.utf8), isDurable: false)
+        try Files.replace(
+            path(of: status.name, in: directory), with: Array(text.utf8), isDurable: false, ifBegins: isStatus)
     }
 
     /// Writes the status of a listener.
     public static func write(_ status: ListenerStatus, in directory: String) throws(SystemError) {
         let text = status.json(withProcess: true).line + "\n"
-        try Files.replace(path(ofListener: status.name, in: directory), with: Array(text.utf8), isDurable: false)
+        try Files.replace(
+            path(ofListener: status.name, in: directory), with: Array(text.utf8), isDurable: false, ifBegins: isStatus)
+    }
+
+    /// Whether a file that begins with this text is a status file: the state comes soon after the name.
+    private static func isStatus(_ start: String) -> Bool {
+        start.hasPrefix("{\"name\":") && start.contains("\"state\":\"")
     }
 
     /// Returns the status in the file of the beacon `name`, even if it does not run any more; `nil` without a file.

@@ -51,9 +51,9 @@ public enum StatusText {
     ///
     /// - Parameter ahead: Seconds by which it is ahead; negative if it is behind.
     public static func eidClock(ahead: Int) -> String {
-        let days = abs(ahead) / 86_400
+        let days = ahead.magnitude / 86_400
         return "the clock of ephemeral ids is \(days) day\(days == 1 ? "" : "s") "
-            + "(\(abs(ahead)) s) \(ahead > 0 ? "ahead of" : "behind") the wall clock"
+            + "(\(ahead.magnitude) s) \(ahead > 0 ? "ahead of" : "behind") the wall clock"
     }
 
     /// The text for a directory without status files: how to start a beacon or a listener.

@@ -12,6 +12,8 @@
 // missing from Glibc.
 extern long syscall(long number, ...);
 extern int syncfs(int descriptor);
+// Closes all descriptors from `first` on in a program that posix_spawn(3) starts.
+extern int posix_spawn_file_actions_addclosefrom_np(void *actions, int first);
 
 static const int PHAROS_SFD_FLAGS = SFD_CLOEXEC | SFD_NONBLOCK;
 

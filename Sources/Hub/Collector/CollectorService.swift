@@ -15,6 +15,7 @@ public final class CollectorService {
     public let uploader: SiteUploader?
     private let rooms: RoomPlan
     private let state: String
+    private let stateMode: UInt32
     private let ledger: EventLedger?
     private var notices: [Notice] = []
     private var hasResumed = false
@@ -39,11 +40,12 @@ public final class CollectorService {
     ///
     /// - Parameters:
     ///   - rooms: The rooms of the same file.
-    ///   - state: The path of the state file.
+    ///   - state: The path of the state file. A file that is something else is not replaced.
+    ///   - isShared: Whether the group of the file's directory may read it.
     ///   - ledger: The database on this machine; `nil` for none. If `uploader` exists, it must have the same one.
     ///   - reading: The time now.
     public init(
-        _ file: CollectorFile, _ rooms: RoomPlan, state: String, ledger: EventLedger? = nil,
+        _ file: CollectorFile, _ rooms: RoomPlan, state: String, isShared: Bool = false, ledger: EventLedger? = nil,
         uploader: SiteUploader? = nil, at reading: WallClockSteps.Reading = .now()
     ) {
         clock = WallClockSteps(reading)
@@ -51,6 +53,7 @@ public final class CollectorService {
         collector.keepsSightings = ledger != nil || uploader != nil
         self.rooms = rooms
         self.state = state
+        stateMode = isShared ? 0o640 : 0o600
         self.ledger = ledger
         self.uploader = uploader
     }
@@ -202,7 +205,9 @@ public final class CollectorService {
         let value = collector.state(
             written: RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000)))
         do throws(SystemError) {
-            try Files.replace(state, with: Array((value.line + "\n").utf8), isDurable: false)
+            try Files.replace(
+                state, with: Array((value.line + "\n").utf8), mode: stateMode, isDurable: false
+            ) { $0.hasPrefix("{\"version\":") && $0.contains("\"collector\":") }
             stateFails = false
         } catch {
             // A full disk may have room later: each write is tried, but only the first failure is reported.

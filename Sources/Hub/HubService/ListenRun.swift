@@ -63,7 +63,7 @@ final class ListenRun: SightingConsumer {
         let directory = options.stateDirectory ?? Terminal.environment("STATE_DIRECTORY") ?? "/var/lib/pharos"
         let name = file.history.file ?? "\(file.listener.name).db"
         guard !name.hasPrefix("/") else { return name }
-        try? Files.makeDirectory(directory)
+        try? Files.makeDirectory(directory, mode: 0o700)
         return "\(directory)/\(name)"
     }
 
@@ -248,7 +248,7 @@ final class ListenRun: SightingConsumer {
         try? notifier.send(.reloading(since: MonotonicClock.nanoseconds()))
         defer { try? notifier.send(.ready) }
         do throws(ListenerServiceError) {
-            let next = try HubFile(path: options.path)
+            let next = try HubFile(path: options.path, isReadAgain: true)
             guard next.listener.name == file.listener.name, next.listener.adapter == file.listener.adapter,
                 next.listener.settings == file.listener.settings
             else {

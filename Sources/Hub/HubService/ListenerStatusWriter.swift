@@ -85,7 +85,7 @@ struct ListenerStatusWriter {
         put("the status", journal) { () throws(SystemError) in try StatusFile.write(status, in: directory) }
         let page = page(snapshot)
         put(metrics, journal) { () throws(SystemError) in
-            try Files.replace(metrics, with: page, isDurable: false)
+            try Files.replace(metrics, with: page, isDurable: false, ifBegins: Metrics.isPage)
         }
     }
 

@@ -67,7 +67,9 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The longest wait while another process has locked the file, in milliseconds.
     public static let busyMilliseconds = 2000
 
-    /// Opens a file, and creates it if it is missing and `isReadOnly` is false.
+    /// Opens a file, and creates it if it is missing and `isReadOnly` is false. Only its owner may open a new one.
+    ///
+    /// A file of another user in a directory that others may write to is refused, and so is what is not a regular file.
     ///
     /// - Parameters:
     ///   - application: SQLite's application id, which marks the files of this program.
@@ -80,6 +82,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         waiting milliseconds: Int = Database.busyMilliseconds
     ) throws(StoreError) {
         self.path = path
+        try Self.refuseForeign(path, isReadOnly: isReadOnly)
         var opened: OpaquePointer?
         let flags = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         let result = unsafe sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
@@ -92,6 +95,23 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         wait(forOthers: milliseconds)
         unsafe sqlite3_extended_result_codes(handle, 1)
         try check(application, version, setUp, isReadOnly)
+    }
+
+    /// SQLite would wait for a pipe, and run the journal that another user has put next to a file.
+    private static func refuseForeign(_ path: String, isReadOnly: Bool) throws(StoreError) {
+        do throws(SystemError) {
+            if !isReadOnly { try Files.createIfMissing(path) }
+            for ending in ["", "-journal", "-wal", "-shm"] { try Files.refuseForeign(path + ending) }
+        } catch {
+            let kind: StoreError.Kind =
+                switch error.errno {
+                case SystemError.noEntry, SystemError.notADirectory: .missing
+                case SystemError.accessDenied: .notPermitted
+                case SystemError.noSpace, SystemError.readOnlyFileSystem: .full
+                default: .system
+                }
+            throw StoreError(kind, path, error.text)
+        }
     }
 
     deinit {

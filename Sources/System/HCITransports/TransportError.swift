@@ -74,8 +74,7 @@ extension TransportError {
     static func notPermitted(_ capability: Privileges.Capability, _ adapter: String, _ what: String) -> TransportError {
         TransportError(
             .notPermitted(capability), adapter,
-            "\(what) needs \(capability): run as root, or "
-                + "`sudo setcap cap_net_raw,cap_net_admin+ep` on the pharos binary")
+            "\(what) needs \(capability): run as root, or `\(ThisProgram.capabilityCommand)`")
     }
 
     static func unreachable(_ adapter: AdapterName, _ error: SystemError) -> TransportError {

@@ -61,6 +61,12 @@ public final class Descriptor: Sendable {
         }
     }
 
+    /// Makes a pipe: an end to read from and an end to write to.
+    public static func pipe() throws(SystemError) -> (output: Descriptor, input: Descriptor) {
+        let ends = try systemCall("pipe") { try FileDescriptor.pipe(options: .closeOnExec) }
+        return (Descriptor(ends.readEnd), Descriptor(ends.writeEnd))
+    }
+
     /// Opens /dev/null for each of the standard streams that this process was started without, so that no socket or file
     /// gets the number 0, 1 or 2 and receives output that is meant for the user.
     ///

@@ -47,6 +47,17 @@ struct FilePlace {
     /// The path of the file, for messages.
     var path: String { directory.place(name) }
 
+    /// - Throws: EPERM if another user has put this file, or `opened` which had its name, into a directory that others may
+    ///   write to. The owner of the directory and root are trusted.
+    func refuseForeign(_ opened: Stat? = nil) throws(SystemError) {
+        guard let status = opened ?? status, !status.isOursOrRoots else { return }
+        let around = try directory.status()
+        guard around.isWritableByOthers, status.userID != around.userID else { return }
+        throw SystemError(
+            "open", path, errno: .notPermitted,
+            reason: "user \(status.userID.rawValue) has put this file there; remove it, or choose another name")
+    }
+
     /// - Throws: EPERM if another user could replace a key that is stored here.
     func refuseUnlessSafeForSecrets() throws(SystemError) {
         let around = try directory.status()

@@ -21,7 +21,7 @@ public enum Files {
     /// - Parameter limit: The largest size in bytes.
     /// - Throws: EFBIG if the contents are larger than `limit`.
     public static func readInput(_ path: String, limit: Int = 1 << 30) throws(SystemError) -> [UInt8] {
-        let file = path == "-" ? Descriptor(owning: dup(STDIN_FILENO)) : try Descriptor.open(path, .read)
+        let file = path == "-" ? Descriptor.duplicate(of: STDIN_FILENO) : try Descriptor.open(path, .read)
         return try read(file, path, limit: limit).octets
     }
 
@@ -109,8 +109,11 @@ public enum Files {
     /// Whether a file of any kind is at `path`. Symbolic links are followed here and in the following functions.
     public static func exists(_ path: String) -> Bool { (try? Stat(FilePath(path))) != nil }
 
-    /// The time of the last change of the contents, in seconds since 1970; `nil` if there is no such file.
-    public static func modificationTime(_ path: String) -> Int? { (try? Stat(FilePath(path)))?.st_mtim.tv_sec }
+    /// The time of the last change of the contents, in seconds since 1970; `nil` if there is no such file. Anybody can set
+    /// any time: those more than 30,000 years away are made nearer, so that differences of times have no overflow.
+    public static func modificationTime(_ path: String) -> Int? {
+        (try? Stat(FilePath(path))).map { min(max($0.st_mtim.tv_sec, -1 << 40), 1 << 40) }
+    }
 
     /// Whether a directory is at `path`.
     public static func isDirectory(_ path: String) -> Bool { (try? Stat(FilePath(path)))?.type == .directory }
@@ -167,20 +170,18 @@ public final class OutputFile: Sendable {
 
     /// Creates the file at `path`, or empties an existing one. A symbolic link is followed if this user or root made it.
     ///
-    /// - Throws: ENXIO for a named pipe without a reader; EPERM for a file of another user in a directory where all users may
-    ///   create files.
+    /// - Throws: ENXIO for a named pipe without a reader; EPERM for a file or pipe of another user in a directory that others
+    ///   may write to.
     public init(replacing path: String) throws(SystemError) {
         self.path = path
         let place = try FilePlace(path)
         do throws(SystemError) {
+            try place.refuseForeign()
             descriptor = try place.directory.open(place.name, O_WRONLY | O_CREAT, mode: 0o644)
-            let (status, around) = (try descriptor.status(), try place.directory.status())
+            let status = try descriptor.status()
+            // Another file may have got the name since it was looked at.
+            try place.refuseForeign(status)
             guard status.type == .regular else { return }
-            if status.userID.rawValue != geteuid(), around.permissions.contains(.otherWrite) {
-                throw SystemError(
-                    "open", errno: .notPermitted,
-                    reason: "user \(status.userID.rawValue) has put this file there; remove it, or choose another name")
-            }
             try systemCall("truncate") { try descriptor.file.resize(to: 0) }
         } catch {
             throw error.about(path)
@@ -189,11 +190,16 @@ public final class OutputFile: Sendable {
 
     /// Opens the file at `path` for writing at its end, or creates it. A symbolic link is followed if this user or root made
     /// it.
+    ///
+    /// - Throws: ENXIO for a named pipe without a reader; EPERM for a file or pipe of another user in a directory that others
+    ///   may write to.
     public init(appendingTo path: String) throws(SystemError) {
         self.path = path
         let place = try FilePlace(path)
         do throws(SystemError) {
+            try place.refuseForeign()
             descriptor = try place.directory.open(place.name, O_WRONLY | O_CREAT | O_APPEND, mode: 0o644)
+            try place.refuseForeign(descriptor.status())
         } catch {
             throw error.about(path)
         }
@@ -234,6 +240,36 @@ extension Files {
     ) throws(SystemError) {
         try put(at: try FilePlace(path), path, mode, keepsRights: keepsRights, isDurable: isDurable) {
             file throws(SystemError) in try file.writeAll(octets)
+        }
+    }
+
+    /// Replaces a file that pharos finds or makes by itself, such as a state, as
+    /// ``replace(_:with:mode:keepsRights:isDurable:)`` does, but never a file that is something else.
+    ///
+    /// - Parameters:
+    ///   - mode: The permission bits. A file that its group may read gets the group of the directory, if this process may
+    ///     set it.
+    ///   - isOwn: Whether an existing file that begins with this text, at most 512 bytes, may be replaced. An empty file
+    ///     always is.
+    /// - Throws: EEXIST if `isOwn` returns `false`.
+    public static func replace(
+        _ path: String, with octets: [UInt8], mode: UInt32 = 0o644, isDurable: Bool = true,
+        ifBegins isOwn: (String) -> Bool
+    ) throws(SystemError) {
+        let place = try FilePlace(path)
+        if let status = place.status, status.type == .regular {
+            let start = try place.directory.openRegular(place.name).read(upTo: 512)
+            guard start.isEmpty || isOwn(String(decoding: start, as: UTF8.self)) else {
+                throw SystemError(
+                    "rename", path, errno: .fileExists,
+                    reason: "this file is something else, so it is not replaced; rename it, or choose another directory"
+                )
+            }
+        }
+        let group = mode & 0o070 == 0o040 ? try place.directory.status().groupID : nil
+        try put(at: place, path, mode, keepsRights: false, isDurable: isDurable) { file throws(SystemError) in
+            if let group { _ = fchown(file.number, uid_t.max, group.rawValue) }
+            try file.writeAll(octets)
         }
     }
 
@@ -314,6 +350,40 @@ extension Files {
     public static func createSecret(_ path: String, with octets: [UInt8]) throws(SystemError) {
         try FilePlace(path).refuseUnlessSafeForSecrets()
         try create(path, with: octets, mode: 0o600)
+    }
+
+    /// Makes sure that a regular file that can be trusted is at `path`: creates an empty one that only this user may open if
+    /// there is none. A symbolic link is followed if this user or root made it.
+    ///
+    /// - Throws: EPERM for a file of another user in a directory that others may write to; EINVAL or EISDIR if `path` is not
+    ///   a regular file; ENOENT if the directory is missing.
+    public static func createIfMissing(_ path: String) throws(SystemError) {
+        let place = try FilePlace(path)
+        do throws(SystemError) {
+            if place.status == nil {
+                do throws(SystemError) {
+                    _ = try place.directory.open(place.name, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+                    return
+                } catch {
+                    guard error.errno == .fileExists else { throw error }
+                }
+            }
+            guard let status = try place.directory.status(of: place.name) else { return }
+            try place.refuseForeign(status)
+            if let refusal = status.refusalOfOtherKinds("open", path) { throw refusal }
+        } catch {
+            throw error.about(path)
+        }
+    }
+
+    /// Checks that the file at `path`, if there is one, is a regular file that can be trusted.
+    ///
+    /// - Throws: EPERM for a file of another user in a directory that others may write to; EINVAL or EISDIR if `path` is not
+    ///   a regular file.
+    public static func refuseForeign(_ path: String) throws(SystemError) {
+        let place = try FilePlace(path)
+        try place.refuseForeign()
+        if let refusal = place.status?.refusalOfOtherKinds("open", path) { throw refusal }
     }
 
     /// Makes a directory and its missing parents.

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// A program that this program has started without a shell.
+/// A program that this program has started without a shell. It has the three standard streams and no other open file.
 public final class ChildProcess {
     private let id: pid_t
     private let isGroup: Bool
@@ -29,8 +29,8 @@ public final class ChildProcess {
         guard let program = arguments.first, !arguments.contains(where: { $0.utf8.contains(0) }) else {
             throw SystemError("posix_spawn", arguments.first ?? "", errno: .invalidArgument)
         }
-        let (output, outputEnd) = try Self.pipe()
-        let (errors, errorsEnd) = try Self.pipe()
+        let (output, outputEnd) = try Descriptor.pipe()
+        let (errors, errorsEnd) = try Descriptor.pipe()
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -42,6 +42,8 @@ public final class ChildProcess {
         }
         unsafe posix_spawn_file_actions_adddup2(&actions, outputEnd.number, STDOUT_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, errorsEnd.number, STDERR_FILENO)
+        // Also those that this program was started with, such as the lock file of a shell script.
+        unsafe posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
         // The program does not inherit blocked and ignored signals.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
@@ -123,10 +125,6 @@ public final class ChildProcess {
         return file
     }
 
-    private static func pipe() throws(SystemError) -> (Descriptor, Descriptor) {
-        let ends = try systemCall("pipe") { try FileDescriptor.pipe(options: .closeOnExec) }
-        return (Descriptor(ends.readEnd), Descriptor(ends.writeEnd))
-    }
 }
 
 /// Runs many programs, some of them at the same time, and collects their output.
@@ -257,9 +255,16 @@ public struct ProcessIdentity: Hashable, Sendable {
 
 /// The running program.
 public enum ThisProgram {
-    /// The directory of the program's file, with symbolic links resolved; `nil` if it is unknown.
-    public static var directory: String? {
-        Files.resolved("/proc/self/exe").map { FilePath($0).removingLastComponent().string }
+    /// The program's file, with symbolic links resolved; `nil` if it is unknown.
+    public static var path: String? { Files.resolved("/proc/self/exe") }
+
+    /// The directory of ``path``.
+    public static var directory: String? { path.map { FilePath($0).removingLastComponent().string } }
+
+    /// The command that gives this program the capabilities for Bluetooth adapters. `pharos` and `pharos-hub` are two
+    /// files, and each needs them for its own commands.
+    public static var capabilityCommand: String {
+        "sudo setcap cap_net_raw,cap_net_admin+ep \(path ?? CommandLine.arguments.first ?? "")"
     }
 
     /// Replaces this program with another one in the same process (execv(2)).

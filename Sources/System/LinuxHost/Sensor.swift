@@ -70,7 +70,8 @@ public struct Sensor: Hashable, Sendable {
             let word = ["true": "1", "on": "1", "false": "0", "off": "0"][digits.lowercased()] ?? String(digits)
             guard let value = DecimalText.thousandths(word) else { return nil }
             let (product, isTooLarge) = value.multipliedReportingOverflow(by: thousandths)
-            return isTooLarge ? nil : (product + (product < 0 ? -500 : 500)) / 1000
+            let (sum, isTooLargeToRound) = product.addingReportingOverflow(product < 0 ? -500 : 500)
+            return isTooLarge || isTooLargeToRound ? nil : sum / 1000
         case .linear(let offset, let scale, let factor):
             guard let raw = Double(text), let scale = Files.firstLine(scale).flatMap(Double.init) else { return nil }
             let offset = Files.firstLine(offset).flatMap(Double.init) ?? 0

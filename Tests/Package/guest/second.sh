@@ -222,7 +222,7 @@ keeps_keys_and_state() {
     expect_exit 0 start.txt timeout 20 systemctl start pharos@eddystone-eid
     status_is eddystone-eid on-air || { explain eddystone-eid; fail "it is not on the air"; }
     systemctl stop pharos@eddystone-eid
-    equal "its state" "600 pharos" "$(stat -c '%a %U' /var/lib/pharos/eddystone-eid.json)"
+    equal "its state" "600 pharos" "$(stat -c '%a %U' /var/lib/pharos/eddystone-eid.state.json)"
     rm /etc/pharos/eddystone-eid.json /etc/pharos/keys/lobby-eid.key
 }
 

@@ -27,6 +27,11 @@ public final class GrowingSurvey {
         name = path
         reader = SurveyReader(file: path)
         var last = UInt8(ascii: "\n")
+        do throws(SystemError) {
+            try Files.refuseForeign(path)
+        } catch {
+            throw Self.unwritable(path, error)
+        }
         if Files.exists(path) {
             let pieces = try InputPieces(path)
             var octets = try pieces.next()
@@ -54,10 +59,14 @@ public final class GrowingSurvey {
         do throws(SystemError) {
             output = try OutputFile(appendingTo: path)
         } catch {
-            throw .refused(.system, "\(path): it cannot be written: \(error.text)")
+            throw Self.unwritable(path, error)
         }
         // An incomplete last line is kept. The header after it marks it as incomplete.
         if last != UInt8(ascii: "\n") { append("\n") }
+    }
+
+    private static func unwritable(_ path: String, _ error: SystemError) -> ListenerServiceError {
+        .refused(.system, "\(path): it cannot be written: \(error.text)")
     }
 
     private static func refusal(_ path: String) -> ListenerServiceError {

@@ -96,7 +96,7 @@ struct CollectCommand: ParsableCommand {
         let (decoded, problems) = CollectorFile.decode(try InputFile.read(path))
         guard let collector = decoded else { throw Failure(problems, of: path) }
         for warning in problems {
-            Terminal.writeError("pharos: \(warning.text(file: path == "-" ? "standard input" : path))\n")
+            Terminal.writeMessage("\(warning.text(file: path == "-" ? "standard input" : path))")
         }
         for source in sources {
             guard let name = source.receiver, !collector.receivers.contains(where: { $0.name == name }) else {
@@ -117,7 +117,8 @@ struct CollectCommand: ParsableCommand {
         guard let locks else { return }
         let ledger = ledger(collector)
         let service = CollectorService(
-            collector, RoomPlan(collector, sites: sites), state: state, ledger: ledger,
+            collector, RoomPlan(collector, sites: sites), state: state,
+            isShared: stateFile == nil && runtimeDir == nil, ledger: ledger,
             uploader: try uploader(collector, in: directory, ledger, takesLock: followsBroker))
         let run = CollectRun(service, everySeconds: everyS, json: json, signals: signals)
         try withExtendedLifetime(locks) {
@@ -166,7 +167,7 @@ struct CollectCommand: ParsableCommand {
 
     private func ledger(_ file: CollectorFile) -> EventLedger? {
         guard let path = file.history?.path(of: file.name, in: StateDirectory.path(stateDir)) else { return nil }
-        try? Files.makeDirectory(InputFile.directory(of: path))
+        try? Files.makeDirectory(InputFile.directory(of: path), mode: 0o700)
         let ledger = EventLedger(path: path)
         ledger.open()
         return ledger
@@ -177,7 +178,7 @@ struct CollectCommand: ParsableCommand {
     ) throws -> SiteUploader? {
         guard let section = file.siteStore else { return nil }
         let state = StateDirectory.path(stateDir)
-        try? Files.makeDirectory(state)
+        try? Files.makeDirectory(state, mode: 0o700)
         return try SiteUploader(
             try SiteOptions(section, in: directory), site: file.name,
             outbox: "\(state)/\(file.name).postgresql.spool", ledger: ledger, takesLock: takesLock)
@@ -257,4 +258,9 @@ struct CollectedSource {
 enum WhereFile {
     static let directory = "/run/pharos"
     static let ending = ".where.json"
+    /// The group that may read the state files in ``directory``.
+    static let group = "pharos"
+    static let groupAdvice =
+        "this user may not read it; members of the group \(group) may (`sudo usermod -aG \(group) USER`, then log in "
+        + "again), or use sudo"
 }
