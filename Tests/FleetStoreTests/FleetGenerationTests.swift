@@ -1,5 +1,6 @@
 import Configuration
 import Fleet
+import Glibc
 import LinuxHost
 import TestSupport
 import Testing
@@ -147,6 +148,32 @@ struct FleetGenerationTests {
             "out/manifest.json", text: text.replacing("\"intervalMs\":500", with: "\"intervalMs\":\"x\""))
         _ = try Self.generate(file, folder.place("out"))
         #expect(try Files.read(folder.place("out/manifest.json")) == good)
+    }
+
+    @Test(
+        "an interval of a manifest that no beacon has is refused",
+        arguments: ["0", "-1", "1e15", "999999999999999.999"])
+    func refusesImpossibleIntervals(_ interval: String) throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("f.json", text: Self.text(["a", "b"]))
+        _ = try Self.generate(file, folder.place("out"))
+        let text = String(decoding: try Files.read(folder.place("out/manifest.json")), as: UTF8.self)
+        try folder.file(
+            "out/manifest.json", text: text.replacing("\"intervalMs\":500", with: "\"intervalMs\":\(interval)"))
+        let error = #expect(throws: FleetStoreError.self) { try NamedFleet(path: folder.place("out")).manifest() }
+        #expect(error?.description.contains("is out of range 1...86400000 ms") == true, "\(String(describing: error))")
+    }
+
+    @Test("a pipe in the place of a manifest is refused at once")
+    func refusesPipes() throws {
+        let folder = try TemporaryFolder()
+        try #require(unsafe mkfifo(folder.place("manifest.json"), 0o600) == 0)
+        for fleet in [
+            NamedFleet(path: folder.path), NamedFleet(path: folder.place("manifest.json"), isNamedInFile: true),
+        ] {
+            let error = #expect(throws: FleetStoreError.self) { try fleet.manifest() }
+            #expect(error?.description.contains("this is a named pipe") == true)
+        }
     }
 
     @Test("a lost lock is no reason to number a fleet anew; the manifest brings it back")

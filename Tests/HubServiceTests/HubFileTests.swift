@@ -1,5 +1,6 @@
 import BeaconService
 import Configuration
+import Glibc
 import LinuxHost
 import Listener
 import Sightings
@@ -121,5 +122,20 @@ import Zones
         #expect(rule.matches(.enter, zone: "desk") && !rule.matches(.exit, zone: "desk"))
         #expect(!rule.matches(.enter, zone: "door"))
         #expect(HookRule(event: nil, zone: nil, run: ["true"]).matches(.known, zone: "door"))
+    }
+
+    /// SIGHUP must not hang a listener.
+    @Test("a pipe in the place of a file that is read again, or that another file names, is refused at once")
+    func pipes() throws {
+        let pipe = folder.place("pipe.json")
+        try #require(unsafe mkfifo(pipe, 0o600) == 0)
+        let error = #expect(throws: ListenerServiceError.self) { _ = try HubFile(path: pipe, isReadAgain: true) }
+        #expect(error?.messages == ["\(pipe): this is a named pipe, not a regular file"])
+        for entry in ["profile", "fleet", "inventory"] {
+            let text = #"{"version":1,"name":"hall","known":[{"\#(entry)":"pipe.json"}]}"#
+            let path = try folder.file("hall.json", Array(text.utf8))
+            let error = #expect(throws: ListenerServiceError.self) { _ = try HubFile(path: path) }
+            #expect(error?.messages.first?.contains("this is a named pipe") == true, "\(error?.messages ?? [])")
+        }
     }
 }

@@ -1,6 +1,8 @@
 import BeaconFrames
 import BluetoothTypes
+import Glibc
 import HCI
+import LinuxHost
 import Listener
 import Sightings
 import Synchronization
@@ -119,5 +121,38 @@ import Testing
         #expect(far?.kind == .busy)
         let taken = #expect(throws: InventoryError.self) { try pick(try store.read(), rssi: -50) }
         #expect(taken?.kind == .request)
+    }
+
+    @Test("a journal that names another count writes nothing elsewhere, and a damaged one does not end the others")
+    func forgedJournals() throws {
+        _ = try run([try recording("walk.btsnoop", [0], seconds: 5)])
+        _ = try store.finish(try store.read(), by: "ana", name: nil)
+        let good = try #require(store.countNames.last)
+        // Written by another person who shares the directory.
+        for (name, count) in [("2999-01-01", "../../elsewhere"), ("2999-01-02", "/tmp/elsewhere")] {
+            let line =
+                #"{"event":"count","v":1,"count":"\#(count)","inventory":"tools","at":"2999-01-01T00:00:00Z","by":"eve"}"#
+            try folder.file("tools.counts/\(name)/count.jsonl", text: line + "\n")
+        }
+        try folder.file("tools.counts/2999-01-03/count.jsonl", text: "no journal\n")
+        let report = try store.lastReport(try store.read())
+        #expect(report.count == good)
+        for name in ["2999-01-01", "2999-01-02", "2999-01-03"] {
+            #expect(report.warnings.contains("\(name)/count.jsonl: this is not a log of a count; it was ignored"))
+        }
+        #expect(throws: InventoryError.self) { try store.report(try store.read(), of: "2999-01-01") }
+        // A new count begins in a directory of its own.
+        _ = try run([try recording("walk.btsnoop", [1], seconds: 5)])
+        #expect(!Files.exists(folder.place("elsewhere")) && !Files.exists(folder.path + "/../elsewhere"))
+        #expect(store.countNames.count == 5)
+    }
+
+    @Test("a pipe among the logs of a count is a damaged log")
+    func pipeAmongLogs() throws {
+        _ = try run([try recording("walk.btsnoop", [0], seconds: 5)])
+        let name = try #require(store.countNames.last)
+        try #require(unsafe mkfifo(folder.place("tools.counts/\(name)/other.jsonl"), 0o600) == 0)
+        let report = try store.lastReport(try store.read())
+        #expect(report.warnings == ["other.jsonl: this is not a log of a count; it was ignored"])
     }
 }

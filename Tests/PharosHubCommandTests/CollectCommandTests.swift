@@ -1,4 +1,7 @@
 import Configuration
+import Glibc
+import LinuxHost
+import Store
 import TestSupport
 import Testing
 
@@ -87,5 +90,58 @@ import Testing
         let path = try files.folder.file("wrong.json", Array(#"{"version":1,"name":"m","receiver":[]}"#.utf8))
         let result = try HubProgram.run("collect", path)
         #expect(result.code == 78 && result.errors.contains("did you mean \"receivers\"?"))
+    }
+
+    private func mode(_ path: String) -> mode_t {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
+    }
+
+    @Test func whereAndHistoryAreForTheirOwnerAlone() throws {
+        let west = try files.lines("west", seconds: 10, level: -50)
+        let state = files.path("new/state")
+        let result = try HubProgram.run(
+            "collect", files.path("museum.json"), "--from", west, "--runtime-dir", files.folder.path, "--state-dir",
+            state)
+        #expect(result.code == 0 && result.errors.isEmpty, "\(result.errors)")
+        #expect(mode(files.path("museum.where.json")) == 0o600)
+        #expect(mode(state) == 0o700 && mode(state + "/museum.db") == 0o600)
+    }
+
+    @Test func aStateFileReplacesNothingElse() throws {
+        let before = try Files.read(files.path("museum.json"))
+        let west = try files.lines("west", seconds: 3, level: -50)
+        let result = try HubProgram.run(
+            "collect", files.path("museum.json"), "--from", west, "--state-file", files.path("museum.json"),
+            "--state-dir",
+            files.folder.path)
+        #expect(result.errors.contains("this file is something else, so it is not replaced"), "\(result.errors)")
+        #expect(try Files.read(files.path("museum.json")) == before)
+    }
+
+    /// Pipes, directories and damaged files among those that the program finds by itself.
+    @Test func oneBadFileDoesNotHideTheOthers() throws {
+        _ = try collect()
+        for name in ["a.db", "a.where.json"] {
+            try files.folder.file(name, text: "damaged")
+            try #require(unsafe mkfifo(files.path("b" + name), 0o600) == 0 && mkdir(files.path("c" + name), 0o700) == 0)
+        }
+        let history = try HubProgram.run("history", "key-ana", "--state-dir", files.folder.path)
+        #expect(history.code == 0 && history.output.contains("enter"), "\(history)")
+        let place = try HubProgram.run("where", "--runtime-dir", files.folder.path, "--json")
+        #expect(place.code == 0 && place.lines.first?["beacons"]?.elements?.count == 1, "\(place)")
+        for result in [history, place] {
+            #expect(result.errors.contains("/a.") && result.errors.contains("a named pipe"), "\(result.errors)")
+            #expect(result.errors.contains("irectory"), "\(result.errors)")
+        }
+        // If none can be used, the command fails.
+        files.folder.remove("museum.where.json")
+        #expect(try HubProgram.run("where", "--runtime-dir", files.folder.path).code == 65)
+    }
+
+    /// The numbers of a damaged database.
+    @Test(arguments: [Int64.min, .max]) func aMinuteCanBeAnyNumber(_ time: Int64) {
+        let minute = HeardMinute(receiver: "west", milliseconds: time, reports: 1, late: 0, level: 1e300)
+        #expect(HistoryRow.event(minute, of: "key").kind == "heard")
     }
 }

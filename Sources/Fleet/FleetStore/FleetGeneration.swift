@@ -320,7 +320,7 @@ extension FleetGeneration {
             throw FleetStoreError(.request, "--adopt: \(files.lockFile) exists; remove it first if it is wrong")
         }
         let path = "\(directory)/\(Self.manifest)"
-        guard Files.exists(path), let manifest = try FleetManifest.read(path, isManifest: true) else {
+        guard Files.exists(path), let manifest = try FleetManifest.read(path, isManifest: true, isFound: true) else {
             throw FleetStoreError(.missing, "\(path): there is no such file to take the identities from")
         }
         do throws(FleetLock.AdoptionError) {

@@ -8,8 +8,18 @@ public struct NamedFleet: Sendable {
     /// The path on the command line.
     public let path: String
 
-    /// - Parameter path: The fleet file, the directory or the manifest. Nothing is read yet.
-    public init(path: String) { self.path = path }
+    /// Whether another file names the path. It must then be a regular file, because reading a pipe could wait for ever.
+    private let isNamedInFile: Bool
+
+    /// Nothing is read yet.
+    ///
+    /// - Parameters:
+    ///   - path: The fleet file, the directory or the manifest.
+    ///   - isNamedInFile: `true` if another file names the path, `false` if the user does.
+    public init(path: String, isNamedInFile: Bool = false) {
+        self.path = path
+        self.isNamedInFile = isNamedInFile
+    }
 
     /// The directory of the fleet with a slash at the end; empty for the current directory.
     public var directory: String { SourceFile.directory(of: file) }
@@ -108,7 +118,8 @@ public struct NamedFleet: Sendable {
 
     /// The manifest that `fleet generate` wrote; `nil` when the path is that of a fleet file.
     private func written() throws(FleetStoreError) -> FleetManifest? {
-        try FleetManifest.read(file, isManifest: Files.isDirectory(path))
+        let isDirectory = Files.isDirectory(path)
+        return try FleetManifest.read(file, isManifest: isDirectory, isFound: isDirectory || isNamedInFile)
     }
 }
 
@@ -118,10 +129,15 @@ extension FleetManifest {
 
     /// Reads `manifest.json`.
     ///
-    /// - Parameter isManifest: `true` if another file is an error.
+    /// - Parameters:
+    ///   - isManifest: `true` if another file is an error.
+    ///   - isFound: `true` if the user did not name this file, so that it must be a regular one.
     /// - Returns: `nil` when the file does not begin like a manifest.
-    static func read(_ path: String, isManifest: Bool = false) throws(FleetStoreError) -> FleetManifest? {
-        let octets = try SourceFile.readNamed(path, limit: sizeLimit)
+    static func read(
+        _ path: String, isManifest: Bool = false, isFound: Bool = false
+    ) throws(FleetStoreError) -> FleetManifest? {
+        let octets =
+            try isFound ? SourceFile.read(path, limit: sizeLimit) : SourceFile.readNamed(path, limit: sizeLimit)
         guard isManifest || octets.starts(with: firstOctets) else { return nil }
         return try checked(decode(octets), path)
     }

@@ -25,11 +25,11 @@ public struct HubFile {
     /// Reads the file at `path`, or standard input for `-`, and the files that it names.
     ///
     /// - Throws: all problems of the files.
-    public init(path: String) throws(ListenerServiceError) {
+    public init(path: String, isReadAgain: Bool = false) throws(ListenerServiceError) {
         let name = path == "-" ? "standard input" : path
         let octets: [UInt8]
         do throws(BeaconServiceError) {
-            octets = try ProfileReport.read(path)
+            octets = try ProfileReport.read(path, isReadAgain: isReadAgain)
         } catch {
             throw .service(error)
         }
@@ -229,7 +229,7 @@ extension KnownBeacons {
     private static func things(_ path: String) throws(ListenerServiceError) -> [Thing] {
         let octets: [UInt8]
         do throws(BeaconServiceError) {
-            octets = try ProfileReport.read(path)
+            octets = try ProfileReport.read(path, isReadAgain: true)
         } catch {
             throw .service(error)
         }

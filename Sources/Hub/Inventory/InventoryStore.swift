@@ -128,22 +128,35 @@ public struct InventoryStore: Sendable {
     }
 
     /// The journal of the count `name`, with its start and its end.
+    ///
+    /// - Throws: Also if the journal names another count than its directory, because logs are written under that name.
     func journal(_ name: String) throws(InventoryError) -> CountJournal {
         let file = "\(countsDirectory)/\(name)/\(Self.journalName)"
         let octets = try system { () throws(SystemError) in try Files.read(file, limit: Self.logLimit) }
-        guard let journal = CountJournal(octets) else {
+        guard let journal = CountJournal(octets), journal.count == name else {
             throw InventoryError(.malformed, "\(file): this is not the journal of a count")
         }
         return journal
     }
 
+    /// The last of these counts that has a journal, and the counts after it whose journals are damaged.
+    private func last(_ names: some BidirectionalCollection<String>) -> (journal: CountJournal?, damaged: [String]) {
+        var damaged: [String] = []
+        for name in names.reversed() {
+            if let journal = try? journal(name) { return (journal, damaged) }
+            damaged.append("\(name)/\(Self.journalName)")
+        }
+        return (nil, damaged)
+    }
+
     /// The logs of the count `name`, and the names of files that are not logs.
-    func logs(_ name: String) throws(InventoryError) -> (logs: [CountLog], damaged: [String]) {
+    func logs(_ name: String) -> (logs: [CountLog], damaged: [String]) {
         let directory = "\(countsDirectory)/\(name)"
         var (logs, damaged): ([CountLog], [String]) = ([], [])
         for file in Files.names(in: directory) where file.hasSuffix(".jsonl") && file != Self.journalName {
-            let octets = try system { () throws(SystemError) in
-                try Files.read("\(directory)/\(file)", limit: Self.logLimit)
+            guard let octets = try? Files.read("\(directory)/\(file)", limit: Self.logLimit) else {
+                damaged.append(file)
+                continue
             }
             if let log = CountLog(octets) { logs.append(log) } else if !octets.isEmpty { damaged.append(file) }
         }
@@ -161,11 +174,14 @@ public struct InventoryStore: Sendable {
             throw InventoryError(
                 .request, "--count \(ProblemText.quoted(name)): there is no such count of \(path); \(advice)")
         }
-        guard let name = name ?? names.last, let index = names.firstIndex(of: name) else { return nil }
-        let (logs, damaged) = try logs(name)
-        var previous: (journal: CountJournal, logs: [CountLog])?
-        if index > 0 { previous = (try journal(names[index - 1]), try self.logs(names[index - 1]).logs) }
-        return CountReport(inventory, try journal(name), logs, previous: previous, damaged: damaged)
+        var (journal, damaged) = last(names)
+        if let name { (journal, damaged) = (try self.journal(name), []) }
+        guard let journal, let index = names.firstIndex(of: journal.count) else { return nil }
+        let (logs, damagedLogs) = logs(journal.count)
+        let before = last(names[..<index])
+        let previous = before.journal.map { (journal: $0, logs: self.logs($0.count).logs) }
+        damaged += damagedLogs + before.damaged
+        return CountReport(inventory, journal, logs, previous: previous, damaged: damaged)
     }
 
     /// The report of the count `name`, or of the last count.
@@ -194,9 +210,8 @@ public struct InventoryStore: Sendable {
                 }
                 return journal
             }
-        } else if let last = names.last {
-            let journal = try journal(last)
-            if journal.finish == nil { return journal }
+        } else if let journal = last(names).journal, journal.finish == nil {
+            return journal
         }
         let now = Self.now
         let journal = CountJournal(
@@ -221,7 +236,7 @@ public struct InventoryStore: Sendable {
         let lock = try lock("pharos inventory finish \(stem)")
         defer { lock.release() }
         let names = countNames
-        guard let name = name ?? names.last, names.contains(name) else { throw noCount }
+        guard let name = name ?? last(names).journal?.count, names.contains(name) else { throw noCount }
         let journal = try journal(name)
         guard journal.finish == nil else { throw noCount }
         let file = "\(countsDirectory)/\(name)/\(Self.journalName)"

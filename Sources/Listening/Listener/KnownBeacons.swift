@@ -133,8 +133,8 @@ public struct KnownBeacons {
         let keys = listener.keys.map { place($0.hasSuffix("/") ? $0 : $0 + "/") }
         for entry in listener.known {
             switch entry {
-            case .fleet(let file): try add(NamedFleet(path: place(file)), keys: keys)
-            case .profile(let file): try add(LoadedProfile(path: place(file)))
+            case .fleet(let file): try add(NamedFleet(path: place(file), isNamedInFile: true), keys: keys)
+            case .profile(let file): try add(LoadedProfile(path: place(file), isNamedInFile: true))
             case .inventory(let file):
                 guard let things else {
                     warnings.append(

@@ -62,9 +62,14 @@ package enum ExitStatus: Int32 {
             let lines = message.split(separator: "\n", omittingEmptySubsequences: false).map {
                 TerminalText.line(String($0))
             }
-            Terminal.writeError("pharos: " + lines.joined(separator: "\n") + "\n")
+            Terminal.writeMessage("" + lines.joined(separator: "\n") + "")
         }
         return rawValue
+    }
+
+    /// Returns the sentences of an error that does not end the command.
+    package static func messages(of error: any Error, own: Classifier) -> [String] {
+        statusAndMessages(error, own)?.1 ?? ["\(error)"]
     }
 
     private static func statusAndMessages(_ error: any Error, _ own: Classifier) -> (ExitStatus, [String])? {

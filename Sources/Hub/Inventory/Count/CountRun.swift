@@ -149,7 +149,7 @@ public final class CountRun: Sendable {
             shared.journal = journal
             // Items that other receivers have found are not reported again.
             let items = Set(inventory.items.map(\.beacon))
-            for log in try store.logs(journal.count).logs {
+            for log in store.logs(journal.count).logs {
                 shared.found.formUnion(items.intersection(log.findings.keys))
             }
             return journal

@@ -110,12 +110,18 @@ public enum MapFile {
             let site = try site(octets, path)
             for beacon in site.beacons { if let key = BeaconKey(beacon.name) { found[key] = beacon.position } }
             if let fleet = site.fleet {
-                let named = try beaconPositions(fleetPath(fleet.path, ofSite: path))
+                let named = try positions(of: manifest(fleetPath(fleet.path, ofSite: path), isNamedInFile: true))
                 found.merge(named) { site, _ in site }
             }
             return found
         }
-        for beacon in try manifest(path).beacons {
+        found = try positions(of: manifest(path))
+        return found
+    }
+
+    private static func positions(of manifest: FleetManifest) -> [BeaconKey: FloorPosition] {
+        var found: [BeaconKey: FloorPosition] = [:]
+        for beacon in manifest.beacons {
             guard case .plan(let east, let north, _)? = beacon.position, let x = Double(east.text),
                 let y = Double(north.text)
             else { continue }
@@ -134,8 +140,15 @@ public enum MapFile {
         return fleet.hasPrefix("/") ? fleet : directory + fleet
     }
 
-    private static func manifest(_ path: String) throws(ListenerServiceError) -> FleetManifest {
-        do throws(FleetStoreError) { return try NamedFleet(path: path).manifest() } catch { throw .fleet(error) }
+    /// - Parameter isNamedInFile: `true` if a site file names the path.
+    private static func manifest(
+        _ path: String, isNamedInFile: Bool = false
+    ) throws(ListenerServiceError) -> FleetManifest {
+        do throws(FleetStoreError) {
+            return try NamedFleet(path: path, isNamedInFile: isNamedInFile).manifest()
+        } catch {
+            throw .fleet(error)
+        }
     }
 
     /// Returns true if a file is a site, even if it has only beacons and a target.
@@ -199,7 +212,7 @@ public enum MapFile {
         let name = path == "-" ? "standard input" : path
         if let reference = site.fleet {
             var placed = SiteFleet(reference, of: site)
-            for beacon in try manifest(fleetPath(reference.path, ofSite: path)).beacons {
+            for beacon in try manifest(fleetPath(reference.path, ofSite: path), isNamedInFile: true).beacons {
                 placed.add(beacon)
                 let identity = beacon.advertisements.lazy.compactMap { BeaconIdentity($0.identity) }.first
                 if let identity { keys[beacon.name] = BeaconKey(identity) }

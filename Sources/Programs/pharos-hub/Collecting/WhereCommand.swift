@@ -11,7 +11,8 @@ struct WhereCommand: ParsableCommand {
             pharos where key-peter
             pharos where --state-file museum.where.json --json
 
-            Reads the state file of `pharos collect`. "unknown" means that a receiver in reach of the beacon is dead, or that \
+            Reads the state files of `pharos collect`; one that cannot be read is reported, and the others are shown. Users \
+            other than root must be members of the group pharos. "unknown" means that a receiver in reach of the beacon is dead, or that \
             two rooms are about equally likely. The beacon has not left.
             """)
 
@@ -40,7 +41,7 @@ struct WhereCommand: ParsableCommand {
     }
 
     func run() throws {
-        let states = try files.map { try read($0) }
+        let states = try states()
         let beacons = states.flatMap { state in state["beacons"]?.elements ?? [] }
         var found = beacons
         if let name {
@@ -59,16 +60,16 @@ struct WhereCommand: ParsableCommand {
         for state in states {
             let name = state["collector"]?.string ?? ""
             for receiver in state["receivers"]?.elements ?? [] where receiver["state"]?.string != "alive" {
-                Terminal.writeError(
-                    "pharos: \(TerminalText.line(name)): the receiver \(TerminalText.line(receiver["name"]?.string ?? "")) "
-                        + "is \(TerminalText.line(receiver["state"]?.string ?? "dead"))\n")
+                Terminal.writeMessage(
+                    "\(TerminalText.line(name)): the receiver \(TerminalText.line(receiver["name"]?.string ?? "")) "
+                        + "is \(TerminalText.line(receiver["state"]?.string ?? "dead"))")
             }
             let now = Int(WallClock.microseconds() / 1_000_000)
             if let time = state["written"]?.string.flatMap({ RFC3339Time($0) }),
                 now - time.secondsSince1970 > Self.writeTimeout
             {
-                Terminal.writeError(
-                    "pharos: \(TerminalText.line(name)): the state is from \(time); no `pharos collect` is writing it\n"
+                Terminal.writeMessage(
+                    "\(TerminalText.line(name)): the state is from \(time); no `pharos collect` is writing it"
                 )
             }
         }
@@ -89,21 +90,29 @@ struct WhereCommand: ParsableCommand {
                 ?? "; `pharos where` without a name lists all beacons")
     }
 
-    private var files: [String] {
-        get throws {
-            if let stateFile { return [stateFile] }
-            let directory = runtimeDir ?? WhereFile.directory
-            let names = Files.names(in: directory).filter { $0.hasSuffix(WhereFile.ending) }.sorted()
-            guard !names.isEmpty else {
-                throw Failure(
-                    .noInput, "\(directory): there is no state file of a collector; start `pharos collect`")
-            }
-            return names.map { "\(directory)/\($0)" }
+    /// The contents of the state files. One that cannot be used does not hide the others.
+    private func states() throws -> [JSONNode] {
+        if let stateFile { return [try Self.state(stateFile, InputFile.read(stateFile))] }
+        let directory = runtimeDir ?? WhereFile.directory
+        let names = Files.names(in: directory).filter { $0.hasSuffix(WhereFile.ending) }.sorted()
+        guard !names.isEmpty else {
+            throw Failure(
+                .noInput, "\(directory): there is no state file of a collector; start `pharos collect`")
+        }
+        return try FoundFiles.usable(names.map { "\(directory)/\($0)" }) { try Self.state($0, Self.read(found: $0)) }
+    }
+
+    private static func read(found path: String) throws -> [UInt8] {
+        do throws(SystemError) {
+            return try Files.read(path)
+        } catch {
+            guard error.errno == SystemError.accessDenied else { throw Failure(.noInput, "\(path): \(error.text)") }
+            throw Failure(.notPermitted, "\(path): \(WhereFile.groupAdvice)")
         }
     }
 
-    private func read(_ path: String) throws -> JSONNode {
-        let (root, problems) = JSONDocument.parse(try InputFile.read(path))
+    private static func state(_ path: String, _ octets: [UInt8]) throws -> JSONNode {
+        let (root, problems) = JSONDocument.parse(octets)
         guard problems.isEmpty, let root, root["beacons"]?.elements != nil, root["collector"] != nil,
             root["version"]?.integer == 1
         else {

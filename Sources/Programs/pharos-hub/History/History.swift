@@ -14,8 +14,8 @@ struct History: ParsableCommand {
             pharos history key-peter --history museum.json --heard
 
             Shows the events that `pharos listen` and `pharos collect` have stored for a beacon, a zone or a room, the oldest \
-            first. Without --history, all files NAME.db of the state directory are read. A collector file stands for the \
-            database in its "postgresql" or "history".
+            first. Without --history, all files NAME.db of the state directory are read; one that cannot be read is \
+            reported, and the others are shown. A collector file stands for the database in its "postgresql" or "history".
             """)
 
     @Argument(help: "The name of a beacon, a zone or a room.")
@@ -60,23 +60,32 @@ struct History: ParsableCommand {
     }
 
     func run() throws {
-        let files = history.isEmpty ? try found() : history
         let range = (from ?? .min)...(to ?? .max)
-        let sources = try files.map { try HistorySource($0, stateDirectory: stateDir) }
-        var cursors = sources.map { $0.events(of: name, range) }
-        if heard { cursors += sources.map { $0.minutes(of: name, range) } }
+        let files =
+            try history.isEmpty ? FoundFiles.usable(found()) { try open($0, range) } : history.map { try open($0, range) }
         var output = HistoryOutput(json ? .json : csv ? .csv : .table)
-        try HistoryCursor.merge(cursors) { event in
+        try HistoryCursor.merge(files.flatMap(\.cursors)) { event in
             // A reader such as head has enough.
             if !Terminal.outputIsGone { output.add(event) }
         }
         output.finish()
         if output.count == 0 {
-            let names = try sources.reduce(into: Set<String>()) { $0.formUnion(try $1.names()) }
+            let names = try files.reduce(into: Set<String>()) { $0.formUnion(try $1.source.names()) }
             guard names.contains(name) else { throw unknown(names) }
             let rest = from == nil && to == nil ? "; --heard shows which receivers have received it" : " in that time"
-            Terminal.writeError("pharos: nothing happened with \(TerminalText.quoted(name, to: 60))\(rest)\n")
+            Terminal.writeMessage("nothing happened with \(TerminalText.quoted(name, to: 60))\(rest)")
         }
+    }
+
+    /// Opens a database and reads its first events, so that a file that cannot be read is reported at once.
+    private func open(
+        _ file: String, _ range: ClosedRange<Int64>
+    ) throws -> (source: HistorySource, cursors: [HistoryCursor]) {
+        let source = try HistorySource(file, stateDirectory: stateDir)
+        var cursors = [source.events(of: name, range)]
+        if heard { cursors.append(source.minutes(of: name, range)) }
+        for place in cursors.indices { _ = try cursors[place].peek() }
+        return (source, cursors)
     }
 
     private func found() throws -> [String] {

@@ -1,0 +1,25 @@
+internal import CommandSupport
+internal import LinuxHost
+
+/// Reads files that the user has not named, such as all databases of a directory.
+enum FoundFiles {
+    /// Returns the contents of the files that can be used, and reports the others on standard error.
+    ///
+    /// - Throws: The first error, if no file can be used.
+    static func usable<Contents>(_ paths: [String], _ read: (String) throws -> Contents) throws -> [Contents] {
+        var contents: [Contents] = []
+        var errors: [any Error] = []
+        for path in paths {
+            do {
+                contents.append(try read(path))
+            } catch {
+                errors.append(error)
+            }
+        }
+        for error in contents.isEmpty ? errors.dropFirst() : errors[...] {
+            for message in ExitStatus.messages(of: error, own: PharosHub.classify) { Terminal.writeMessage(message) }
+        }
+        if let first = errors.first, contents.isEmpty { throw first }
+        return contents
+    }
+}
