@@ -1,6 +1,7 @@
 import Configuration
-import Positioning
 import Testing
+
+@testable import Positioning
 
 @Suite struct MapTextTests {
     @Test(arguments: [
@@ -25,5 +26,10 @@ import Testing
 
     @Test func unknownIsADash() {
         #expect(MapText.metres(nil) == "-" && MapText.metres(.nan) == "-" && MapText.percent(nil) == "-")
+    }
+
+    /// A map can have any number, and is written again.
+    @Test(arguments: [-0x1p63, 0x1p62, -0x1p53, -9]) func numbersOfFilesAreWrittenWithoutATrap(_ value: Double) {
+        #expect(JSONValue.real(value).line.isEmpty == false)
     }
 }

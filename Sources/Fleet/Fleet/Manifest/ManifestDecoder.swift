@@ -136,7 +136,8 @@ struct ManifestDecoder {
             decoder.notAWord(type, Self.types, at: object["type"] ?? object)
         }
         let identity = identity(type ?? "", object)
-        let interval = decoder.number(decoder.required("intervalMs", in: object, "milliseconds"))?.thousandths
+        let interval = decoder.thousandths(
+            decoder.required("intervalMs", in: object, "milliseconds"), in: FleetManifest.intervalRange, unit: "ms")
         let power = decoder.integer(object["radioPowerDbm"], in: RadioPower.range)
         let measured = decoder.integer(object["measuredPowerDbm"], in: -127...20)
         let keyFile = decoder.text(object["identityKeyFile"])

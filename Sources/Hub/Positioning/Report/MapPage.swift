@@ -197,7 +197,7 @@ struct MapPageData {
     }
 
     private static func digit(_ level: Double) -> Character {
-        digits[max(0, min(digits.count - 1, Int(level.rounded()) - firstLevel))]
+        digits[max(0, min(digits.count - 1, Int(max(-1e6, min(1e6, level.rounded()))) - firstLevel))]
     }
 
     private func floor(_ floor: MapFloor) -> PageData {

@@ -75,7 +75,7 @@ extension JSONValue {
     /// The shortest text that gives the same number; null if the number is not finite.
     static func real(_ value: Double) -> JSONValue {
         guard value.isFinite else { return .null }
-        if let whole = Int(exactly: value), abs(whole) < 1 << 53 { return .integer(whole) }
+        if let whole = Int(exactly: value), whole.magnitude < 1 << 53 { return .integer(whole) }
         return JSONNumber("\(value)").map(JSONValue.number) ?? .null
     }
 

@@ -30,14 +30,17 @@ struct HistoryRow {
     static func event(_ minute: HeardMinute, of beacon: String) -> EventStore.Event {
         let time = SightingCollector.time(Int(minute.milliseconds))
         let id = "\(minute.receiver)-\(minute.milliseconds)"
-        let level = minute.level.map { JSONValue.number(JSONNumber(thousandths: Int(($0 * 100).rounded()) * 10)) }
+        let level = minute.level.map {
+            JSONValue.number(JSONNumber(thousandths: Int((max(-1e9, min(1e9, $0)) * 100).rounded()) * 10))
+        }
         let json = JSONValue.record([
             ("event", "heard"), ("id", .string(id)), ("at", .string(time)), ("beacon", .string(beacon)),
             ("receiver", .string(minute.receiver)), ("reports", .integer(minute.reports)),
             ("late", .integer(minute.late)), ("rssiDbm", level ?? .null),
         ])
+        let (microseconds, isTooLarge) = minute.milliseconds.multipliedReportingOverflow(by: 1000)
         return EventStore.Event(
-            id: id, time: minute.milliseconds * 1000, kind: "heard", zone: "", beacon: beacon, json: json.line)
+            id: id, time: isTooLarge ? nil : microseconds, kind: "heard", zone: "", beacon: beacon, json: json.line)
     }
 
     /// The cells of a table for users.
