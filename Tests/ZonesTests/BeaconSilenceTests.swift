@@ -79,4 +79,29 @@ import Testing
         #expect(delays.count > 195)
         #expect(delays.sorted()[delays.count * 95 / 100] <= limit)
     }
+
+    /// A beacon whose interval is not configured, received for some seconds: about ten lost events make it gone, no matter
+    /// how long it was received before.
+    @Test(arguments: [14, 20, 40, 600]) func isLearnedInAFewSeconds(_ seconds: Int) {
+        var silence = BeaconSilence(interval: nil)
+        var estimate = IntervalEstimate()
+        for number in 0..<seconds {
+            if number > 0 { estimate.add(gapMicroseconds: 1_005_000) }
+            silence.receive(at: number * 1_005_000, events: number + 1, period: 0) {
+                estimate.periodMicroseconds(from: BeaconSilence.firstGaps)
+            }
+        }
+        #expect((10_000_000...20_000_000).contains(silence.limit), "\(silence.limit)")
+    }
+
+    /// A beacon that loses many events does not leave because its first ones were received.
+    @Test func isLongEnoughForABeaconThatWasLucky() {
+        var falseExits = 0
+        for seed in 0..<400 {
+            var life = ZoneLife(.init(intervalMilliseconds: 1000, loss: 0.5), seed: UInt64(1000 + seed))
+            life.stay(seconds: 60)
+            falseExits += life.falseExits
+        }
+        #expect(falseExits <= 1)
+    }
 }

@@ -355,6 +355,64 @@ import Testing
         #expect(stage.engine.inside(0) == ["a"])
     }
 
+    @Test("an ephemeral id with a new address for each report proves nothing")
+    func repeatedID() {
+        var stage = ZoneStage([
+            Self.zone {
+                $0.proof = .eid; $0.bound = .above(-65)
+            }
+        ])
+        #expect(stage.hearID(10, -92) == [])
+        var told: [String] = []
+        for report in 0..<300 {
+            let time = 11 + Double(report) / 10
+            // The beacon itself is received once a second.
+            if report % 10 == 5 { told += stage.hearID(time, -92) }
+            told += stage.hearID(time + 0.01, -35, from: UInt8(10 + report % 50))
+        }
+        #expect(told == [])
+        #expect(stage.engine.inside(0) == [])
+    }
+
+    @Test("an ephemeral id whose levels no single place explains proves nothing")
+    func copiedAddress() {
+        var stage = ZoneStage([
+            Self.zone {
+                $0.proof = .eid; $0.bound = .above(-65)
+            }
+        ])
+        // Another device repeats the id and the address of the beacon.
+        var told = stage.hearID(10, -92)
+        for report in 0..<300 {
+            let time = 11 + Double(report) / 10
+            told += report % 40 == 5 ? stage.hearID(time, -92) : stage.hearID(time, -35)
+        }
+        #expect(told == [])
+        // A beacon that is carried into the zone enters: its levels rise slowly.
+        for step in 0..<120 { told += stage.hearID(80 + Double(step) / 2, -90 + Int8(step / 4), id: 1, from: 10) }
+        for step in 0..<20 { told += stage.hearID(140 + Double(step) / 2, -55, id: 1, from: 10) }
+        let enters = told.filter { $0.contains(" enter ") }
+        #expect(enters.count == 1 && enters[0].hasSuffix("enter desk a"), "\(told)")
+    }
+
+    @Test("an old ephemeral id from a new sender proves nothing, and a beacon can send two ids")
+    func olderID() {
+        var proof = EphemeralIDProof()
+        func sender(_ number: UInt8) -> Sender { Sender(DeviceAddress(FixedOctets(repeating: number)), isRandom: true) }
+        func accepts(_ id: UInt8, _ number: UInt8, _ second: Int) -> Bool {
+            proof.accepts(
+                .eddystoneEID(FixedOctets(repeating: id)), from: sender(number), level: -60, at: second * 1_000_000)
+        }
+        #expect(accepts(1, 1, 0) && accepts(2, 2, 1) && accepts(1, 1, 2) && accepts(2, 2, 3))
+        // The first id has changed. Another device still repeats the former one.
+        #expect(accepts(3, 3, 20) && !accepts(1, 9, 21) && accepts(3, 3, 22) && !accepts(1, 9, 40))
+        #expect(accepts(2, 2, 41))
+        // The address may change once within an id.
+        #expect(!accepts(3, 4, 60) && accepts(3, 4, 66) && !accepts(3, 5, 90) && !accepts(3, 4, 200))
+        let isProof = proof.accepts(nil, from: nil, level: nil, at: 0)
+        #expect(!isProof)
+    }
+
     @Test("a text takes the attachments, and a missing one leaves nothing")
     func content() throws {
         let content = ZoneRule.Content(title: "You are in ${owner}'s Desk", body: "${post}, $5 ${")

@@ -5,7 +5,11 @@ internal import Sightings
 /// the runs in which they are lost. All times are microseconds of listened time.
 struct BeaconSilence: Sendable {
     /// The number of gaps after which the losses are estimated.
-    static let needed = 16.0
+    static let needed = 8.0
+    /// The number of gaps after which the estimate counts as safe. Before, three standard deviations are added, not one.
+    static let safe = 16.0
+    /// The number of gaps from which the interval is first estimated.
+    static let firstGaps = 8
     /// All counts are halved after this number of received events, so that old losses matter less.
     static let memory = 4000.0
     /// The estimate starts from this number of assumed events with ``leastLoss``.
@@ -28,7 +32,9 @@ struct BeaconSilence: Sendable {
     private let configuredPeriod: Double?
     private var smallestGap: Int?
     private var listeningPeriod = 0
-    private var untilLearning = learning
+    private var untilLearning = firstGaps + 1
+    /// The gaps before the interval is known.
+    private var firstOnes: [Int] = []
     private var received = 0.0
     private var lost = 0.0
     /// The number of runs of losses.
@@ -63,9 +69,13 @@ struct BeaconSilence: Sendable {
         guard configuredPeriod == nil else { return }
         untilLearning -= 1
         guard untilLearning <= 0 else { return }
-        untilLearning = Self.learning
+        untilLearning = period == nil ? 4 : Self.learning
         let before = period
         period = learn() ?? period
+        if before == nil, period != nil {
+            for gap in firstOnes { count(gap: gap) }
+            firstOnes = []
+        }
         // Losses that were counted with a wrong period are wrong.
         if let before, let period, abs(period - before) > before / 4 { (received, lost, runs) = (0, 0, 0) }
     }
@@ -73,7 +83,10 @@ struct BeaconSilence: Sendable {
     private mutating func count(gap: Int) {
         guard gap >= IntervalEstimate.sameEventMicroseconds else { return }
         smallestGap = min(smallestGap ?? gap, gap)
-        guard let period else { return }
+        guard let period else {
+            if firstOnes.count < 2 * Self.learning { firstOnes.append(gap) }
+            return
+        }
         let missing = max(0, (Double(gap) / period).rounded() - 1)
         received += 1
         lost += missing
@@ -96,11 +109,12 @@ struct BeaconSilence: Sendable {
                 ExitRule.unknownMicroseconds,
                 ExitRule.silenceMicroseconds(period: likely, loss: Self.firstLoss))
         }
-        // One standard deviation is added, because the estimate rests on a few dozen events.
+        // The estimate rests on a few dozen events at most.
+        let errors = received < Self.safe ? 3.0 : 1
         let total = received + lost + Self.prior
-        let loss = Self.upper((lost + Self.prior * Self.leastLoss) / total, total)
+        let loss = Self.upper((lost + Self.prior * Self.leastLoss) / total, total, errors)
         let first = min(max((runs + Self.prior * loss) / (received + Self.prior), 0.02), Self.losses.upperBound)
-        let next = Self.upper((lost - runs + Self.prior * loss) / (lost + Self.prior), lost + Self.prior)
+        let next = Self.upper((lost - runs + Self.prior * loss) / (lost + Self.prior), lost + Self.prior, 1)
         let events = Self.lostInARow(
             period: period / 1_000_000, loss: loss, first: first, next: next, rate: ExitRule.falseExitsPerSecond)
         let range = ExitRule.rangeMicroseconds
@@ -119,8 +133,9 @@ struct BeaconSilence: Sendable {
         1 + max(1, (Glibc.log(rate * period / ((1 - loss) * first)) / Glibc.log(next)).rounded(.up))
     }
 
-    private static func upper(_ share: Double, _ count: Double) -> Double {
+    /// - Parameter errors: The number of standard deviations that are added.
+    private static func upper(_ share: Double, _ count: Double, _ errors: Double) -> Double {
         let share = min(max(share, losses.lowerBound), losses.upperBound)
-        return min(share + (share * (1 - share) / count).squareRoot(), losses.upperBound)
+        return min(share + errors * (share * (1 - share) / count).squareRoot(), losses.upperBound)
     }
 }

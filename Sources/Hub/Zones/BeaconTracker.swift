@@ -18,35 +18,6 @@ struct BeaconTracker: Sendable {
     var last: (level: Double, gain: Double?)?
 }
 
-/// Whether an ephemeral id proves that its beacon is there. An id that two senders send alternately proves nothing: one of
-/// them repeats what it has received, and a receiver cannot tell which.
-struct EphemeralIDProof: Sendable {
-    /// Two senders within this time are present at once, in microseconds of listened time: 10 s.
-    static let together = 10_000_000
-
-    private var id: BeaconIdentity?
-    private var sender: Sender?
-    private var received = 0
-    /// The sender before the present one, and when it was last received.
-    private var previous: (sender: Sender?, received: Int)?
-    /// When both senders were last received alternately.
-    private var contested: Int?
-
-    /// Takes a report, and returns whether it proves the beacon.
-    mutating func accepts(_ identity: BeaconIdentity?, from sender: Sender?, at now: Int) -> Bool {
-        guard case .eddystoneEID? = identity else { return false }
-        if identity != id {
-            (id, previous, contested) = (identity, nil, nil)
-        } else if sender != self.sender {
-            // A beacon may change its address once; it does not change it back.
-            if let previous, previous.sender == sender, now - previous.received < Self.together { contested = now }
-            previous = (self.sender, received)
-        }
-        (self.sender, received) = (sender, now)
-        return contested.map { now - $0 >= Self.together } ?? true
-    }
-}
-
 /// The levels of a beacon's last events, at most 64 of them.
 struct MedianWindow: Sendable {
     static let capacity = 64

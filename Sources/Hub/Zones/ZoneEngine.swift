@@ -108,6 +108,9 @@ public struct ZoneEngine: Sendable {
 
     // MARK: Inputs
 
+    /// The longest time inside from before the start, in microseconds: a hundred years.
+    private static let longestStay: Int64 = 3_155_760_000_000_000
+
     /// Restores the presences that an earlier run saved. Must be called before the first sighting.
     ///
     /// - Parameter now: The wall clock, in microseconds since 1970; `nil` if it is not known.
@@ -118,8 +121,10 @@ public struct ZoneEngine: Sendable {
             }
             guard let index, !occupants[index].isInside, occupants.rivals(of: index).isEmpty else { continue }
             _ = occupants.enter(index, at: clock.listened, .unix(presence.since))
-            // A wall clock that was set back must not give a negative time inside.
-            occupants[index].enteredBefore = Int(clamping: max(0, (now ?? presence.since) &- presence.since))
+            // A wall clock that was set back must not give a negative time inside, and a damaged file none of millennia.
+            let before = (now ?? presence.since).subtractingReportingOverflow(presence.since)
+            occupants[index].enteredBefore =
+                before.overflow ? 0 : Int(min(max(0, before.partialValue), Self.longestStay))
             occupants[index].dwells = max(0, presence.dwells)
             occupants[index].isUnconfirmed = true
             let tracker = occupants.members[index].tracker
@@ -206,7 +211,7 @@ public struct ZoneEngine: Sendable {
         let events = table.tracks[track].events
         guard events != silences[track].events else { return silences[track].receiveOther(at: now) }
         silences[track].receive(at: now, events: events, period: clock.period) {
-            table.tracks[track].interval.periodMicroseconds
+            table.tracks[track].interval.periodMicroseconds(from: BeaconSilence.firstGaps)
         }
         var level = sighting.rssi
         if let received = level, !LevelTally.range.contains(received) { level = nil }
@@ -214,7 +219,7 @@ public struct ZoneEngine: Sendable {
             trackers[tracker].restarts = clock.restarts
             if trackers[tracker].needsProof {
                 let isProven = trackers[tracker].proof.accepts(
-                    table.tracks[track].identity, from: sighting.sender, at: now)
+                    table.tracks[track].identity, from: sighting.sender, level: level, at: now)
                 guard isProven else { continue }
                 trackers[tracker].proven = (track, now)
             }

@@ -45,7 +45,10 @@ package enum ZoneKeys {
         "exclusive", .name, "A beacon is only in the nearest of all zones with this word.")
     static let proof = Key(
         "proof", ValueType<ZoneRule.Proof>.word,
-        "none: any identity counts. eid: only an ephemeral id counts, which only a beacon with the key can send.",
+        """
+        none: any identity counts. eid: only an ephemeral id counts, which only a beacon with the key can send. An id from \
+        more than two senders, or at levels that no single place explains, proves nothing, because another device repeats it.
+        """,
         default: ZoneRule.Proof.none)
     static let onEnter = Key("onEnter", .section(ContentKeys.section), "Text of the enter event.")
     static let onExit = Key("onExit", .section(ContentKeys.section), "Text of the exit event.")

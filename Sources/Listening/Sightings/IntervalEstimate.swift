@@ -33,8 +33,13 @@ public struct IntervalEstimate: Sendable {
 
     /// The mean time between two transmitted events, in microseconds: the interval plus 5 ms. `nil` with fewer than
     /// ``needed`` gaps, or if they are not multiples of one period.
-    public var periodMicroseconds: Double? {
-        guard filled >= Self.needed else { return nil }
+    public var periodMicroseconds: Double? { periodMicroseconds(from: Self.needed) }
+
+    /// Returns the mean time between two transmitted events as ``periodMicroseconds`` does, from fewer gaps.
+    ///
+    /// - Parameter count: The least number of gaps.
+    public func periodMicroseconds(from count: Int) -> Double? {
+        guard filled >= max(1, count) else { return nil }
         var sorted = InlineArray<32, UInt32>(repeating: 0)
         for place in 0..<filled {
             let gap = gaps.span[place]
