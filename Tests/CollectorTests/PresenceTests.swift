@@ -206,4 +206,69 @@ import Testing
         let line = try #require(collector.beaconsJSON.first?.line)
         #expect(line.contains(#""known":true,"room":"all""#) && line.contains(#""probability":1,"#), "\(line)")
     }
+
+    /// Anybody with a radio, or on the broker, can invent names.
+    @Test func describedBeaconsHaveRoomBeforeStrangers() throws {
+        var collector = try Self.collector(
+            ["hall"], more: ",\"beacons\":[{\"name\":\"key\",\"identity\":\"address:C0:01:02:03:04:05\"}]")
+        let strangers = (0...SightingCollector.limit).map { ReceiverLine.Heard(name: "n\($0)", level: -60) }
+        _ = collector.take(
+            ReceiverLine(receiver: "hall", unixMilliseconds: Self.begin, beacons: strangers), from: nil, arrival: 0)
+        #expect(collector.counts.crowded == 1)
+        let own = ReceiverLine.Heard(name: nil, identity: "address:C0:01:02:03:04:05", level: -60)
+        _ = collector.take(
+            ReceiverLine(receiver: "hall", unixMilliseconds: Self.begin + 100, beacons: [own]), from: nil, arrival: 0)
+        #expect(collector.beaconsJSON.contains { $0.line.contains("\"beacon\":\"key\"") })
+        #expect(collector.counts.crowded == 1)
+    }
+
+    /// The batches of a receiver whose file does not know a beacon name others only.
+    private static func batches(
+        _ collector: inout SightingCollector, _ seconds: Range<Int>, _ names: [String: [String]],
+        known: [String: String] = [:]
+    ) -> [SightingCollector.Event] {
+        var events: [SightingCollector.Event] = []
+        for second in seconds {
+            for (receiver, heard) in names.sorted(by: { $0.key < $1.key }) {
+                let text = heard.map { "{\"id\":\"\($0)\",\"n\":5,\"rssi\":-60}" }.joined(separator: ",")
+                let vocabulary = known[receiver].map { "\"known\":\"\($0)\"," } ?? ""
+                let payload =
+                    "{\"v\":1,\"boot\":\"8f\",\"seq\":\(second + 1),\"bootMs\":\(second * 1000),\"windowMs\":1000,"
+                    + "\(vocabulary)\"b\":[\(text)]}"
+                guard
+                    let line = ReceiverLine(
+                        topic: "pharos/m/sightings/3/\(receiver)", payload: Array(payload.utf8))
+                else { continue }
+                events += collector.take(line, from: nil, arrival: begin + second * 1000 + 500)
+            }
+        }
+        return events
+    }
+
+    @Test func aReceiverThatDoesNotKnowABeaconIsNoEvidence() throws {
+        var collector = try Self.collector()
+        _ = Self.batches(
+            &collector, 0..<60, ["hall": ["key", "cup"], "desk": ["cup"]], known: ["hall": "a", "desk": "b"])
+        #expect(collector.stays.map(\.beacon).sorted() == ["cup", "key"])
+        // The file of the receiver in the hall is another one now: it names the cup, and not the key.
+        let other = Self.batches(
+            &collector, 60..<400, ["hall": ["cup"], "desk": ["cup"]], known: ["hall": "b", "desk": "b"])
+        #expect(!other.contains { $0.kind == .exit && $0.beacon == "key" })
+        #expect(other.contains { $0.kind == .unknown && $0.beacon == "key" })
+        // With its own file, its silence counts.
+        let own = Self.batches(
+            &collector, 400..<500, ["hall": ["cup"], "desk": ["cup"]], known: ["hall": "a", "desk": "b"])
+        #expect(own.contains { $0.kind == .exit && $0.beacon == "key" })
+    }
+
+    /// After a restart it is not known which receivers know the beacon.
+    @Test func afterARestartAllReceiversMustWork() throws {
+        var collector = try Self.collector()
+        let stay = SightingCollector.Stay(beacon: "key", room: "hall", since: Self.begin - 1000, isKnown: true)
+        collector.resume([stay], at: Self.begin)
+        let one = Self.batches(&collector, 0..<300, ["desk": ["cup"]])
+        #expect(!one.contains { $0.kind == .exit && $0.beacon == "key" })
+        let both = Self.batches(&collector, 300..<400, ["desk": ["cup"], "hall": ["cup"]])
+        #expect(both.contains { $0.kind == .exit && $0.beacon == "key" })
+    }
 }

@@ -195,4 +195,36 @@ import Testing
         let address = try HCIHost(channel: channel).execute(ReadBDADDR()).address
         #expect(address == DeviceAddress("06:05:04:03:02:01"))
     }
+
+    /// A program that was busy does not take what has arrived meanwhile as one moment.
+    @Test func packetsThatListenersTakeLateHaveTheTimesOfTheirArrival() throws {
+        let (ours, theirs) = try StreamSocket.pair()
+        let listening = try H4Channel(listeningTo: ours, name: "unix:/test")
+        try theirs.writeAll(Self.complete)
+        usleep(105_000)
+        try theirs.writeAll(Self.complete)
+        usleep(300_000)
+        var times: [HCIInstant] = []
+        for _ in 0..<2 {
+            let packet = try #require(try listening.receive(until: soon(60_000)))
+            #expect(packet.h4 == Self.complete)
+            times.append(listening.receivedAt)
+        }
+        #expect(times[1].microseconds(since: times[0]) >= 100_000)
+        #expect(try listening.receive(until: soon(10)) == nil)
+        try theirs.writeAll(Self.complete)
+        #expect(try listening.receive(until: soon(60_000))?.h4 == Self.complete)
+    }
+
+    @Test func aListenerGetsEverythingBeforeTheEnd() throws {
+        let listening: H4Channel
+        do {
+            let (ours, theirs) = try StreamSocket.pair()
+            listening = try H4Channel(listeningTo: ours, name: "unix:/test")
+            for _ in 0..<1000 { try theirs.writeAll(Self.complete) }
+        }
+        for _ in 0..<1000 { #expect(try listening.receive(until: soon(60_000))?.h4 == Self.complete) }
+        let end = failure { _ = try listening.receive(until: soon(60_000)) }
+        #expect(end == .gone("unix:/test: the controller closed the connection"))
+    }
 }

@@ -1,6 +1,7 @@
 import BeaconFrames
 import BeaconService
 import BluetoothTypes
+import Glibc
 import HCI
 import HCITransports
 import LinuxHost
@@ -237,5 +238,30 @@ import Testing
         let clock = HearingClock()
         let moment = HeardInstant(nanoseconds: MonotonicClock.nanoseconds())
         #expect(Set((0..<5000).map { _ in clock.unixMicroseconds(at: moment) }).count == 1)
+    }
+
+    /// While the consumer waited, for a disk for example, reports kept their own times.
+    @Test func aConsumerThatIsBusyGetsEachReportWithItsTime() throws {
+        final class BusyConsumer: SightingConsumer {
+            var times: [HeardInstant] = []
+            var advanced: [HeardInstant] = []
+            var isSatisfied: Bool { times.count >= 8 }
+            func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+                times.append(report.sighting.instant)
+                if times.count == 2 { usleep(700_000) }
+            }
+            func advance(to now: HeardInstant) { advanced.append(now) }
+            func say(_ sentence: String, isWarning: Bool) {}
+            func finish(at now: HeardInstant) {}
+        }
+        var options = SightingSource.Options(adapter: .virtual)
+        options.durationMicroseconds = 60_000_000
+        let consumer = BusyConsumer()
+        try SightingSource.live(options).run(consumer)
+        let gaps = zip(consumer.times, consumer.times.dropFirst()).map { $1.microseconds(since: $0) }
+        #expect(consumer.times.count >= 8)
+        // The sample beacon sends every 100 ms. Without their own times, all reports after the pause would have one time.
+        #expect(gaps.allSatisfy { $0 < 600_000 } && gaps.filter { $0 > 50_000 }.count >= 6, "\(gaps)")
+        #expect(consumer.advanced == consumer.advanced.sorted())
     }
 }

@@ -19,6 +19,8 @@ struct BeaconTrail: Sendable {
         let lastReports: [Int?]
         /// The number of each receiver's period of listening.
         let periods: [Int]
+        /// The names that each receiver knows, as a number; `nil` for a receiver that names all.
+        let vocabularies: [Int?]
         /// Whether there are cells that only dead receivers cover.
         let hasBlindCells: Bool
         let hasDead: Bool
@@ -64,6 +66,8 @@ struct BeaconTrail: Sendable {
     /// Until this time the state of an earlier run is kept, in milliseconds.
     private var settling: Int?
     private var sounds: [Sound] = []
+    /// The vocabularies of the receivers that have named the beacon.
+    private var vocabularies: Set<Int> = []
     /// The time of the last report of each receiver.
     private var hearers: [Int: Int] = [:]
     private var silenceSeconds = 0
@@ -112,8 +116,13 @@ struct BeaconTrail: Sendable {
 
     /// Takes reports of the current second.
     ///
-    /// - Parameter level: In dBm, with the receiver's offset.
-    mutating func hear(_ heard: ReceiverLine.Heard, level: Double?, from receiver: Int) {
+    /// - Parameters:
+    ///   - level: In dBm, with the receiver's offset.
+    ///   - vocabulary: The names that the receiver knows, as a number; `nil` if it names all.
+    mutating func hear(
+        _ heard: ReceiverLine.Heard, level: Double?, from receiver: Int, _ vocabulary: Int?
+    ) {
+        if let vocabulary { vocabularies.insert(vocabulary) }
         if identity == nil { identity = heard.identity }
         if let battery = heard.batteryMillivolts { batteryMillivolts = battery }
         if let celsius = heard.temperature { temperature = celsius }
@@ -221,9 +230,18 @@ struct BeaconTrail: Sendable {
 
     private func isCovered(_ now: ReceiverStates) -> Bool {
         guard !now.hasBlindCells else { return false }
-        // It is not known which receivers would receive a beacon that was not received since the start.
-        guard lastHeard != nil else { return now.isCertain.contains(true) }
-        return !hearers.isEmpty && hearers.keys.allSatisfy { now.isCertain[$0] }
+        guard lastHeard != nil else {
+            // It is not known which receivers would receive a beacon that was not received since the start, nor which of
+            // them know its name.
+            return now.isCertain.indices.contains { now.isCertain[$0] && now.vocabularies[$0] == nil }
+                || now.isCertain.allSatisfy(\.self)
+        }
+        return !hearers.isEmpty && hearers.keys.allSatisfy { now.isCertain[$0] && knows($0, now) }
+    }
+
+    /// Whether a receiver would name the beacon, so that its silence means something.
+    private func knows(_ receiver: Int, _ now: ReceiverStates) -> Bool {
+        now.vocabularies[receiver].map(vocabularies.contains) ?? true
     }
 
     /// The silence that a run of losses does not explain, in seconds.
@@ -287,22 +305,28 @@ struct BeaconTrail: Sendable {
             else { return nil }
             return .init(receiver: sound.receiver, row: row, level: LevelTable.units(level))
         }
+        let candidates = sounds.isEmpty ? now.isRecent.indices.filter { now.isRecent[$0] } : now.spoken
+        let knowing = candidates.filter { knows($0, now) }
+        let unknowing = candidates.filter { !knows($0, now) }.compactMap { now.plan.levels.rows[$0] }
         // A report without a level is no evidence of silence.
+        let unclear = sounds.filter { $0.mean == nil }.map(\.receiver)
         func rows() -> [Int] {
             sounds.filter { now.hasSpoken[$0.receiver] }.compactMap { now.plan.levels.rows[$0.receiver] }
+                + unknowing
         }
         let silence: BeaconEvidence.Silence
-        if sounds.isEmpty {
+        if knowing.count < unknowing.count {
+            silence = .receivers(knowing.filter { !unclear.contains($0) })
+        } else if sounds.isEmpty {
             let sums = workspace.recent.sums(now.plan, now.isRecent, powers: powers, owed: owed)
-            silence = .sums(sums, except: [])
+            silence = .sums(sums, except: unknowing)
         } else if heard.isEmpty {
             let sums = workspace.spoken.sums(now.plan, now.hasSpoken, powers: powers, owed: owed)
             silence = .sums(sums, except: rows())
         } else if let sums = workspace.spoken.worthwhileSums(now.plan, now.hasSpoken, powers: powers, owed: owed) {
             silence = .sums(sums, except: rows())
         } else {
-            let unclear = sounds.filter { $0.mean == nil }.map(\.receiver)
-            silence = .receivers(unclear.isEmpty ? now.spoken : now.spoken.filter { !unclear.contains($0) })
+            silence = .receivers(unclear.isEmpty ? knowing : knowing.filter { !unclear.contains($0) })
         }
         return BeaconEvidence(now.plan, powers: powers, heard: heard, silence: silence, owed: owed)
     }

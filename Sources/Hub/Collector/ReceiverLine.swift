@@ -10,6 +10,8 @@ public struct ReceiverLine: Hashable, Sendable {
     public var unixMilliseconds: Int?
     /// The number of a batch; `nil` for lines without numbers.
     public var number: Number?
+    /// Stands for the names that the receiver knows, see ``SightingBatch/knownNames``.
+    var knownNames: String?
     /// Whether the receiver works; `nil` if the line does not tell.
     public var isListening: Bool?
     public var beacons: [Heard] = []
@@ -154,6 +156,7 @@ public struct ReceiverLine: Hashable, Sendable {
         guard node["v"]?.integer == 1, let boot = node["boot"]?.string.flatMap(Self.name),
             let sequence = node["seq"]?.integer, let at = node["bootMs"]?.integer, Self.uptimes.contains(at)
         else { return }
+        knownNames = node["known"]?.string.flatMap(Self.name)
         number = Number(boot: boot, sequence: sequence, bootMilliseconds: at)
         for beacon in node["b"]?.elements ?? [] {
             guard let id = beacon["id"]?.string.flatMap(Self.name), let reports = beacon["n"]?.integer, reports > 0
@@ -228,8 +231,9 @@ public struct ReceiverLine: Hashable, Sendable {
 
     /// A time in RFC 3339 with milliseconds.
     static func text(_ milliseconds: Int) -> String {
-        let seconds = Int((Double(milliseconds) / 1000).rounded(.down))
-        let fraction = String(1000 + milliseconds - seconds * 1000).dropFirst()
+        let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+        let seconds = remainder < 0 ? quotient - 1 : quotient
+        let fraction = String(1000 + (remainder < 0 ? remainder + 1000 : remainder)).dropFirst()
         return "\(RFC3339Time(secondsSince1970: seconds))".dropLast() + ".\(fraction)Z"
     }
 }

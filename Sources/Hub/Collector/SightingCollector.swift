@@ -33,6 +33,11 @@ public struct SightingCollector: Sendable {
     /// The beacons of an earlier run, until the time is agreed.
     private var resumed: [Stay] = []
     private var strangers: Set<String> = []
+    /// The number of each text of ``SightingBatch/knownNames``. They follow the numbers of the receivers, which stand for
+    /// receivers whose batches have no such text.
+    private var vocabularies: [String: Int] = [:]
+    /// The number of trails of beacons that the file does not describe.
+    private var undescribed = 0
     /// Whether sightings are kept for ``takeSightings()``.
     public var keepsSightings = false
     private var sightings: [SightingRow] = []
@@ -52,6 +57,8 @@ public struct SightingCollector: Sendable {
         var runs = ReceiverRuns()
         /// The time that the receiver certainly listened.
         var clock = ListeningClock()
+        /// The names that it knows, as a number that receivers with the same names share; `nil` if its lines name all.
+        var vocabulary: Int?
     }
 
     /// The lines that came, and those that were not used.
@@ -110,8 +117,10 @@ public struct SightingCollector: Sendable {
     public static let liveMilliseconds = 60_000
     /// After this number of empty seconds nothing changes any more.
     static let quiet = 400
-    /// The largest number of beacons.
+    /// The largest number of beacons that the file does not describe. Those that it describes always have room.
     public static let limit = 20_000
+    /// The largest number of different vocabularies.
+    private static let vocabularyLimit = 1000
 
     /// Creates a collector that has received nothing.
     ///
@@ -254,8 +263,18 @@ public struct SightingCollector: Sendable {
         receivers[receiver].hasSpoken = true
         if let isListening = line.isListening { receivers[receiver].isDeaf = !isListening }
         if line.provesReception { receivers[receiver].clock.receive(at: instant(time)) }
+        if !line.beacons.isEmpty { receivers[receiver].vocabulary = vocabulary(of: line, receiver) }
         for heard in line.beacons { take(heard, from: receiver) }
         return events
+    }
+
+    private mutating func vocabulary(of line: ReceiverLine, _ receiver: Int) -> Int? {
+        guard line.number != nil else { return nil }
+        guard let names = line.knownNames else { return receiver }
+        if let number = vocabularies[names] { return number }
+        guard vocabularies.count < Self.vocabularyLimit else { return receiver }
+        vocabularies[names] = receivers.count + vocabularies.count
+        return vocabularies[names]
     }
 
     private mutating func take(_ heard: ReceiverLine.Heard, from receiver: Int) {
@@ -270,10 +289,11 @@ public struct SightingCollector: Sendable {
         if let known = numbers[key] {
             number = known
         } else {
-            guard trails.count < Self.limit else {
+            guard described[key] != nil || undescribed < Self.limit else {
                 counts.crowded += 1
                 return
             }
+            if described[key] == nil { undescribed += 1 }
             number = trails.count
             numbers[key] = number
             trails.append(
@@ -282,7 +302,8 @@ public struct SightingCollector: Sendable {
                     described: described[key], power: heard.powerAtOneMeter))
         }
         let offset = Double(file.receivers[receiver].levelOffset)
-        trails[number].hear(heard, level: heard.level.map { $0 + offset }, from: receiver)
+        trails[number].hear(
+            heard, level: heard.level.map { $0 + offset }, from: receiver, receivers[receiver].vocabulary)
     }
 
     /// The name of a beacon; `nil` for strangers that are only counted.
@@ -341,9 +362,11 @@ public struct SightingCollector: Sendable {
     }
 
     private mutating func restore(at time: Int) {
-        for stay in resumed where stay.since <= time && numbers[stay.beacon] == nil && trails.count < Self.limit {
-            numbers[stay.beacon] = trails.count
+        for stay in resumed where stay.since <= time && numbers[stay.beacon] == nil {
             let known = described[stay.beacon]
+            guard known != nil || undescribed < Self.limit else { continue }
+            if known == nil { undescribed += 1 }
+            numbers[stay.beacon] = trails.count
             var trail = BeaconTrail(
                 name: stay.beacon, identity: known.map { "\($0.identity)" }, described: known, power: nil)
             trail.resume(
@@ -456,7 +479,8 @@ public struct SightingCollector: Sendable {
                 isPlaced[$0] && receivers[$0].lastLine ?? 0 >= end - BeaconTrail.quietStep
             },
             lastReports: receivers.map { $0.clock.lastReport.map { Int($0.nanoseconds / 1_000_000) + shifted } },
-            periods: receivers.map(\.clock.period), hasBlindCells: blindCells.exist,
+            periods: receivers.map(\.clock.period), vocabularies: receivers.map(\.vocabulary),
+            hasBlindCells: blindCells.exist,
             hasDead: isAlive.contains(false), end: end)
         for number in trails.indices {
             guard number % Self.beaconsBetween > 0 || goesOn() else { break }

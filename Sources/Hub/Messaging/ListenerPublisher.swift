@@ -81,6 +81,7 @@ public struct ListenerPublisher {
     private let raddec: Raddec?
     private var watch: PresenceWatch
     private var beacons: [PublishedBeacon]
+    private let knownNames: String
     private var begunAt: HeardInstant?
     private var lastRoundAt: HeardInstant?
     private var lastReports = 0
@@ -126,6 +127,7 @@ public struct ListenerPublisher {
             found[group].places.append(place)
         }
         beacons = found
+        knownNames = String(StableHash.of(found.map(\.name).sorted().joined(separator: "\n")), radix: 16)
     }
 
     /// The message that the broker publishes if the connection is lost.
@@ -314,7 +316,7 @@ public struct ListenerPublisher {
             sequence += 1
             let batch = SightingBatch(
                 boot: subject.boot, sequence: sequence, bootMilliseconds: measures.bootMilliseconds,
-                windowMilliseconds: window, beacons: list)
+                windowMilliseconds: window, knownNames: knownNames, beacons: list)
             output.assured.append(Publication(tree.sightings(shard: shard), batch.json))
         }
     }

@@ -12,6 +12,9 @@ public struct SightingBatch: Hashable, Sendable {
     /// The end of the window, in milliseconds since the machine started. Wall clocks are not used.
     public var bootMilliseconds: Int
     public var windowMilliseconds: Int
+    /// Stands for the names that the receiver knows: receivers with the same names have the same text. That a receiver does
+    /// not name a beacon means something only if it knows the name. `nil` if this is not known.
+    public var knownNames: String?
     public var beacons: [Heard]
 
     /// The sightings of one beacon.
@@ -46,21 +49,25 @@ public struct SightingBatch: Hashable, Sendable {
     }
 
     /// Creates a batch.
-    public init(boot: String, sequence: Int, bootMilliseconds: Int, windowMilliseconds: Int, beacons: [Heard]) {
+    public init(
+        boot: String, sequence: Int, bootMilliseconds: Int, windowMilliseconds: Int, knownNames: String? = nil,
+        beacons: [Heard]
+    ) {
         self.boot = boot
         self.sequence = sequence
         self.bootMilliseconds = bootMilliseconds
         self.windowMilliseconds = windowMilliseconds
+        self.knownNames = knownNames
         self.beacons = beacons
     }
 
     /// The payload of `…/sightings/SHARD/RECEIVER`.
     public var json: JSONValue {
-        .record([
-            ("v", .integer(Self.version)), ("boot", .string(boot)), ("seq", .integer(sequence)),
-            ("bootMs", .integer(bootMilliseconds)), ("windowMs", .integer(windowMilliseconds)),
-            ("b", .array(beacons.map(\.json))),
-        ])
+        .record(
+            [
+                ("v", .integer(Self.version)), ("boot", .string(boot)), ("seq", .integer(sequence)),
+                ("bootMs", .integer(bootMilliseconds)), ("windowMs", .integer(windowMilliseconds)),
+            ] + (knownNames.map { [("known", .string($0))] } ?? []) + [("b", .array(beacons.map(\.json)))])
     }
 }
 

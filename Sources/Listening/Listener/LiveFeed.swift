@@ -35,6 +35,8 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     private var lostBefore: Int?
     /// The next time to read the number of packets that the kernel dropped.
     private var nextLossCheck = HCIInstant.distantPast
+    /// The arrival of the last packet that was taken in this pass of the loop; `nil` if there was none.
+    private var lastPacket: HCIInstant?
 
     init(_ options: SightingSource.Options) throws(ListenerServiceError) {
         self.options = options
@@ -64,6 +66,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
         if runner.isOnAir { consumer.begin(at: heard(now)) }
         while runner.ended == nil, !consumer.isSatisfied {
             // This runs for each report, so it does not build a list.
+            lastPacket = nil
             var deadline = min(end, now.advanced(byMicroseconds: Self.longestWait))
             if let due = runner.nextWakeUp { deadline = min(deadline, due) }
             if let due = consumer.nextWakeUp { deadline = min(deadline, clock.session(due)) }
@@ -79,7 +82,8 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             source.counts.restarts = scan?.restarts ?? source.counts.restarts
             source.counts.foreignRestarts = scan?.foreignRestarts ?? source.counts.foreignRestarts
             if state(runner) == .foreign { reportForeignScan() }
-            let current = self.now
+            // While packets wait, time goes on with them: a consumer that was busy has not missed what arrived meanwhile.
+            let current = lastPacket ?? self.now
             source.change(state(runner), at: heard(current))
             if current >= nextLossCheck {
                 nextLossCheck = current.advanced(byMicroseconds: Self.longestWait)
@@ -87,7 +91,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             }
             source.advance(to: heard(current))
             consumer.rest(at: heard(current))
-            if current >= end { runner.handle(.stop) }
+            if self.now >= end { runner.handle(.stop) }
         }
         if runner.ended == nil { runner.handle(.stop) }
         takePackets()
@@ -112,7 +116,9 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             {
                 consumer?.say(failure, isWarning: true)
             }
-            if isFromController { source?.take(packet, at: heard(time)) }
+            guard isFromController else { return }
+            lastPacket = time
+            source?.take(packet, at: heard(time))
         }
     }
 

@@ -5,6 +5,10 @@ internal import SystemPackage
 /// HCI with H4 framing over a stream: a UART, TCP, a unix socket, or one end of a socket pair.
 public final class H4Channel: HCIChannel {
     let stream: Descriptor
+    /// Reads ``stream`` for a channel that listens.
+    private let stamped: StampedStream?
+    /// When the last bytes of the last packet arrived.
+    public private(set) var receivedAt = HCIInstant.distantPast
     private let waiter: ChannelWaiter
     private let name: String
     private var framer = H4Framer()
@@ -14,8 +18,24 @@ public final class H4Channel: HCIChannel {
     public init(_ stream: Descriptor, name: String, interruption: SignalDescriptor? = nil) {
         self.stream = stream
         self.name = name
+        stamped = nil
         waiter = ChannelWaiter(stream, interruption: interruption)
     }
+
+    /// Takes over a connected, nonblocking `stream` for advertising reports: ``receivedAt`` is the time at which a packet
+    /// arrived, even if it is taken much later.
+    public init(
+        listeningTo stream: Descriptor, name: String, interruption: SignalDescriptor? = nil
+    ) throws(SystemError) {
+        self.stream = stream
+        self.name = name
+        let stamped = try StampedStream(stream)
+        self.stamped = stamped
+        waiter = ChannelWaiter(stamped.ready, interruption: interruption)
+    }
+
+    /// The descriptor to poll for reading.
+    var descriptor: Descriptor { stamped?.ready ?? stream }
 
     public var now: HCIInstant { waiter.now }
 
@@ -41,21 +61,34 @@ public final class H4Channel: HCIChannel {
                 throw .framing("\(name): \(error)")
             }
             guard try waiter.wait(until: deadline) else { return nil }
-            let count: Int
+            let octets: [UInt8]
             do throws(SystemError) {
-                count = try stream.read(into: &buffer)
+                guard let read = try read() else { continue }
+                octets = read
             } catch {
                 if error.errno == .wouldBlock { continue }
                 throw failure(error)
             }
-            if count == 0 { throw .gone("\(name): the controller closed the connection") }
-            framer.push(Array(buffer[..<count]))
+            if octets.isEmpty { throw .gone("\(name): the controller closed the connection") }
+            framer.push(octets)
         }
+    }
+
+    /// Returns the next bytes, none at the end of the stream; `nil` if there are none yet.
+    private func read() throws(SystemError) -> [UInt8]? {
+        if let stamped {
+            guard let piece = try stamped.take() else { return nil }
+            receivedAt = piece.receivedAt
+            return piece.octets
+        }
+        let count = try stream.read(into: &buffer)
+        receivedAt = now
+        return Array(buffer[..<count])
     }
 
     /// Discards all received bytes. A UART may still have bytes of an earlier connection.
     public func flushInput() {
-        while let octets = try? stream.read(upTo: 4096), !octets.isEmpty {}
+        while let octets = try? read(), !octets.isEmpty {}
         framer = H4Framer()
     }
 

@@ -58,16 +58,19 @@ public final class OpenAdapter {
                 .noHCI, name.description,
                 "the kernel's advertising manager does not take HCI commands; use another form")
         case .tcp, .unix, .serial, .virtual, .virtualTour:
-            let stream: Descriptor
+            let h4: H4Channel
             do throws(SystemError) {
-                stream = try Self.connect(name, air ?? ownAir, interruption)
+                let stream = try Self.connect(name, air ?? ownAir, interruption)
+                h4 =
+                    try isListening
+                    ? H4Channel(listeningTo: stream, name: name.description, interruption: interruption)
+                    : H4Channel(stream, name: name.description, interruption: interruption)
             } catch {
                 throw TransportError.unreachable(name, error)
             }
-            let h4 = H4Channel(stream, name: name.description, interruption: interruption)
             if case .serial = name { h4.flushInput() }
             channel = h4
-            descriptor = h4.stream
+            descriptor = h4.descriptor
             isExclusive = true
         }
     }

@@ -1,0 +1,112 @@
+internal import HCI
+internal import LinuxHost
+internal import Synchronization
+internal import SystemPackage
+
+/// Reads a stream in a thread of its own, and notes when each piece arrived.
+///
+/// A program that waits for its disk reads late. Without this, everything that has arrived meanwhile would get one time.
+final class StampedStream: Sendable {
+    /// Bytes that arrived together.
+    struct Piece: Sendable {
+        let octets: [UInt8]
+        let receivedAt: HCIInstant
+    }
+
+    /// Readable while ``take()`` has something to return.
+    let ready: Descriptor
+    private let shared: Shared
+    /// Closed with this object, which ends the thread.
+    private let stop: Descriptor
+
+    /// What the thread uses. It does not keep the stream's owner alive.
+    private final class Shared: Sendable {
+        let stream: Descriptor
+        let wake: Descriptor
+        let state = Mutex(State())
+
+        init(_ stream: Descriptor, wake: Descriptor) {
+            self.stream = stream
+            self.wake = wake
+        }
+    }
+
+    private struct State {
+        var pieces: [Piece] = []
+        var next = 0
+        var octetCount = 0
+        /// The end of the stream; `nil` while it continues.
+        var end: Result<Void, SystemError>?
+    }
+
+    /// The bytes that wait at most. Then the stream is not read until some are taken.
+    private static let limit = 8 << 20
+
+    /// - Parameter stream: A nonblocking stream, of which nothing else reads.
+    init(_ stream: Descriptor) throws(SystemError) {
+        let (ready, wake) = try Descriptor.pipe()
+        let (stopped, stop) = try Descriptor.pipe()
+        try ready.setNonblocking()
+        (self.ready, self.stop) = (ready, stop)
+        let shared = Shared(stream, wake: wake)
+        self.shared = shared
+        try BackgroundThread.start { Self.run(shared, stopped) }
+    }
+
+    private static func run(_ shared: Shared, _ stopped: Descriptor) {
+        while true {
+            let isFull = shared.state.withLock { $0.octetCount > limit }
+            let interests = [Poller.Interest(stopped, .read)] + (isFull ? [] : [.init(shared.stream, .read)])
+            do throws(SystemError) {
+                let isReady = try Poller.wait(interests, milliseconds: isFull ? 10 : -1)
+                if isReady[0] { return }
+                guard !isFull, isReady[1] else { continue }
+                let octets = try shared.stream.read(upTo: 4096)
+                let piece = Piece(
+                    octets: octets, receivedAt: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
+                put(shared) { state in
+                    if octets.isEmpty { state.end = .success(()) } else { state.pieces.append(piece) }
+                    state.octetCount += octets.count
+                }
+                if octets.isEmpty { return }
+            } catch {
+                if error.errno == .wouldBlock { continue }
+                put(shared) { $0.end = .failure(error) }
+                return
+            }
+        }
+    }
+
+    private static func put(_ shared: Shared, _ change: (inout State) -> Void) {
+        let wasEmpty = shared.state.withLock { state in
+            let wasEmpty = state.pieces.isEmpty
+            change(&state)
+            return wasEmpty
+        }
+        if wasEmpty { _ = try? shared.wake.write([0]) }
+    }
+
+    /// Returns the oldest piece; `nil` if none has arrived. At the end of the stream it returns a piece without bytes.
+    ///
+    /// - Throws: The error that has ended the stream, after all pieces were taken.
+    func take() throws(SystemError) -> Piece? {
+        var end: Result<Void, SystemError>?
+        let piece = shared.state.withLock { state -> Piece? in
+            // Emptied in the lock, so that this does not remove the sign of the next piece.
+            defer { if state.pieces.isEmpty, state.end == nil { _ = try? ready.read(upTo: 16) } }
+            guard state.next < state.pieces.count else {
+                end = state.end
+                return nil
+            }
+            let piece = state.pieces[state.next]
+            state.next += 1
+            state.octetCount -= piece.octets.count
+            if state.next == state.pieces.count { (state.pieces, state.next) = ([], 0) }
+            return piece
+        }
+        if let piece { return piece }
+        guard let end else { return nil }
+        try end.get()
+        return Piece(octets: [], receivedAt: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
+    }
+}
