@@ -80,7 +80,8 @@ import Testing
         let result = try HubProgram.run(
             "collect", files.path("museum.json"), "--from", west, "--from", unknown, "--state-file",
             files.path("museum.where.json"), "--state-dir", files.folder.path)
-        #expect(result.code == 0)
+        #expect(result.code == 65)
+        #expect(result.errors.contains("the receiver \"north\" is not in museum: the receivers are west, east"))
         #expect(result.errors.contains("1 line is from \"north\", which is not in museum"), "\(result.errors)")
         let nobody = try HubProgram.run("collect", files.path("museum.json"), "--from", "north=\(west)")
         #expect(nobody.code == 64 && nobody.errors.contains("no receiver of this name"))
@@ -143,5 +144,35 @@ import Testing
     @Test(arguments: [Int64.min, .max]) func aMinuteCanBeAnyNumber(_ time: Int64) {
         let minute = HeardMinute(receiver: "west", milliseconds: time, reports: 1, late: 0, level: 1e300)
         #expect(HistoryRow.event(minute, of: "key").kind == "heard")
+    }
+
+    @Test func aSilentReceiverIsTheReasonWhyARoomIsUnknown() throws {
+        let west = try files.lines("west", seconds: 30, level: -50)
+        let east = try files.lines("east", seconds: 10, level: -80)
+        let database = files.path("museum.db")
+        let result = try HubProgram.run(
+            "collect", files.path("museum.json"), "--from", west, "--from", east, "--state-file",
+            files.path("museum.where.json"), "--state-dir", files.folder.path, "--json")
+        let unknown = result.lines.first { $0["event"]?.string == "unknown" }
+        #expect(unknown?["reason"]?.string?.hasPrefix("receiver east silent since ") == true, "\(result.output)")
+        #expect(unknown?["silentReceivers"]?.elements?.first?["receiver"]?.string == "east")
+        let state = try HubProgram.run("where", "--state-file", files.path("museum.where.json"), "--utc")
+        #expect(state.output.contains("unknown: receiver east silent since 2026-09-21 14:13 UTC"), "\(state.output)")
+        let history = try HubProgram.run("history", "key-ana", "--history", database, "--utc")
+        #expect(history.output.contains("receiver east silent since 14:13 UTC"), "\(history.output)")
+    }
+
+    @Test func historyShowsTheTimeInEachRoom() throws {
+        _ = try collect()
+        let database = files.path("museum.db")
+        let totals = try HubProgram.run(
+            "history", "key-ana", "--history", database, "--totals", "--json", "--utc", "--to", "2026-09-21 14:13:30")
+        let row = totals.lines.first { $0["zone"]?.string == "hall" }
+        #expect(row?["stays"]?.integer == 1 && row?["ongoing"] != nil, "\(totals.output)")
+        #expect((1...30).contains(row?["seconds"]?.integer ?? 0), "\(totals.output)")
+        let later = try HubProgram.run(
+            "history", "key-ana", "--history", database, "--totals", "--csv", "--utc", "--from", "2026-09-21 14:14",
+            "--to", "2026-09-21 14:14:09")
+        #expect(later.output == "beacon,zone,seconds,stays,ongoing\r\n\"key-ana\",\"hall\",10,1,true\r\n")
     }
 }

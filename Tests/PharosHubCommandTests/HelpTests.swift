@@ -6,9 +6,10 @@ import Testing
 /// Help, versions and wrong arguments of all commands.
 @Suite struct HelpTests {
     static let commands = [
-        "", "collect", "find", "history", "inventory", "inventory add", "inventory check", "inventory edit",
+        "", "collect", "collect check", "collect init", "collect run", "find", "history", "inventory", "inventory add", "inventory check", "inventory edit",
         "inventory finish", "inventory list", "inventory map", "inventory new", "inventory remove", "inventory report",
-        "inventory show", "inventory start", "listen", "locate", "map", "proxy", "where", "zones",
+        "inventory show", "inventory start", "listen", "listen check", "listen init", "listen run", "locate", "map",
+        "proxy", "where", "zones", "zones check", "zones init", "zones run",
     ]
 
     @Test(arguments: commands)
@@ -39,7 +40,11 @@ import Testing
             ("collect a.json --every-s 0", "--every-s"), ("history", "Missing expected argument"),
             ("history a --csv --json", "Give either --csv or --json."),
             ("history a --from 2026-02-01 --to 2026-01-01", "--from is later than --to."),
-            ("history a --from yesterday", "write a time as 2026-03-01"),
+            ("history a --from tomorrow", "is not a time: write today, yesterday, today 10:00"),
+            ("history a --totals --heard", "Give either --totals or --heard."),
+            ("collect init a.json", "Give at least one --receiver NAME"),
+            ("zones init a.json", "Give at least one --beacon NAME=IDENTITY"),
+            ("listen init a.json --beacon key=foo", "write NAME=IDENTITY"),
             ("history a --history b.db --state-dir c", "--state-dir cannot be used with it"),
             ("where --state-file a --runtime-dir b", "--runtime-dir cannot be used with it"),
             ("listen", "Give a listener file"), ("listen a.json --replay b", "--replay needs --print"),
@@ -60,6 +65,7 @@ import Testing
     @Test(arguments: [
         "collect missing.json", "history a --history missing.db", "history a --state-dir missing", "zones missing.json",
         "where --state-file missing.json", "where --runtime-dir missing", "listen missing.json --print",
+        "listen check missing.json", "zones check missing.json", "collect check missing.json",
         "inventory list missing.json", "inventory start missing.json", "inventory report missing.json",
     ])
     func aMissingFileIsReported(_ line: String) throws {

@@ -48,6 +48,8 @@ struct BeaconTrail: Sendable {
     private(set) var reportedRoom: Int?
     private(set) var since: Int?
     private(set) var lastHeard: Int?
+    /// The receivers because of which the room is not known.
+    private(set) var silent: [Int] = []
     /// The receiver with the highest level in the last second with reports, and that level in dBm.
     private(set) var loudest: (receiver: Int, level: Double?)?
     /// From its telemetry, in millivolts and in thousandths of a degree Celsius.
@@ -195,6 +197,7 @@ struct BeaconTrail: Sendable {
         judge(now)
         // What was known before a restart stays known until the receivers have sent lines.
         if wasKnown, !isKnown, isSettling(now) { (isKnown, room) = (true, reportedRoom) }
+        silent = isKnown ? [] : silentReceivers(now)
         if isKnown, let room, room != reportedRoom {
             changes.append(.room(from: reportedRoom))
             reportedRoom = room
@@ -355,6 +358,14 @@ struct BeaconTrail: Sendable {
     }
 
     // MARK: Known or unknown
+
+    /// The receivers that do not work certainly, among those that could say more about the beacon.
+    private func silentReceivers(_ now: ReceiverStates) -> [Int] {
+        let isFresh = lastHeard.map { now.end - $0 < Self.quietStep } ?? false
+        let doubtful = now.isCertain.indices.filter { isFresh ? !now.isAlive[$0] : !now.isCertain[$0] }
+        let near = doubtful.filter { hearers[$0] != nil }
+        return near.isEmpty && (isFresh || hearers.isEmpty || now.hasBlindCells) ? doubtful : near
+    }
 
     private mutating func judge(_ now: ReceiverStates) {
         let isFresh = lastHeard.map { now.end - $0 < Self.quietStep } ?? false

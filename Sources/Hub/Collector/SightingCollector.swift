@@ -59,6 +59,8 @@ public struct SightingCollector: Sendable {
         var clock = ListeningClock()
         /// The names that it knows, as a number that receivers with the same names share; `nil` if its lines name all.
         var vocabulary: Int?
+        /// Whether it sends nothing, so that it is dead.
+        var isTimedOut: Bool { !isAlive && !isDeaf }
     }
 
     /// The lines that came, and those that were not used.
@@ -107,6 +109,8 @@ public struct SightingCollector: Sendable {
         public var since: Int?
         /// Why it is certain that the receivers worked until the beacon left; `nil` unless it left.
         public var proof: ListeningClock.Proof?
+        /// Why the room is not known; `nil` if it is known, or the beacon has left.
+        public var reason: UnknownReason?
     }
 
     /// A receiver without a line for this time is dead, in milliseconds.
@@ -512,6 +516,7 @@ public struct SightingCollector: Sendable {
         if trail.isPresent {
             event.probability = trail.probability
             event.position = trail.filter.flatMap(plan.place)?.position
+            event.reason = unknownReason(of: trail)
         }
         return event
     }

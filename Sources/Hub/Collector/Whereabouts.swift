@@ -1,5 +1,6 @@
 internal import Airtime
 public import Configuration
+internal import LinuxHost
 public import Messaging
 internal import Sightings
 
@@ -49,7 +50,8 @@ extension SightingCollector {
             let state = BeaconState(
                 isPresent: trail.isPresent, room: trail.room.map { plan.rooms[$0].name }, isKnown: trail.isKnown,
                 level: trail.loudest?.level, distance: distance(of: trail),
-                lastHeard: trail.lastHeard.map(ReceiverLine.text), batteryMillivolts: trail.batteryMillivolts)
+                lastHeard: trail.lastHeard.map(ReceiverLine.text), batteryMillivolts: trail.batteryMillivolts,
+                reason: unknownReason(of: trail)?.text(.local, now: time ?? 0))
             return (trail.name, state)
         }
     }
@@ -80,6 +82,7 @@ extension SightingCollector {
         func rounded(_ value: Double, _ step: Int) -> JSONValue {
             .number(JSONNumber(thousandths: Int((value * 1000 / Double(step)).rounded()) * step))
         }
+        let reason = unknownReason(of: trail)?.members(now: time ?? 0)
         return .record([
             ("beacon", .string(trail.name)), ("identity", .optional(trail.identity, JSONValue.string)),
             ("present", .string(trail.isPresent ? "ON" : "OFF")), ("known", .boolean(trail.isKnown)),
@@ -100,7 +103,7 @@ extension SightingCollector {
             ("temperatureC", .optional(trail.temperature) { .number(JSONNumber(thousandths: $0)) }),
             ("lastHeard", .optional(trail.lastHeard) { .string(ReceiverLine.text($0)) }),
             ("since", .optional(trail.since) { .string(ReceiverLine.text($0)) }),
-        ])
+        ] + (reason ?? [("reason", .null)]))
     }
 }
 
@@ -127,6 +130,7 @@ extension SightingCollector.Event {
                 .optional(probability) { .number(JSONNumber(thousandths: Int(($0 * 1000).rounded()))) }
             ), ("provenBy", .optional(proof) { .string($0.rawValue) }),
         ]
+        members += reason?.members(now: unixMilliseconds) ?? [("reason", .null)]
         return .record(members)
     }
 

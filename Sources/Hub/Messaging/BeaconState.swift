@@ -18,11 +18,13 @@ public struct BeaconState: Hashable, Sendable {
     public var lastHeard: String?
     /// From its telemetry, in millivolts.
     public var batteryMillivolts: Int?
+    /// Why the room is not known, in words; `nil` if it is known.
+    public var reason: String?
 
     /// Creates a state.
     public init(
         isPresent: Bool?, room: String?, zones: [String] = [], isKnown: Bool, level: Double?,
-        distance: DistanceEstimate?, lastHeard: String?, batteryMillivolts: Int? = nil
+        distance: DistanceEstimate?, lastHeard: String?, batteryMillivolts: Int? = nil, reason: String? = nil
     ) {
         self.isPresent = isPresent
         self.room = room
@@ -32,6 +34,7 @@ public struct BeaconState: Hashable, Sendable {
         self.distance = distance
         self.lastHeard = lastHeard
         self.batteryMillivolts = batteryMillivolts
+        self.reason = reason
     }
 
     /// The payload of `…/beacons/NAME/state`.
@@ -52,6 +55,7 @@ public struct BeaconState: Hashable, Sendable {
             ("in_zones", isPresent == true ? [.string(Self.homeZone)] : []),
             ("room", .optional(room, JSONValue.string)),
         ]
+        if let reason { members.append(("reason", .string(reason))) }
         if let batteryMillivolts { members.append(("batteryV", .number(JSONNumber(thousandths: batteryMillivolts)))) }
         return .record(members)
     }

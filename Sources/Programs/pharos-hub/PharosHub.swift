@@ -14,8 +14,8 @@ struct PharosHub: ParsableCommand {
         abstract: "Receive beacons: zones, rooms, places, inventories and history.",
         version: CommandProgram.version,
         subcommands: [
-            CollectCommand.self, FindOnMap.self, History.self, InventoryCommand.self, Listen.self, Locate.self,
-            MapCommand.self, Proxy.self, WhereCommand.self, ZonesCommand.self,
+            CollectGroup.self, FindOnMap.self, History.self, InventoryCommand.self, ListenGroup.self, Locate.self,
+            MapCommand.self, Proxy.self, WhereCommand.self, ZonesGroup.self,
         ])
 
     static func main() {

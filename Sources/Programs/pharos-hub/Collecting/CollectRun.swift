@@ -59,6 +59,12 @@ final class CollectRun {
         }
         if let stream = sources.first(where: { $0.path == "-" }) { try follow(stream) }
         try finish()
+        try refuseUnknownReceivers()
+    }
+
+    /// Ends with an error if lines did not belong to any receiver of the file. A broker may have other receivers.
+    private func refuseUnknownReceivers() throws {
+        if service.collector.counts.unknownReceivers > 0 { throw Failure(.dataFormat) }
     }
 
     private func parsed(_ octets: some Sequence<UInt8>, _ name: String, _ number: Int) -> ReceiverLine? {
@@ -215,8 +221,10 @@ final class CollectRun {
         if !line.isEmpty { usefulLines += 1 }
         if service.collector.counts.unknownReceivers > unknown {
             if let name = line.receiver ?? receiver {
+                if firstUnknown == nil { Terminal.writeError("pharos: \(unknownReceiver(name))\n") }
                 firstUnknown = firstUnknown ?? name
             } else {
+                if namelessLines == 0 { Terminal.writeError("pharos: a line does not name its receiver: \(advice)\n") }
                 namelessLines += 1
             }
         }
@@ -229,6 +237,20 @@ final class CollectRun {
                 ("event", "where"), ("at", .string(SightingCollector.time(time))),
                 ("beacons", .array(service.collector.beaconsJSON)),
             ]).line + "\n")
+    }
+
+    /// The names of the file's receivers, at most 20.
+    private var receiverNames: String {
+        service.collector.file.receivers.map(\.name).prefix(20).joined(separator: ", ")
+    }
+
+    private var advice: String { "use --from NAME=FILE; the receivers are \(receiverNames)" }
+
+    private func unknownReceiver(_ name: String) -> String {
+        let near = NearestWord.find(name, among: service.collector.file.receivers.map(\.name))
+        return "the receiver \(TerminalText.quoted(name, to: 60)) is not in \(service.collector.file.name): "
+            + (near.map { "did you mean \(TerminalText.quoted($0, to: 60))? " } ?? "")
+            + "the receivers are \(receiverNames)"
     }
 
     // MARK: Output
@@ -262,6 +284,7 @@ final class CollectRun {
         func text(_ key: String) -> String? { event?[key]?.string }
         var parts = [text("at"), text("event"), text("beacon") ?? text("receiver"), text("room")].compactMap(\.self)
         if let from = text("from") { parts.append("(from \(from))") }
+        if let reason = text("reason") { parts.append(reason) }
         return parts.map { TerminalText.line(TerminalText.shortened($0, to: 80)) }.joined(separator: "  ")
     }
 
@@ -272,7 +295,8 @@ final class CollectRun {
         writeCounts()
         if goodLines == 0, badLines > 0 { throw Failure(.dataFormat, "\(firstBad ?? ""): this line is not JSON") }
         guard !json else { return }
-        Terminal.write(WhereTable.text(service.collector.beaconsJSON))
+        let beacons = JSONValue.array(service.collector.beaconsJSON).line
+        Terminal.write(WhereTable.text(JSONDocument.parse(Array(beacons.utf8)).root?.elements ?? [], .local))
     }
 
     /// Reports how many lines were ignored, and why.
@@ -290,8 +314,7 @@ final class CollectRun {
                 "pharos: no line has a beacon or the state of a receiver; `pharos listen --print --json` and "
                     + "`pharos scan --json` write such lines\n")
         }
-        let names = file.receivers.map(\.name).prefix(20).joined(separator: ", ")
-        let advice = "use --from NAME=FILE; the receivers are \(names)"
+        let names = receiverNames
         say(
             namelessLines, "does not name its receiver: \(advice)", "do not name their receiver: \(advice)")
         let unknown = TerminalText.quoted(firstUnknown ?? "", to: 60)

@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import BluetoothTypes
+internal import Collector
 internal import CommandSupport
 internal import Configuration
 internal import LinuxHost
@@ -11,9 +13,11 @@ struct WhereCommand: ParsableCommand {
             pharos where key-peter
             pharos where --state-file museum.where.json --json
 
-            Reads the state files of `pharos collect`; one that cannot be read is reported, and the others are shown. Users \
-            other than root must be members of the group pharos. "unknown" means that a receiver in reach of the beacon is dead, or that \
-            two rooms are about equally likely. The beacon has not left.
+            Reads the state files of `pharos collect`; one that cannot be read is reported, and the others are shown. \
+            Users other than root must be members of the group pharos. "unknown" means that the beacon has not left, but \
+            that its room is not certain. The reason follows: the rooms that are about equally likely, such as \
+            "stairs 46 %, entrance 41 %", or a receiver in reach that does not work, such as "receiver stairs silent \
+            since 10:01".
             """)
 
     @Argument(help: ArgumentHelp("A beacon's name (default: all).", valueName: "name"))
@@ -27,6 +31,9 @@ struct WhereCommand: ParsableCommand {
         help: ArgumentHelp("Directory of state files (default: /run/pharos).", valueName: "directory"),
         completion: .directory)
     var runtimeDir: String?
+
+    @Flag(help: "Show times in UTC (default: local times; JSON is always in UTC).")
+    var utc = false
 
     @Flag(help: "Print one JSON object.")
     var json = false
@@ -56,7 +63,7 @@ struct WhereCommand: ParsableCommand {
             ]
             return Terminal.write(JSONValue.record(members).line + "\n")
         }
-        Terminal.show(WhereTable.text(found.map(JSONValue.init)))
+        Terminal.show(WhereTable.text(found, utc ? .utc : .local))
         for state in states {
             let name = state["collector"]?.string ?? ""
             for receiver in state["receivers"]?.elements ?? [] where receiver["state"]?.string != "alive" {
@@ -125,37 +132,32 @@ struct WhereCommand: ParsableCommand {
 /// A table with the place of each beacon.
 enum WhereTable {
     /// - Parameter beacons: The beacons of the state file.
-    static func text(_ beacons: [JSONValue]) -> String {
+    static func text(_ beacons: [JSONNode], _ zone: TimeZoneChoice) -> String {
         guard !beacons.isEmpty else { return "No beacon was received.\n" }
         var table = Table(["beacon", "room", "place", "within", "last heard"])
         for beacon in beacons {
-            guard case .object(let members) = beacon else { continue }
-            let values = Dictionary(members.map { ($0.key, $0.value) }) { first, _ in first }
-            func text(_ key: String) -> String? {
-                switch values[key] {
-                case .string(let text): text
-                case .number(let number): number.text
-                default: nil
-                }
-            }
-            let isThere = text("present") == "ON"
-            let isKnown = values["known"] == .boolean(true)
-            let room = [text("floor"), text("room")].compactMap(\.self).joined(separator: ", ")
-            var place = ""
-            if case .object(let axes)? = values["position"] {
-                place = axes.map { member -> String in
-                    if case .number(let number) = member.value { return number.text }
-                    return ""
-                }.joined(separator: ", ")
-            }
-            let answer = isThere ? (isKnown ? room : room.isEmpty ? "unknown" : "unknown, perhaps \(room)") : "away"
+            func number(_ node: JSONNode?) -> String? { node?.thousandths.map(DecimalText.thousandths) }
+            let position = beacon["position"]
+            let place = [number(position?["x"]), number(position?["y"])].compactMap(\.self).joined(separator: ", ")
+            let lastHeard = beacon["lastHeard"]?.string ?? ""
             table.add(
                 [
-                    text("beacon") ?? "", answer, place, text("radiusM").map { $0 + " m" } ?? "",
-                    text("lastHeard") ?? "",
+                    beacon["beacon"]?.string ?? "", answer(beacon, zone), place,
+                    number(beacon["radiusM"]).map { $0 + " m" } ?? "",
+                    RFC3339Time(lastHeard).map { zone.text($0.secondsSince1970) } ?? lastHeard,
                 ].map { TerminalText.line(TerminalText.shortened($0, to: 60)) })
         }
         return table.text
+    }
+
+    /// Where the beacon is, or why that is not known.
+    private static func answer(_ beacon: JSONNode, _ zone: TimeZoneChoice) -> String {
+        guard beacon["present"]?.string == "ON" else { return "away" }
+        let room = [beacon["floor"]?.string, beacon["room"]?.string].compactMap(\.self).joined(separator: ", ")
+        if case .boolean(true)? = beacon["known"]?.value { return room }
+        guard let reason = UnknownReason(beacon) else { return "unknown" }
+        let now = Int(WallClock.microseconds() / 1000)
+        return "unknown: \(reason.text(zone, now: now))"
     }
 }
 

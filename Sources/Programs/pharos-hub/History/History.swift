@@ -9,27 +9,34 @@ struct History: ParsableCommand {
         commandName: "history", abstract: "Show what happened to a beacon or in a zone.",
         discussion: """
             pharos history key-peter
+            pharos history key-peter --from yesterday
+            pharos history key-peter --from "today 10:00" --totals
             pharos history desk --from 2026-11-01 --to 2026-11-30 --csv
             pharos history key-peter --history hall.db --json
             pharos history key-peter --history museum.json --heard
 
             Shows the events that `pharos listen` and `pharos collect` have stored for a beacon, a zone or a room, the oldest \
-            first. Without --history, all files NAME.db of the state directory are read; one that cannot be read is \
-            reported, and the others are shown. A collector file stands for the database in its "postgresql" or "history".
+            first. Times are local; with --utc, and always in JSON and in --csv, they are in UTC. Without --history, all \
+            files NAME.db of the state directory are read; one that cannot be read is reported, and the others are shown. \
+            A collector file stands for the database in its "postgresql" or "history". The last table shows how long a \
+            beacon was in which room or zone.
             """)
 
     @Argument(help: "The name of a beacon, a zone or a room.")
     var name: String
 
     @Option(
-        help: ArgumentHelp("Start of the time span: 2026-11-01, or 2026-11-01T08:00:00Z.", valueName: "time"),
-        transform: HistoryTime.start)
-    var from: Int64?
+        help: ArgumentHelp(
+            "Start of the time span: yesterday, \"today 10:00\", 10:00, 2026-11-01 or 2026-11-01T08:00:00Z.",
+            valueName: "time"))
+    var from: String?
 
     @Option(
-        help: ArgumentHelp("End of the time span. A day is included.", valueName: "time"),
-        transform: HistoryTime.end)
-    var to: Int64?
+        help: ArgumentHelp("End of the time span. A day is included.", valueName: "time"))
+    var to: String?
+
+    @Flag(help: "Read and show times in UTC (default: local times).")
+    var utc = false
 
     @Option(
         help: ArgumentHelp(
@@ -45,6 +52,9 @@ struct History: ParsableCommand {
     @Flag(help: "Also show, minute by minute, which receivers of a collector have received the beacon.")
     var heard = false
 
+    @Flag(help: "Show only how long each beacon was in each room or zone.")
+    var totals = false
+
     @Flag(help: "Print comma-separated values, for spreadsheets.")
     var csv = false
 
@@ -56,17 +66,47 @@ struct History: ParsableCommand {
         if !history.isEmpty, stateDir != nil, !history.contains(where: { $0.hasSuffix(".json") }) {
             throw ValidationError("--history names files; --state-dir cannot be used with it.")
         }
-        if let from, let to, from > to { throw ValidationError("--from is later than --to.") }
+        if totals && heard { throw ValidationError("Give either --totals or --heard.") }
+        guard try range.from <= range.to else { throw ValidationError("--from is later than --to.") }
+    }
+
+    /// The time span in microseconds since 1970, both ends included.
+    private var range: (from: Int64, to: Int64) {
+        get throws {
+            (
+                try from.map { try microseconds($0, of: "--from", isEnd: false) } ?? .min,
+                try to.map { try microseconds($0, of: "--to", isEnd: true) } ?? .max
+            )
+        }
+    }
+
+    private func microseconds(_ text: String, of option: String, isEnd: Bool) throws -> Int64 {
+        let now = Int(WallClock.microseconds() / 1_000_000)
+        let seconds =
+            RFC3339Time(text)?.secondsSince1970
+            ?? (utc ? TimeZoneChoice.utc : .local).seconds(text, isEnd: isEnd, now: now)
+        guard let seconds else {
+            throw ValidationError(
+                "\(option): \(TerminalText.quoted(text, to: 60)) is not a time: write \(TimeZoneChoice.forms)")
+        }
+        return Int64(seconds) * 1_000_000 + (isEnd ? 999_999 : 0)
     }
 
     func run() throws {
-        let range = (from ?? .min)...(to ?? .max)
+        let (start, end) = try range
+        let range = start...end
         let files =
             try history.isEmpty ? FoundFiles.usable(found()) { try open($0, range) } : history.map { try open($0, range) }
-        var output = HistoryOutput(json ? .json : csv ? .csv : .table)
+        var times = RoomTimes()
+        if start > .min {
+            // Where beacons were at the start follows from the events before it.
+            try HistoryCursor.merge(files.map { $0.source.events(of: name, .min...start - 1) }) { times.take($0) }
+            times.begin(at: start)
+        }
+        var output = HistoryOutput(totals ? .nothing : json ? .json : csv ? .csv : .table(utc ? .utc : .local))
         try HistoryCursor.merge(files.flatMap(\.cursors)) { event in
             // A reader such as head has enough.
-            if !Terminal.outputIsGone { output.add(event) }
+            if !Terminal.outputIsGone { output.add(event, lasted: times.take(event)) }
         }
         output.finish()
         if output.count == 0 {
@@ -75,6 +115,7 @@ struct History: ParsableCommand {
             let rest = from == nil && to == nil ? "; --heard shows which receivers have received it" : " in that time"
             Terminal.writeMessage("nothing happened with \(TerminalText.quoted(name, to: 60))\(rest)")
         }
+        show(times.totals(of: name, at: min(end, WallClock.microseconds())), isFirst: totals || output.count == 0)
     }
 
     /// Opens a database and reads its first events, so that a file that cannot be read is reported at once.
@@ -108,15 +149,34 @@ struct History: ParsableCommand {
             .noInput,
             "there are no events of a beacon, a zone or a room \(TerminalText.quoted(name, to: 60))\(advice ?? "")")
     }
+
+    /// Prints the time in each room or zone: after the table of events, or alone with --totals.
+    private func show(_ rows: [RoomTimes.Row], isFirst: Bool) {
+        if totals, json {
+            Terminal.write(rows.map { $0.json.line + "\n" }.joined())
+        } else if totals, csv {
+            Terminal.write(
+                ([RoomTimes.Row.header.joined(separator: ",")] + rows.map(\.csv)).map { $0 + "\r\n" }.joined())
+        } else if !json, !csv, !rows.isEmpty {
+            var sums = Table(
+                ["beacon", "room or zone", "time", "stays", ""], alignment: [.left, .left, .right, .right, .left])
+            for row in rows { sums.add(row.cells) }
+            Terminal.show((isFirst ? "" : "\n") + sums.text)
+        }
+    }
 }
 
 /// Prints events one by one. A long table is printed in parts with a header each.
 private struct HistoryOutput {
-    enum Form { case json, csv, table }
+    enum Form {
+        case json, csv, nothing
+        case table(TimeZoneChoice)
+    }
 
     private(set) var count = 0
     private let form: Form
     private var table = HistoryOutput.empty
+    private var rows = 0
     private var lines = ""
 
     /// The number of rows of a part.
@@ -129,44 +189,30 @@ private struct HistoryOutput {
 
     init(_ form: Form) {
         self.form = form
-        if form == .csv { lines = HistoryRow.header.joined(separator: ",") + "\r\n" }
+        if case .csv = form { lines = HistoryRow.header.joined(separator: ",") + "\r\n" }
     }
 
-    mutating func add(_ event: EventStore.Event) {
+    /// - Parameter lasted: The length in microseconds of the stay that the event ends; `nil` if it ends none.
+    mutating func add(_ event: EventStore.Event, lasted: Int64?) {
         count += 1
         switch form {
         case .json: lines += event.json + "\n"
         case .csv: lines += HistoryRow(event).csv + "\r\n"
-        case .table:
-            table.add(HistoryRow(event).cells)
-            if count % Self.part == 0 { flush() }
+        case .nothing: return
+        case .table(let zone):
+            table.add(HistoryRow(event).cells(zone, lasted: lasted))
+            rows += 1
+            if rows == Self.part { finish() }
         }
-        if lines.utf8.count > 1 << 16 { flush() }
+        if lines.utf8.count > 1 << 16 { finish() }
     }
 
-    private mutating func flush() {
+    /// Prints what is left.
+    mutating func finish() {
         Terminal.write(lines)
         lines = ""
-        guard form == .table else { return }
+        guard rows > 0 else { return }
         Terminal.show(table.text)
-        table = Self.empty
-    }
-
-    mutating func finish() {
-        if form != .table || count % Self.part > 0 { flush() }
-    }
-}
-
-/// Reads the ends of a time span, in microseconds since 1970.
-private enum HistoryTime {
-    static func start(_ text: String) throws -> Int64 { try seconds(text, rest: "T00:00:00Z") * 1_000_000 }
-
-    static func end(_ text: String) throws -> Int64 { try seconds(text, rest: "T23:59:59Z") * 1_000_000 + 999_999 }
-
-    private static func seconds(_ text: String, rest: String) throws -> Int64 {
-        guard let time = RFC3339Time(text) ?? RFC3339Time(text + rest) else {
-            throw Mistake("write a time as 2026-03-01, or as 2026-03-01T12:00:00Z")
-        }
-        return Int64(time.secondsSince1970)
+        (table, rows) = (Self.empty, 0)
     }
 }

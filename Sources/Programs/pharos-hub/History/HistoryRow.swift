@@ -1,6 +1,7 @@
 internal import BluetoothTypes
 internal import Collector
 internal import Configuration
+internal import LinuxHost
 internal import Store
 
 /// An event as a row of a table, made from its JSON.
@@ -44,16 +45,24 @@ struct HistoryRow {
     }
 
     /// The cells of a table for users.
-    var cells: [String] {
-        func shown(_ text: String?) -> String {
-            text.map { TerminalText.line(TerminalText.shortened($0, to: 40)) } ?? "-"
+    ///
+    /// - Parameter lasted: The length in microseconds of the stay that the event ends.
+    func cells(_ zone: TimeZoneChoice, lasted: Int64?) -> [String] {
+        func shown(_ text: String?, to length: Int = 40) -> String {
+            text.map { TerminalText.line(TerminalText.shortened($0, to: length)) } ?? "-"
         }
         return [
-            shown(text("at")), shown(event.kind), shown(event.zone.isEmpty ? nil : event.zone), shown(event.beacon),
+            shown(event.time.map { zone.text(Int($0 / 1_000_000)) } ?? text("at")), shown(event.kind),
+            shown(event.zone.isEmpty ? nil : event.zone), shown(event.beacon),
             shown(text("receiver")),
-            number("dwellS") ?? "-", number("rssiDbm") ?? "-", number("distanceM") ?? "-",
-            shown(text("cause") ?? text("from").map { "from \($0)" }),
+            number("dwellS") ?? lasted.map { DecimalText.thousandths(Int($0 / 1000)) } ?? "-", number("rssiDbm") ?? "-", number("distanceM") ?? "-",
+            shown(text("cause") ?? reason(zone) ?? text("from").map { "from \($0)" }, to: 80),
         ]
+    }
+
+    /// Why the room was not known.
+    private func reason(_ zone: TimeZoneChoice) -> String? {
+        root.flatMap { UnknownReason($0) }?.text(zone, now: Int((event.time ?? 0) / 1000))
     }
 
     /// A line of RFC 4180.

@@ -8,7 +8,7 @@ internal import Listener
 
 struct Listen: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "listen", abstract: "Run a listener: zones, history, hooks and messages from received beacons.",
+        commandName: "run", abstract: "Run a listener (the word run may be left out).",
         discussion: """
             pharos listen hall.json
             pharos listen hall.json --print

@@ -10,7 +10,8 @@ internal import Zones
 
 struct ZonesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "zones", abstract: "Show when beacons enter and leave the zones of a listener file.",
+        commandName: "run",
+        abstract: "Show when beacons enter and leave the zones (the word run may be left out).",
         discussion: """
             pharos zones desk.json
             pharos zones desk.json --adapter virtual --duration-s 5

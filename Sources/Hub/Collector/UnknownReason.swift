@@ -1,0 +1,138 @@
+public import Configuration
+public import LinuxHost
+internal import Sightings
+
+/// The reason why the room of a beacon is not known: rooms that are about equally likely, and receivers that do not
+/// work.
+public struct UnknownReason: Hashable, Sendable {
+    /// A room in which the beacon may be.
+    public struct Candidate: Hashable, Sendable {
+        /// `nil` for places that belong to no room.
+        public var room: String?
+        public var probability: Double
+
+        /// Creates a candidate.
+        public init(room: String?, probability: Double) {
+            self.room = room
+            self.probability = probability
+        }
+    }
+
+    /// A receiver in reach of the beacon that sends nothing or receives nothing.
+    public struct SilentReceiver: Hashable, Sendable {
+        public var name: String
+        /// The time of its last line or of its last report, in milliseconds since 1970; `nil` if there was none.
+        public var since: Int?
+
+        /// Creates a silent receiver.
+        public init(name: String, since: Int?) {
+            self.name = name
+            self.since = since
+        }
+    }
+
+    /// The likeliest first.
+    public var candidates: [Candidate]
+    public var receivers: [SilentReceiver]
+
+    /// The least probability of a candidate.
+    static let leastProbability = 0.05
+    /// The largest numbers of candidates, and of receivers in a text.
+    static let candidateLimit = 3
+    private static let receiverLimit = 3
+
+    /// Creates a reason.
+    public init(candidates: [Candidate] = [], receivers: [SilentReceiver] = []) {
+        self.candidates = candidates
+        self.receivers = receivers
+    }
+
+    /// The reason in words, such as `stairs 46 %, entrance 41 %` or `receiver stairs silent since 10:01`.
+    ///
+    /// - Parameter now: The time of the text in milliseconds since 1970. Times of another day have a date.
+    public func text(_ zone: TimeZoneChoice, now: Int) -> String {
+        var parts: [String] = []
+        if !candidates.isEmpty {
+            let rooms = candidates.map { candidate in
+                "\(candidate.room ?? "in no room") \(Int((candidate.probability * 100).rounded())) %"
+            }
+            parts.append(rooms.joined(separator: ", "))
+        }
+        parts += receivers.prefix(Self.receiverLimit).map { receiver in
+            let since = receiver.since.map { zone.shortText($0 / 1000, now: now / 1000) } ?? "the start"
+            return "receiver \(receiver.name) silent since \(since)"
+        }
+        let more = receivers.count - Self.receiverLimit
+        if more > 0 { parts.append("\(more) more receiver\(more == 1 ? "" : "s") silent") }
+        return parts.isEmpty ? "no receiver with a room has received it" : parts.joined(separator: "; ")
+    }
+
+    /// The members of a JSON object: the reason in words, in the local time of this machine, and its parts.
+    func members(now: Int) -> [(String, JSONValue)] {
+        [
+            ("reason", .string(text(.local, now: now))),
+            (
+                "candidates",
+                .array(
+                    candidates.map {
+                        .record([
+                            ("room", .optional($0.room, JSONValue.string)),
+                            (
+                                "probability",
+                                .number(JSONNumber(thousandths: Int(($0.probability * 1000).rounded())))
+                            ),
+                        ])
+                    })
+            ),
+            (
+                "silentReceivers",
+                .array(
+                    receivers.map {
+                        .record([
+                            ("receiver", .string($0.name)),
+                            ("since", .optional($0.since) { .string(ReceiverLine.text($0)) }),
+                        ])
+                    })
+            ),
+        ]
+    }
+
+    /// The reason in the JSON of an event or of a beacon; `nil` if it has none.
+    public init?(_ node: JSONNode) {
+        guard node["reason"]?.string != nil else { return nil }
+        candidates = (node["candidates"]?.elements ?? []).compactMap { node in
+            node["probability"]?.thousandths.map {
+                Candidate(room: node["room"]?.string, probability: Double($0) / 1000)
+            }
+        }
+        receivers = (node["silentReceivers"]?.elements ?? []).compactMap { node in
+            node["receiver"]?.string.map {
+                SilentReceiver(name: $0, since: node["since"]?.string.flatMap(ReceiverLine.milliseconds))
+            }
+        }
+    }
+}
+
+extension SightingCollector {
+    /// The reason why the room of a beacon is not known; `nil` if it is known, or the beacon is away.
+    func unknownReason(of trail: BeaconTrail) -> UnknownReason? {
+        guard trail.isPresent, !trail.isKnown else { return nil }
+        var reason = UnknownReason()
+        if let filter = trail.filter {
+            let rooms = plan.roomProbabilities(filter)
+            var all = rooms.indices.map { (room: Int?.some($0), probability: rooms[$0]) }
+            all.append((nil, 1 - rooms.reduce(0, +)))
+            reason.candidates =
+                all.filter { $0.probability >= UnknownReason.leastProbability }
+                .sorted { ($0.probability, $1.room ?? .max) > ($1.probability, $0.room ?? .max) }
+                .prefix(UnknownReason.candidateLimit)
+                .map { .init(room: $0.room.map { plan.rooms[$0].name }, probability: $0.probability) }
+        }
+        reason.receivers = trail.silent.map { number in
+            let receiver = receivers[number]
+            let report = receiver.clock.lastReport.map { Int($0.nanoseconds / 1_000_000) }
+            return .init(name: file.receivers[number].name, since: receiver.isTimedOut ? receiver.lastLine : report)
+        }
+        return reason
+    }
+}

@@ -1,0 +1,114 @@
+internal import Glibc
+
+/// Writes and reads times of day in the time zone of this machine, or in UTC.
+public enum TimeZoneChoice: Hashable, Sendable {
+    /// The zone of the environment variable `TZ`, or else of `/etc/localtime`.
+    case local
+    case utc
+
+    private func fields(_ secondsSince1970: Int) -> tm {
+        var time = time_t(secondsSince1970)
+        var fields = tm()
+        _ = unsafe self == .local ? localtime_r(&time, &fields) : gmtime_r(&time, &fields)
+        return fields
+    }
+
+    private func seconds(_ fields: tm) -> Int? {
+        var fields = fields
+        fields.tm_isdst = -1
+        let (day, month) = (fields.tm_mday, fields.tm_mon)
+        let time = unsafe self == .local ? mktime(&fields) : timegm(&fields)
+        // Days such as 31 April become days of the next month.
+        return day == fields.tm_mday && month == fields.tm_mon ? Int(time) : nil
+    }
+
+    // MARK: Writing
+
+    /// The date and the time in this zone: `2026-11-26 10:01:00`; with `Z` at its end in UTC.
+    public func text(_ secondsSince1970: Int) -> String {
+        "\(date(secondsSince1970)) \(clock(secondsSince1970, hasSeconds: true))\(self == .utc ? "Z" : "")"
+    }
+
+    /// The time of day in this zone, such as `10:01`; with the date if it is on another day than `now`.
+    public func shortText(_ secondsSince1970: Int, now: Int) -> String {
+        let (day, today) = (date(secondsSince1970), date(now))
+        let clock = clock(secondsSince1970, hasSeconds: false) + (self == .utc ? " UTC" : "")
+        return day == today ? clock : "\(day) \(clock)"
+    }
+
+    private func date(_ secondsSince1970: Int) -> String {
+        let fields = fields(secondsSince1970)
+        return "\(fields.tm_year + 1900)-\(Self.padded(fields.tm_mon + 1))-\(Self.padded(fields.tm_mday))"
+    }
+
+    private func clock(_ secondsSince1970: Int, hasSeconds: Bool) -> String {
+        let fields = fields(secondsSince1970)
+        let minutes = "\(Self.padded(fields.tm_hour)):\(Self.padded(fields.tm_min))"
+        return hasSeconds ? "\(minutes):\(Self.padded(fields.tm_sec))" : minutes
+    }
+
+    private static func padded(_ value: Int32) -> String { value < 10 ? "0\(value)" : "\(value)" }
+
+    // MARK: Reading
+
+    /// The forms that ``seconds(_:isEnd:now:)`` reads.
+    public static let forms = "today, yesterday, today 10:00, 10:00, 2026-11-01, or 2026-11-01 10:00"
+
+    /// Reads a time in this zone: `now`, `today`, `yesterday` or a date such as `2026-11-01`, each with or without a
+    /// time such as `10:00` or `10:00:30`, or a time of today.
+    ///
+    /// - Parameters:
+    ///   - isEnd: True to get the last second of a day or a minute, false to get its first one.
+    ///   - now: Seconds since 1970.
+    /// - Returns: Seconds since 1970; `nil` for other texts, and for dates and times that do not exist.
+    public func seconds(_ text: String, isEnd: Bool, now: Int) -> Int? {
+        if text == "now" { return now }
+        var words = text.split(separator: " ", omittingEmptySubsequences: true).map(String.init)
+        if words.count == 1, let date = Self.dateAndTime(words[0]) { words = date }
+        guard (1...2).contains(words.count) else { return nil }
+        var fields = fields(now)
+        (fields.tm_hour, fields.tm_min, fields.tm_sec) = isEnd ? (23, 59, 59) : (0, 0, 0)
+        switch words[0] {
+        case "today": break
+        case "yesterday":
+            // Noon exists on every day, and its day before is found without leap days and changes of the clock.
+            fields.tm_hour = 12
+            guard let noon = seconds(fields) else { return nil }
+            let before = self.fields(noon - 86_400)
+            (fields.tm_year, fields.tm_mon, fields.tm_mday) = (before.tm_year, before.tm_mon, before.tm_mday)
+            fields.tm_hour = isEnd ? 23 : 0
+        default:
+            if words.count == 1, Self.clock(words[0], isEnd) != nil { break }
+            guard let date = Self.numbers(words[0], "-"), date.count == 3, words[0].count == 10,
+                (1...9999).contains(date[0]), (1...12).contains(date[1])
+            else { return nil }
+            (fields.tm_year, fields.tm_mon, fields.tm_mday) = (date[0] - 1900, date[1] - 1, date[2])
+        }
+        if words.count == 2 || words[0].contains(":") {
+            guard let clock = Self.clock(words[words.count - 1], isEnd) else { return nil }
+            (fields.tm_hour, fields.tm_min, fields.tm_sec) = clock
+        }
+        return seconds(fields)
+    }
+
+    /// The two parts of `2026-11-01T10:00`.
+    private static func dateAndTime(_ text: String) -> [String]? {
+        let parts = text.split(separator: "T", omittingEmptySubsequences: false).map(String.init)
+        return parts.count == 2 ? parts : nil
+    }
+
+    private static func clock(_ text: String, _ isEnd: Bool) -> (Int32, Int32, Int32)? {
+        guard let parts = numbers(text, ":"), (2...3).contains(parts.count), (0..<24).contains(parts[0]),
+            (0..<60).contains(parts[1]), parts.count == 2 || (0..<60).contains(parts[2])
+        else { return nil }
+        return (parts[0], parts[1], parts.count == 3 ? parts[2] : isEnd ? 59 : 0)
+    }
+
+    private static func numbers(_ text: String, _ separator: Character) -> [Int32]? {
+        let parts = text.split(separator: separator, omittingEmptySubsequences: false).map(String.init)
+        let numbers = parts.compactMap { part in
+            (1...4).contains(part.utf8.count) && part.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int32(part) : nil
+        }
+        return numbers.count == parts.count ? numbers : nil
+    }
+}

@@ -1,0 +1,42 @@
+import Collector
+import Configuration
+import LinuxHost
+import Messaging
+import Testing
+
+@Suite("Why a room is not known")
+struct UnknownReasonTests {
+    @Test("Rooms that are about equally likely are named with their probabilities")
+    func rooms() throws {
+        var collector = try FourReceivers.collector()
+        var last: JSONValue?
+        // The beacon is at the border of the two rooms: all receivers have the same level.
+        for second in 0..<3 {
+            for receiver in 0..<4 {
+                let line = ReceiverLine(
+                    receiver: "r\(receiver)", unixMilliseconds: 1_790_000_000_000 + second * 1000,
+                    beacons: [.init(name: "tag", level: receiver < 2 ? -75 : -72)])
+                _ = collector.take(line, from: nil, arrival: 0)
+            }
+            last = collector.beaconsJSON.first
+        }
+        let text = last?.line ?? ""
+        let node = try #require(JSONDocument.parse(Array(text.utf8)).root)
+        let reason = try #require(UnknownReason(node), "\(text)")
+        #expect(Set(reason.candidates.map(\.room)).isSuperset(of: ["living", "bedroom"]), "\(reason)")
+        #expect(node["reason"]?.string?.contains(" %, ") == true)
+        #expect(collector.states.first?.state.attributes.line.contains("\"reason\":\"") == true)
+    }
+
+    @Test("A text names rooms first, then at most three receivers")
+    func texts() {
+        let minute = 1_790_000_040_000
+        let reason = UnknownReason(
+            candidates: [.init(room: "stairs", probability: 0.46), .init(room: nil, probability: 0.41)],
+            receivers: [.init(name: "a", since: minute)] + ["b", "c", "d"].map { .init(name: $0, since: nil) })
+        #expect(
+            reason.text(.utc, now: minute + 60_000) == "stairs 46 %, in no room 41 %; receiver a silent since 14:14 UTC; "
+                + "receiver b silent since the start; receiver c silent since the start; 1 more receiver silent")
+        #expect(UnknownReason().text(.utc, now: 0) == "no receiver with a room has received it")
+    }
+}
