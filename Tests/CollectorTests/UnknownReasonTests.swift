@@ -15,7 +15,7 @@ struct UnknownReasonTests {
             for receiver in 0..<4 {
                 let line = ReceiverLine(
                     receiver: "r\(receiver)", unixMilliseconds: 1_790_000_000_000 + second * 1000,
-                    beacons: [.init(name: "tag", level: receiver < 2 ? -75 : -72)])
+                    beacons: [.init(name: "tag", level: receiver < 2 ? -78 : -71)])
                 _ = collector.take(line, from: nil, arrival: 0)
             }
             last = collector.beaconsJSON.first

@@ -1,4 +1,5 @@
 public import Airtime
+internal import Sites
 
 /// Fits a map: tries several algorithms by leaving visits out, chooses the best, and fits its temper.
 public struct AlgorithmChoice: Sendable {
@@ -33,6 +34,10 @@ public struct AlgorithmChoice: Sendable {
     ]
     /// The values of k that are tried for `wknn` by leaving places out.
     static let neighborCounts = [1, 3, 5, 10, 15, 20, 25]
+    /// Maps with more pairs of a place and a beacon are evaluated with a coarser grid and with fewer parts.
+    static let largeMap = 10_000
+    /// The largest number of cells of the coarser grid.
+    private static let coarseCells = 3000.0
     /// The smallest share of answered instants. Algorithms with a smaller share are ranked last.
     static let leastAvailability = 0.9
 
@@ -48,16 +53,30 @@ public struct AlgorithmChoice: Sendable {
     public init(
         _ survey: Survey, positions: [BeaconKey: FloorPosition] = [:],
         candidates: [PositioningAlgorithm] = AlgorithmChoice.candidates, base: LocatorSettings = LocatorSettings(),
-        neighbors: Int? = nil, leaving: Evaluation.LeftOut = .visit, floorPenalty: Double = Evaluation.floorPenalty
+        neighbors: Int? = nil, leaving: Evaluation.LeftOut? = nil, floorPenalty: Double = Evaluation.floorPenalty
     ) throws(PositioningError) {
         map = try SignalMap(survey, positions: positions, keepsVectors: false)
-        defer { if map.wantsVectors { map.keepVectors(survey) } }
+        defer {
+            map.settings.gridMetres = base.gridMetres
+            if map.wantsVectors { map.keepVectors(survey) }
+        }
+        let leaving = leaving ?? .suited(to: survey)
         var evaluator = Evaluator(survey, positions: positions)
         evaluator.floorPenalty = floorPenalty
-        if survey.vectorCount > 20_000 {
-            evaluator.instantLimit = 200
+        var base = base
+        if survey.vectorCount > 20_000 || map.places.count * map.beacons.count > Self.largeMap {
+            evaluator.instantLimit = survey.vectorCount > 20_000 ? 200 : 600
             evaluator.partLimit = 4
+            evaluator.groupsParts = true
+            base.gridMetres = base.gridMetres ?? Self.coarseGrid(map)
         }
+        let fitted = candidates.count(where: \.isProbabilistic)
+        let countsNeighbors = candidates.contains(.wknn) && neighbors == nil
+        let progress = FitProgress(
+            total: evaluator.mapCount(leaving) * (candidates.count + fitted)
+                + (countsNeighbors ? evaluator.mapCount(.place) * Self.neighborCounts.count : 0))
+        evaluator.progress = progress
+        defer { progress.finish() }
         var ways = candidates.map { algorithm in
             var settings = base
             settings.algorithm = algorithm
@@ -89,6 +108,19 @@ public struct AlgorithmChoice: Sendable {
         trials = order.map { trials[$0] }
         map.settings = trials[0].settings
         map.evaluation = trials[0].evaluation
+    }
+
+    /// The side of the cells with which a large map is evaluated, in metres: at most a third of the distance between
+    /// places. `nil` for the usual side.
+    private static func coarseGrid(_ map: SignalMap) -> Double? {
+        var area = 0.0
+        for floor in Set(map.places.map(\.floor)) {
+            let positions = map.places.filter { $0.floor == floor }.compactMap(\.position)
+            guard let bounds = FloorBounds(positions) else { continue }
+            area += (bounds.high.x - bounds.low.x) * (bounds.high.y - bounds.low.y)
+        }
+        let side = (area / coarseCells).squareRoot()
+        return side > 1 ? max(1, min(side, (map.spacing ?? side) / 3)) : nil
     }
 
     /// The mean error, or the share of wrong places if it is unknown. Larger if many answers are missing.
@@ -150,17 +182,16 @@ public struct AlgorithmChoice: Sendable {
 /// Fits the temper: the divisor of the log-likelihoods with which a 95 % region contains 95 % of the true positions.
 public enum Tempering {
     /// The tempers that are tried.
-    public static let steps = [1.0, 1.4, 2, 2.8, 4, 5.6, 8, 11, 16]
+    public static let steps = [0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8, 11, 16]
     /// The share of the true positions that the 95 % region should contain.
     static let aim = 0.95
 
     /// The temper, interpolated between two steps on a logarithmic scale. `nil` if no instant has a region.
     public static func fit(_ instants: [EvaluatedInstant]) -> Double? {
-        let masses = instants.map(\.temperedMasses).filter { $0.count == steps.count }
-        guard !masses.isEmpty else { return nil }
-        let coverages = steps.indices.map { step in
-            Double(masses.count { $0[step] < 0.95 }) / Double(masses.count)
-        }
+        // On a wrong floor, no temper helps.
+        let hits = instants.filter(\.isRightFloor).map(\.temperedHits).filter { $0.count == steps.count }
+        guard !hits.isEmpty else { return nil }
+        let coverages = steps.indices.map { step in Double(hits.count { $0[step] }) / Double(hits.count) }
         guard let reached = coverages.firstIndex(where: { $0 >= aim }) else { return steps[steps.count - 1] }
         guard reached > 0 else { return steps[0] }
         let (below, above) = (coverages[reached - 1], coverages[reached])

@@ -8,6 +8,10 @@ public struct Evaluation: Hashable, Sendable {
         case test
         /// A visit: all stays at a place in one session.
         case visit
+        /// A stay.
+        case stay
+        /// Half of the seconds of a stay.
+        case half
         /// A place. This tests the interpolation between places.
         case place
         /// A session, such as a day.
@@ -19,8 +23,27 @@ public struct Evaluation: Hashable, Sendable {
 
         /// The reason why the reported errors are too small; `nil` if they are not.
         public var warning: String? {
-            self == .fingerprint
-                ? "vectors of one stay are nearly identical: on another day the errors are several times as large" : nil
+            switch self {
+            case .fingerprint, .half:
+                "vectors of one stay are nearly identical: on another day the errors are several times as large"
+            case .stay: "stays of one visit are alike: on another day the errors are larger"
+            case .test, .visit, .place, .session, .heading: nil
+            }
+        }
+
+        /// The smallest part whose omission keeps the places: a visit if most places were visited several times, or
+        /// else a stay, or else half of a stay.
+        public static func suited(to survey: Survey) -> LeftOut {
+            var visits: [Int: Set<String>] = [:]
+            var stays: [Int: Int] = [:]
+            let places = SurveyPlaces(survey).placeOfStay
+            for (stay, place) in zip(survey.stays, places) {
+                guard let place, !stay.vectors.isEmpty else { continue }
+                visits[place, default: []].insert(survey.session(of: stay) ?? "")
+                stays[place, default: 0] += 1
+            }
+            if 2 * visits.values.count(where: { $0.count > 1 }) >= visits.count { return .visit }
+            return 2 * stays.values.count(where: { $0 > 1 }) >= stays.count ? .stay : .half
         }
     }
 
@@ -102,10 +125,10 @@ public struct Evaluation: Hashable, Sendable {
         exact = Double(instants.count { $0.isExact }) / count
         near = Double(instants.count { $0.isNear }) / count
         floorRate = answered.isEmpty ? 0 : Double(answered.count { $0.isRightFloor }) / Double(answered.count)
-        let masses = answered.compactMap(\.mass)
-        if !masses.isEmpty {
-            coverage50 = Double(masses.count { $0 < 0.5 }) / Double(masses.count)
-            coverage95 = Double(masses.count { $0 < 0.95 }) / Double(masses.count)
+        let regions = answered.filter { $0.isInRegion95 != nil }
+        if !regions.isEmpty {
+            coverage50 = Double(regions.count { $0.isInRegion50 == true }) / Double(regions.count)
+            coverage95 = Double(regions.count { $0.isInRegion95 == true }) / Double(regions.count)
             medianRegionArea = Percentiles(answered.compactMap(\.area)).value(at: 50)
         }
         countByPlace(places, instants)
@@ -146,12 +169,14 @@ public struct EvaluatedInstant: Hashable, Sendable {
     public internal(set) var isExact = false
     public internal(set) var isNear = false
     public internal(set) var isRightFloor = false
-    /// The probability of all cells that are likelier than the true one. Below 0.95, the 95 % region contains the truth.
-    public internal(set) var mass: Double?
+    /// Whether the 50 % region contains the true position. `nil` if the algorithm has no regions.
+    public internal(set) var isInRegion50: Bool?
+    /// Whether the 95 % region contains the true position.
+    public internal(set) var isInRegion95: Bool?
     /// The area of the 95 % region in m².
     public internal(set) var area: Double?
-    /// The value of ``mass`` at each of ``Tempering/steps``, if requested.
-    var temperedMasses: [Double] = []
+    /// The value of ``isInRegion95`` at each of ``Tempering/steps``, if requested.
+    var temperedHits: [Bool] = []
 
     init(stay: Int, vector: Int) {
         self.stay = stay

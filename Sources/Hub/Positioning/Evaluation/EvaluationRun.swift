@@ -79,7 +79,7 @@ public struct EvaluationRun {
     ) throws(ListenerServiceError) -> [Evaluation] {
         if let warning = leaving.warning { notices.append("--leave \(leaving.rawValue): \(warning)") }
         if leaving == .visit, Set(survey.stays.filter { !$0.isDropped }.map { survey.session(of: $0) }).count < 2 {
-            notices.append("one session only: leaving a visit out leaves its whole place out")
+            notices.append("one session only: leaving a visit out leaves its whole place out; try --leave stay")
         }
         var evaluator = Evaluator(survey)
         evaluator.floorPenalty = floorPenalty

@@ -1,4 +1,7 @@
 public import Airtime
+internal import BluetoothTypes
+internal import LinuxHost
+internal import Synchronization
 
 /// Evaluates a map with a test survey, or a survey by leaving parts of it out.
 public struct Evaluator: Sendable {
@@ -11,6 +14,10 @@ public struct Evaluator: Sendable {
     public var instantLimit = 2000
     /// The largest number of parts that are left out, one after the other.
     public var partLimit = 48
+    /// True to leave out all parts, several at a time. Otherwise evenly spaced ones are left out, one at a time.
+    var groupsParts = false
+    /// Shows the number of evaluated maps; `nil` to show nothing.
+    var progress: FitProgress?
 
     /// An evaluator of a survey.
     ///
@@ -79,20 +86,27 @@ public struct Evaluator: Sendable {
         guard parts.count > 1 else { throw .nothingLeft }
         let total = parts.reduce(0) { $0 + $1.vectors }
         let every = max(1, (total + instantLimit - 1) / max(1, instantLimit))
-        let count = min(parts.count, partLimit)
+        // Regions are for another day. A survey of one day does not show how levels change from day to day.
+        let sessions = Set(survey.stays.filter { !$0.isDropped }.map { survey.session(of: $0) })
+        let shift = DayShift(deviation: forTemper && sessions.count < 2 ? DayShift.usual : 0)
         var results = settings.map { _ in Result<[EvaluatedInstant], PositioningError>.success([]) }
         let keepsVectors = settings.contains { $0.algorithm.needsPrints }
-        for number in 0..<count {
-            let part = parts[number * parts.count / count]
-            let rest = part.vector.map { survey.without(vector: $0) } ?? survey.dropping(Set(part.stays))
+        for fold in folds(parts) {
+            let vectors = Set(fold.flatMap { $0.range.map(Array.init) ?? [] })
+            let stays = Set(fold.filter { $0.range == nil }.flatMap(\.stays))
+            let rest = survey.dropping(stays).without(vectors: vectors)
             guard let map = try? SignalMap(rest, positions: positions, keepsVectors: keepsVectors), !map.places.isEmpty
             else { continue }
+            let tested = stays.union(fold.flatMap(\.stays)).sorted()
             for (index, settings) in settings.enumerated() {
+                progress?.step()
                 results[index] = results[index].flatMap { known in
                     do throws(PositioningError) {
                         var locator = try Locator(map, settings: settings)
-                        let found = Self.run(&locator, survey, part.stays, floorPenalty, forTemper: forTemper) {
-                            (part.vector ?? $0) == $0 && $0 % every == 0
+                        let found = Self.run(
+                            &locator, survey, tested, floorPenalty, forTemper: forTemper, shift
+                        ) {
+                            (vectors.isEmpty || vectors.contains($0)) && $0 % every == 0
                         }
                         return .success(known + found.map { renumbered($0, from: map, to: whole, spacing) })
                     } catch {
@@ -123,13 +137,26 @@ public struct Evaluator: Sendable {
 
     // MARK: Parts
 
-    /// Stays, or one vector of a stay, that are left out together.
+    /// Stays, or some vectors of a stay, that are left out together.
     struct Part {
         var stays: [Int]
         /// `nil` for all vectors of the stays.
-        var vector: Int?
+        var range: Range<Int>?
         /// The number of vectors.
         var vectors: Int
+    }
+
+    /// The number of maps that ``results(_:leaving:forTemper:)`` makes for each settings.
+    func mapCount(_ leaving: Evaluation.LeftOut) -> Int { min(parts(leaving).count, partLimit) }
+
+    /// The parts that are left out at the same time: each one alone, or if there are more than ``partLimit``, so many
+    /// groups whose parts come from all over the survey.
+    private func folds(_ parts: [Part]) -> [[Part]] {
+        guard parts.count > partLimit else { return parts.map { [$0] } }
+        guard groupsParts else { return (0..<partLimit).map { [parts[$0 * parts.count / partLimit]] } }
+        var folds = [[Part]](repeating: [], count: partLimit)
+        for (number, part) in parts.enumerated() { folds[(number + number / partLimit) % partLimit].append(part) }
+        return folds
     }
 
     func parts(_ leaving: Evaluation.LeftOut) -> [Part] {
@@ -139,13 +166,20 @@ public struct Evaluator: Sendable {
         for (index, stay) in survey.stays.enumerated() {
             guard let place = found.placeOfStay[index], !stay.vectors.isEmpty else { continue }
             if leaving == .fingerprint {
-                parts += stay.vectors.map { Part(stays: [index], vector: $0, vectors: 1) }
+                parts += stay.vectors.map { Part(stays: [index], range: $0..<$0 + 1, vectors: 1) }
+                continue
+            }
+            if leaving == .half {
+                let middle = stay.vectors.lowerBound + stay.vectors.count / 2
+                let halves = [stay.vectors.lowerBound..<middle, middle..<stay.vectors.upperBound]
+                parts += halves.filter { !$0.isEmpty }.map { Part(stays: [index], range: $0, vectors: $0.count) }
                 continue
             }
             let session = survey.session(of: stay) ?? ""
             let key =
                 switch leaving {
-                case .visit, .fingerprint, .test: "\(place)/\(session)"
+                case .visit, .fingerprint, .half, .test: "\(place)/\(session)"
+                case .stay: "stay \(index)"
                 case .place: "\(place)"
                 case .session: session
                 case .heading: stay.heading.map { "\($0)" } ?? ""
@@ -155,7 +189,7 @@ public struct Evaluator: Sendable {
                 parts[number].vectors += stay.vectors.count
             } else {
                 numbers[key] = parts.count
-                parts.append(Part(stays: [index], vector: nil, vectors: stay.vectors.count))
+                parts.append(Part(stays: [index], range: nil, vectors: stay.vectors.count))
             }
         }
         return parts
@@ -165,7 +199,7 @@ public struct Evaluator: Sendable {
 
     private static func run(
         _ locator: inout Locator, _ test: Survey, _ stays: [Int], _ floorPenalty: Double, forTemper: Bool,
-        _ isWanted: (Int) -> Bool
+        _ shift: DayShift = DayShift(deviation: 0), _ isWanted: (Int) -> Bool
     ) -> [EvaluatedInstant] {
         let map = locator.map
         let numbers = map.numbers(for: test)
@@ -175,9 +209,8 @@ public struct Evaluator: Sendable {
             let stay = test.stays[index]
             locator.begin()
             let truth = truth(stay, map.places)
-            let cell = stay.position.flatMap { locator.cells?.cells.nearest(to: $0, floor: stay.floor) }
             for vector in stay.vectors {
-                let known = map.vector(vector, of: test, numbers: numbers)
+                let known = shift.shifted(map.vector(vector, of: test, numbers: numbers), truth)
                 let received = test.vector(vector).readings.count
                 guard isWanted(vector), received > 0 else {
                     locator.add(known)
@@ -197,14 +230,15 @@ public struct Evaluator: Sendable {
                     instant.isNear = isNear(answer.place, truth, map.places, spacing)
                     instant.area = answer.region95?.area
                 }
-                if let cells = locator.cells, let cell, instant.isAnswered {
+                if let cells = locator.cells, let position = stay.position, instant.isAnswered {
                     let found = cells.logLikelihoods
-                    instant.mass = cells.posterior(found).mass(above: cell)
                     if forTemper {
-                        instant.temperedMasses = Tempering.steps.map {
-                            cells.posterior(found, temper: $0).mass(above: cell)
+                        instant.temperedHits = Tempering.steps.map {
+                            cells.region(0.95, found, temper: $0, contains: position, floor: stay.floor)
                         }
                     }
+                    instant.isInRegion50 = cells.region(0.5, found, contains: position, floor: stay.floor)
+                    instant.isInRegion95 = cells.region(0.95, found, contains: position, floor: stay.floor)
                 }
                 result.append(instant)
             }
@@ -228,5 +262,47 @@ public struct Evaluator: Sendable {
             let to = places[place].position, let spacing
         else { return false }
         return from.distance(to: to) <= Evaluation.nearness * spacing
+    }
+}
+
+/// Shows on the terminal how many maps of a fit have been evaluated.
+final class FitProgress: Sendable {
+    private let line = ProgressLine()
+    private let done = Atomic(0)
+    private let total: Int
+
+    /// - Parameter total: The number of maps.
+    init(total: Int) { self.total = total }
+
+    /// Counts a map.
+    func step() {
+        let count = done.add(1, ordering: .relaxed).newValue
+        line.report(min(count, total), of: total, "maps evaluated")
+    }
+
+    /// Removes the line.
+    func finish() { line.finish() }
+}
+
+/// The change of the levels on another day: a random number for each beacon at each place, which is the same in every
+/// run.
+struct DayShift {
+    /// The standard deviation in dB; 0 for no change.
+    let deviation: Double
+
+    /// The change of a beacon's level at a place from day to day, in dB.
+    static let usual = 3.5
+
+    func shifted(_ vector: SignalVector, _ place: Int?) -> SignalVector {
+        guard deviation > 0, let place else { return vector }
+        return SignalVector(
+            seconds: vector.seconds,
+            sorted: vector.readings.map { .init(beacon: $0.beacon, level: $0.level + shift($0.beacon, place)) })
+    }
+
+    private func shift(_ beacon: Int, _ place: Int) -> Double {
+        var random = SplitMix64(seed: UInt64(beacon) << 32 | UInt64(place))
+        func share() -> Double { Double(random.next() >> 11) / 9_007_199_254_740_992 }
+        return deviation * (-2 * log(1 - share())).squareRoot() * cos(2 * .pi * share())
     }
 }

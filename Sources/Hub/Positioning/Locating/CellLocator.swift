@@ -78,6 +78,19 @@ struct CellLocator: Sendable {
         return Posterior(logLikelihoods, cells: cells.count, temper: temper ?? self.temper, priors: priors)
     }
 
+    /// Whether the region with a probability contains a position.
+    ///
+    /// - Parameter temper: The divisor of the log-likelihoods; `nil` for the map's.
+    func region(
+        _ probability: Double, _ logLikelihoods: [Double], temper: Double? = nil, contains position: FloorPosition,
+        floor: String?
+    ) -> Bool {
+        let posterior = posterior(logLikelihoods, temper: temper)
+        guard let estimate = posterior.position(cells), floor == nil || floor == estimate.floor else { return false }
+        return posterior.region(probability, cells, around: estimate.position, floor: estimate.floor)
+            .contains(position)
+    }
+
     /// The answer for the window's vectors.
     func answer(heard: Int, used: Int, placeCount: Int, wantsScores: Bool) -> LocatorAnswer {
         let found = filter == nil || wantsScores ? logLikelihoods : []
@@ -87,7 +100,7 @@ struct CellLocator: Sendable {
         var byPlace = [Double](repeating: 0, count: placeCount)
         for (cell, weight) in posterior.probabilities.enumerated() { byPlace[placeOfCell[cell]] += weight }
         let order = byPlace.indices.sorted { (byPlace[$0], $1) > (byPlace[$1], $0) }
-        let region = posterior.region(0.95, cells, around: estimate.position)
+        let region = posterior.region(0.95, cells, around: estimate.position, floor: estimate.floor)
         let site = cells.reduce(0) { $0 + $1.area }
         var answer = LocatorAnswer(used < 3 || region.area > site / 4 ? .poor : .fix, heard: heard, used: used)
         answer.position = estimate.position

@@ -1,13 +1,22 @@
 public import Airtime
 
-/// The smallest set of cells that contains the receiver with a given probability.
+/// The area that contains the receiver with a given probability: the convex hull of the likeliest cells of one floor.
 public struct Region: Hashable, Sendable {
-    /// The area in m².
+    /// The area of ``polygon`` in m².
     public let area: Double
     /// The radius in metres of the circle around the position that has the same probability.
     public let radius: Double
     /// The corners of the convex hull of the cells, counterclockwise.
     public let polygon: [FloorPosition]
+
+    /// Whether a position is inside, or at most a millimetre outside.
+    func contains(_ position: FloorPosition) -> Bool {
+        guard polygon.count > 2 else { return false }
+        return zip(polygon, polygon.dropFirst() + polygon.prefix(1)).allSatisfy { from, to in
+            let cross = (to.x - from.x) * (position.y - from.y) - (to.y - from.y) * (position.x - from.x)
+            return cross >= -0.001 * from.distance(to: to)
+        }
+    }
 }
 
 /// The probability of each of some cells.
@@ -47,19 +56,6 @@ struct Posterior: Sendable {
         offsetWeights = []
     }
 
-    /// The probability of all cells that are likelier than one cell: the level of the smallest region that includes it.
-    func mass(above cell: Int) -> Double {
-        let least = probabilities[cell]
-        return probabilities.reduce(0) { $1 > least ? $0 + $1 : $0 }
-    }
-
-    /// The likeliest cells that together have a probability, likeliest first.
-    func cells(holding probability: Double) -> [Int] {
-        let order = probabilities.indices.filter { probabilities[$0] > 0 }
-            .sorted { (probabilities[$0], $1) > (probabilities[$1], $0) }
-        return prefix(of: order, holding: probability)
-    }
-
     /// The first of some cells that together have a probability.
     private func prefix(of order: [Int], holding probability: Double) -> [Int] {
         var sum = 0.0
@@ -86,11 +82,14 @@ struct Posterior: Sendable {
         return (FloorPosition(x: sum.x / sum.weight, y: sum.y / sum.weight), floor)
     }
 
-    /// The region with a probability.
+    /// The region with a probability on one floor.
     ///
     /// - Parameter position: The middle of the region's circle.
-    func region(_ probability: Double, _ cells: [Cell], around position: FloorPosition) -> Region {
-        let chosen = self.cells(holding: probability)
+    func region(_ probability: Double, _ cells: [Cell], around position: FloorPosition, floor: String?) -> Region {
+        let likely = probabilities.indices.filter { probabilities[$0] > 1e-9 && cells[$0].floor == floor }
+        let wanted = probability * likely.reduce(0) { $0 + probabilities[$1] }
+        let byProbability = likely.sorted { (probabilities[$0], $1) > (probabilities[$1], $0) }
+        let chosen = prefix(of: byProbability, holding: wanted)
         let corners = chosen.flatMap { cell in
             let half = cells[cell].area.squareRoot() / 2
             let middle = cells[cell].position
@@ -98,13 +97,17 @@ struct Posterior: Sendable {
                 FloorPosition(x: middle.x + x, y: middle.y + y)
             }
         }
-        let distances = cells.map { $0.position.distance(to: position) }
-        let byDistance = probabilities.indices.filter { probabilities[$0] > 1e-9 }
-            .sorted { distances[$0] < distances[$1] }
-        let circle = prefix(of: byDistance, holding: probability).last.map { distances[$0] } ?? 0
+        let distances = Dictionary(uniqueKeysWithValues: likely.map { ($0, cells[$0].position.distance(to: position)) })
+        let byDistance = likely.sorted { distances[$0, default: 0] < distances[$1, default: 0] }
+        let circle = prefix(of: byDistance, holding: wanted).last.flatMap { distances[$0] } ?? 0
         let smallest = chosen.first.map { (cells[$0].area / .pi).squareRoot() } ?? 0
-        return Region(
-            area: chosen.reduce(0) { $0 + cells[$1].area }, radius: max(circle, smallest), polygon: Self.hull(corners))
+        let polygon = Self.hull(corners)
+        return Region(area: Self.area(of: polygon), radius: max(circle, smallest), polygon: polygon)
+    }
+
+    /// The area of a polygon whose corners are counterclockwise.
+    private static func area(of corners: [FloorPosition]) -> Double {
+        zip(corners, corners.dropFirst() + corners.prefix(1)).reduce(0) { $0 + $1.0.x * $1.1.y - $1.1.x * $1.0.y } / 2
     }
 
     /// The convex hull of some points, counterclockwise (Andrew's monotone chain).

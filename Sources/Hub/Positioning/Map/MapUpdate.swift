@@ -32,8 +32,11 @@ public struct MapUpdate: Sendable {
     /// The stays of the new map.
     public private(set) var survey = Survey()
 
-    /// A beacon moved if its levels differ by more than this, in dB, and most others by less than half of it.
-    public static let movedBeacon = 10.0
+    /// A beacon moved if its levels differ by more than this, in dB, and by more than ``unusual`` times as much as those
+    /// of the other beacons.
+    public static let movedBeacon = 5.0
+    /// A difference is unusual if it is larger than the usual one by this factor.
+    static let unusual = 2.5
     /// A place is replaced if its levels differ by more than this in the mean over its beacons, in dB.
     public static let changedPlace = 8.0
     /// A beacon counts at a place if it is received in this share of the seconds.
@@ -102,7 +105,7 @@ public struct MapUpdate: Sendable {
         let usual = Percentiles(Array(means.values)).value(at: 50) ?? 0
         var left: Set<BeaconKey> = []
         for key in map.beacons.map(\.key) {
-            if let mean = means[key], mean > Self.movedBeacon, usual < Self.movedBeacon / 2 {
+            if let mean = means[key], mean > max(Self.movedBeacon, Self.unusual * usual) {
                 left.insert(key)
                 changes.append(Change(kind: .beaconMoved, subject: key.text, difference: mean))
             } else if lost[key, default: 0] >= 2, differences[key] == nil {

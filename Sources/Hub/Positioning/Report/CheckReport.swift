@@ -8,6 +8,8 @@ public struct CheckReport: Sendable {
         var stay: Int?
         var isError: Bool
         var message: String
+        /// The number of problems that the row stands for.
+        var count = 1
     }
 
     private var rows: [Row] = []
@@ -26,7 +28,7 @@ public struct CheckReport: Sendable {
                 rows.append(
                     Row(
                         file: finding.stay.map { files.fileOfStay[$0] }, line: stay?.line, stay: stay?.number,
-                        isError: finding.isError, message: finding.message))
+                        isError: finding.isError, message: finding.message, count: finding.count))
             }
         }
         let stays = files.survey.stays.filter { !$0.isDropped }
@@ -47,9 +49,10 @@ public struct CheckReport: Sendable {
             if let stay = row.stay { text += "stay \(stay): " }
             text += row.message + "\n"
         }
-        let errors = rows.count(where: \.isError)
+        func total(_ rows: [Row]) -> Int { rows.reduce(0) { $0 + $1.count } }
+        let errors = total(rows.filter(\.isError))
         return text + "\(summary): \(MapText.count(errors, "error")), "
-            + MapText.count(rows.count - errors, "warning") + "\n"
+            + MapText.count(total(rows) - errors, "warning") + "\n"
     }
 
     /// The problems as one object.

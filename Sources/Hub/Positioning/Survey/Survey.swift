@@ -213,14 +213,24 @@ public struct Survey: Sendable {
         return copy
     }
 
-    /// A copy without one vector, whose stay is divided into two.
-    func without(vector: Int) -> Survey {
+    /// A copy without some vectors, whose stays are divided at them.
+    func without(vectors left: Set<Int>) -> Survey {
+        guard !left.isEmpty else { return self }
         var copy = self
-        guard let index = stays.firstIndex(where: { $0.vectors.contains(vector) }) else { return self }
-        var rest = stays[index]
-        copy.stays[index].vectors = rest.vectors.lowerBound..<vector
-        rest.vectors = vector + 1..<rest.vectors.upperBound
-        copy.stays.insert(rest, at: index + 1)
+        copy.stays = []
+        for stay in stays {
+            var kept = stay
+            kept.vectors = stay.vectors.lowerBound..<stay.vectors.lowerBound
+            for vector in stay.vectors {
+                if left.contains(vector) {
+                    if !kept.vectors.isEmpty { copy.stays.append(kept) }
+                    kept.vectors = vector + 1..<vector + 1
+                } else {
+                    kept.vectors = kept.vectors.lowerBound..<vector + 1
+                }
+            }
+            copy.stays.append(kept)
+        }
         return copy
     }
 }

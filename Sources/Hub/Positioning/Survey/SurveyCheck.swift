@@ -11,6 +11,8 @@ public struct SurveyCheck: Sendable {
         public let stay: Int?
         /// The problem in one sentence.
         public let message: String
+        /// The number of problems: more than 1 for the rest of a long list.
+        public var count = 1
     }
 
     /// The problems of stays in the order of the survey, then all others.
@@ -20,18 +22,26 @@ public struct SurveyCheck: Sendable {
     public static let fewestSeconds = 5
     /// A stay with fewer seconds gets a warning.
     static let fewSeconds = 10
-    /// A stay was probably recorded elsewhere if its levels differ by this from those of its place, in dB.
-    static let strangeLevels = 8.0
-    /// A beacon was moved if its levels change by this between two sessions, in dB.
-    static let movedLevels = 10.0
+    /// A visit was probably recorded elsewhere if its levels differ by this from those of its place, in dB.
+    static let strangeLevels = 5.0
+    /// A stay of a place's only visit was probably recorded elsewhere if its levels differ by this from those of the
+    /// other stays, in dB. Other headings differ more than other days.
+    static let strangeStayLevels = 8.0
+    /// A beacon was moved if its levels change by this between two sessions, in dB, and by more than
+    /// ``unusual`` times as much as those of the other beacons.
+    static let movedLevels = 5.0
+    /// A difference is unusual if it is larger than the usual one by this factor.
+    static let unusual = 2.5
     /// The largest number of places that are compared with each other.
     static let comparedPlaces = 400
+    /// The largest number of problems of one kind that are listed, the worst first.
+    static let listed = 20
 
     /// Checks a survey.
     public init(_ survey: Survey) {
         stays(survey)
         let table = StayLevels(survey)
-        strangers(survey, table)
+        strangers(table)
         guard let map = try? SignalMap(survey, positions: [:], keepsVectors: false) else { return }
         for notice in map.notices where !notice.hasPrefix("stay ") { add(false, nil, notice) }
         places(survey, map)
@@ -70,20 +80,36 @@ public struct SurveyCheck: Sendable {
         }
     }
 
-    /// Compares each stay with the other stays of all places.
-    private mutating func strangers(_ survey: Survey, _ table: StayLevels) {
+    /// Compares each visit with the other visits of all places. At places with one visit, compares its stays.
+    private mutating func strangers(_ table: StayLevels) {
         guard table.placeCount <= Self.comparedPlaces else { return }
-        for stay in table.stays {
-            guard let own = table.difference(stay, from: stay.place), own >= Self.strangeLevels else { continue }
+        let visits = table.visits
+        let visitCounts = Dictionary(grouping: visits, by: \.place).mapValues(\.count)
+        let several = visits.filter { visitCounts[$0.place, default: 0] > 1 }
+        let usual = Percentiles(several.compactMap { table.difference($0, from: $0.place, among: visits) }).value(at: 50)
+        strangers(several, among: visits, table, limit: max(Self.strangeLevels, Self.unusual * (usual ?? 0))) {
+            $0.stays.count == 1
+                ? "its levels differ" : "the levels of this and \($0.stays.count - 1) more stays of the visit differ"
+        }
+        let single = table.stays.filter { visitCounts[$0.place] == 1 }
+        strangers(single, among: table.stays, table, limit: Self.strangeStayLevels) { _ in "its levels differ" }
+    }
+
+    private mutating func strangers(
+        _ entries: [StayLevels.Entry], among others: [StayLevels.Entry], _ table: StayLevels, limit: Double,
+        _ subject: (StayLevels.Entry) -> String
+    ) {
+        for entry in entries {
+            guard let own = table.difference(entry, from: entry.place, among: others), own >= limit else { continue }
             var best: (place: Int, difference: Double)?
-            for place in 0..<table.placeCount where place != stay.place {
-                guard let difference = table.difference(stay, from: place) else { continue }
+            for place in 0..<table.placeCount where place != entry.place {
+                guard let difference = table.difference(entry, from: place, among: others) else { continue }
                 if best.map({ difference < $0.difference }) ?? true { best = (place, difference) }
             }
             guard let best, best.difference <= own / 2 else { continue }
             add(
-                true, stay.index,
-                "its levels differ by \(Self.db(own)) from those of the other stays at \(table.names[stay.place]), and by "
+                true, entry.stays[0],
+                "\(subject(entry)) by \(Self.db(own)) from the others at \(table.names[entry.place]), and by "
                     + "\(Self.db(best.difference)) from those at \(table.names[best.place]): was it taken there?")
         }
     }
@@ -105,27 +131,37 @@ public struct SurveyCheck: Sendable {
                 "\(Self.list(nowhere.map(\.name))): no position, so errors cannot be measured and field leaves them out"
             )
         }
-        for place in map.places.indices {
-            let count = map.beaconsHeard(at: place)
-            guard count < MapAdvice.fewestBeacons else { continue }
-            add(
-                false, nil,
-                "\(map.places[place].name): only \(count) beacon\(count == 1 ? " is" : "s are") received in half of its seconds; "
-                    + "at least four are needed, ten are good"
-            )
-        }
+        let counts = map.places.indices.map { (place: $0, count: map.beaconsHeard(at: $0)) }
+        addWorst(
+            counts.filter { $0.count < MapAdvice.fewestBeacons }.sorted { ($0.count, $0.place) < ($1.count, $1.place) }
+                .map { place, count in
+                    "\(map.places[place].name): only \(count) beacon\(count == 1 ? " is" : "s are") received in half of "
+                        + "its seconds; at least four are needed, ten are good"
+                }, rest: "more places receive fewer than four beacons in half of their seconds")
         guard map.places.count <= Self.comparedPlaces else { return }
         let overlap = PlaceOverlap(map)
+        var pairs: [(share: Double, left: Int, right: Int)] = []
         for left in map.places.indices {
             for right in map.places.indices where right > left && map.places[left].floor == map.places[right].floor {
                 let share = overlap.share(left, right)
-                guard share > PlaceOverlap.limit else { continue }
-                add(
-                    false, nil,
-                    "\(map.places[left].name) and \(map.places[right].name) look alike: their levels overlap by \(Int(share * 100)) % "
-                        + "in a second")
+                if share > PlaceOverlap.limit { pairs.append((share, left, right)) }
             }
         }
+        addWorst(
+            pairs.sorted { ($0.share, $1.left, $1.right) > ($1.share, $0.left, $0.right) }.map { share, left, right in
+                "\(map.places[left].name) and \(map.places[right].name) look alike: their levels overlap by "
+                    + "\(Int(share * 100)) % in a second"
+            }, rest: "more pairs of places look alike")
+    }
+
+    /// Adds warnings of one kind: the first ones, and the number of the others.
+    ///
+    /// - Parameter messages: The worst first.
+    private mutating func addWorst(_ messages: [String], rest: String) {
+        for message in messages.prefix(Self.listed) { add(false, nil, message) }
+        let others = messages.count - Self.listed
+        guard others > 0 else { return }
+        findings.append(Finding(isError: false, stay: nil, message: "\(others) \(rest)", count: others))
     }
 
     private static func list(_ names: [String]) -> String {
@@ -158,10 +194,11 @@ public struct SurveyCheck: Sendable {
         for (beacon, levels) in old.sorted(by: { $0.key < $1.key }) {
             guard let others = new[beacon], let difference = Self.difference(levels, others) else { continue }
             all.append(difference)
-            if difference > Self.movedLevels { moved.append((beacon, difference)) }
+            moved.append((beacon, difference))
         }
-        if let middle = Percentiles(all).value(at: 50), middle < Self.movedLevels / 2 {
-            for (beacon, difference) in moved {
+        if let usual = Percentiles(all).value(at: 50) {
+            let limit = max(Self.movedLevels, Self.unusual * usual)
+            for (beacon, difference) in moved where difference > limit {
                 add(
                     true, nil,
                     "\(survey.beacons[beacon]) differs by \(Self.db(difference)) at the same places between the sessions "
@@ -195,6 +232,7 @@ public struct SurveyCheck: Sendable {
             let count = map.beacons.count { $0.key.identityOfSeveral == identity }
             add(false, nil, "\(identity) is shared by several devices: \(count) are distinguished by address")
         }
+        var rare: [String] = []
         for (number, beacon) in map.beacons.enumerated() {
             let found = map.statistics.indices.compactMap { place in
                 map.statistics[place].first { $0.beacon == number }.map { (place: place, statistics: $0) }
@@ -205,21 +243,22 @@ public struct SurveyCheck: Sendable {
             let levels = found.map(\.statistics.mean)
             let span = (levels.max() ?? 0) - (levels.min() ?? 0)
             if isRare {
-                add(
-                    false, nil,
+                rare.append(
                     "\(beacon.key) is useless: at every place it is received in less than a tenth of the seconds")
             } else if found.count == map.places.count, map.places.count > 2, span < 3 {
                 add(false, nil, "\(beacon.key) is useless: its level is the same at every place")
             }
         }
+        addWorst(rare, rest: "more beacons are received in less than a tenth of the seconds at every place")
     }
 }
 
 /// The mean level of each beacon in each stay.
 private struct StayLevels {
+    /// A stay, or all stays of a visit.
     struct Entry {
-        /// The index of the stay in the survey.
-        let index: Int
+        /// The indices of the stays in the survey.
+        let stays: [Int]
         let place: Int
         let session: String
         /// By beacon: the mean level, and the share of the seconds in which it was received.
@@ -249,23 +288,47 @@ private struct StayLevels {
             if !sessions.contains(session) { sessions.append(session) }
             stays.append(
                 Entry(
-                    index: index, place: place, session: session,
+                    stays: [index], place: place, session: session,
                     levels: sums.mapValues { ($0.sum / $0.count, $0.count / seconds) }))
         }
     }
 
-    /// The mean difference of a stay's levels from those of the other stays at a place, in dB. `nil` if there are none.
-    func difference(_ stay: Entry, from place: Int) -> Double? {
-        let others = stays.filter { $0.place == place && $0.index != stay.index }
+    /// The stays of each visit together: those at one place in one session.
+    var visits: [Entry] {
+        var order: [String] = []
+        var groups: [String: [Entry]] = [:]
+        for stay in stays {
+            let key = "\(stay.place)/\(stay.session)"
+            if groups[key] == nil { order.append(key) }
+            groups[key, default: []].append(stay)
+        }
+        return order.compactMap { groups[$0] }.map { group in
+            var levels: [Int: (mean: Double, share: Double)] = [:]
+            for beacon in Set(group.flatMap { $0.levels.keys }) {
+                let found = group.compactMap { $0.levels[beacon] }
+                let mean = Percentiles(found.map(\.mean)).mean ?? ReceivedLevel.floor
+                levels[beacon] = (mean, found.reduce(0) { $0 + $1.share } / Double(group.count))
+            }
+            return Entry(
+                stays: group.flatMap(\.stays), place: group[0].place, session: group[0].session, levels: levels)
+        }
+    }
+
+    /// The mean difference of the levels of a stay or visit from those of the other ones at a place, in dB. `nil` if
+    /// there are none. The beacon that differs most is left out, because it may have been moved.
+    func difference(_ entry: Entry, from place: Int, among entries: [Entry]) -> Double? {
+        let others = entries.filter { $0.place == place && $0.stays != entry.stays }
         guard !others.isEmpty else { return nil }
         var differences: [Double] = []
-        for (beacon, level) in stay.levels.sorted(by: { $0.key < $1.key }) where level.share >= 0.5 {
+        for (beacon, level) in entry.levels.sorted(by: { $0.key < $1.key }) where level.share >= 0.5 {
             let known = others.compactMap { $0.levels[beacon] }
             // A beacon that is never received there counts with the lowest level.
             let mean = Percentiles(known.map(\.mean)).mean ?? ReceivedLevel.floor
             differences.append(abs(level.mean - mean))
         }
-        return differences.count >= 2 ? Percentiles(differences).mean : nil
+        guard differences.count >= 2 else { return nil }
+        if differences.count >= 4 { differences = differences.sorted().dropLast() }
+        return Percentiles(differences).mean
     }
 
     /// The mean levels in a session, by beacon, then by place.
