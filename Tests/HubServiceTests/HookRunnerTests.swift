@@ -52,4 +52,14 @@ import Testing
         #expect(runner.started == 2)
         #expect(String(decoding: try Files.read(place), as: UTF8.self) == "{\"id\":\"a-7\"}\ndesk/enter//\n")
     }
+
+    @Test("Words can contain texts of the event, which stay one argument")
+    func wordsAreFilled() {
+        let words = HookWords(
+            #"{"event":"enter","zone":"desk","beacon":"key","content":{"title":"Hi; rm -rf ${zone}"},"#
+                + #""attachments":{"owner":"Ana"}}"#)
+        let filled = words.filled(["${title}", "${title}", "${owner} at ${zone}${nothing}!", "${body}", "${", "$5 }"])
+        #expect(filled == ["${title}", "Hi; rm -rf ${zone}", "Ana at desk!", "", "${", "$5 }"])
+        #expect(HookWords("no JSON").filled(["a", "${title}"]) == ["a", ""])
+    }
 }

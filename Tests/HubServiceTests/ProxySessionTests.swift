@@ -7,7 +7,7 @@ import Testing
 
     private static func session(active: Bool = false) throws -> ProxySession {
         let identity = ProxyIdentity(name: "Hall Pi", address: try #require(address), version: "0.2.0")
-        return ProxySession(identity, isActive: active, scanner: .running)
+        return ProxySession(identity, isConfiguredActive: active, isActive: active, scanner: .running)
     }
 
     private static func answers(_ session: inout ProxySession, _ types: [UInt64]) -> [UInt64] {
@@ -25,20 +25,36 @@ import Testing
 
     @Test func advertisementsAreWantedFromWhenToWhen() throws {
         var session = try Self.session()
-        #expect(!session.wantsAdvertisements && session.change(.failed) == nil)
+        #expect(!session.wantsAdvertisements && session.change(.failed, isActive: false) == nil)
         #expect(Self.answers(&session, [66]) == [126] && session.wantsAdvertisements)
         // Field 1: failed is 3; after that running is 2.
-        #expect(session.change(.failed) == nil)
-        #expect(session.change(.running)?.payload == [0x08, 2])
-        #expect(session.change(.running) == nil)
+        #expect(session.change(.failed, isActive: false) == nil)
+        #expect(session.change(.running, isActive: false)?.payload == [0x08, 2])
+        #expect(session.change(.running, isActive: false) == nil)
         #expect(Self.answers(&session, [87]).isEmpty && !session.wantsAdvertisements)
-        #expect(session.change(.failed) == nil)
+        #expect(session.change(.failed, isActive: false) == nil)
     }
 
     @Test func anActiveScanIsTold() throws {
         var session = try Self.session(active: true)
         let answer = session.answer(APIMessage(type: 66, payload: []))
         #expect(answer.map(\.payload) == [[0x08, 2, 0x10, 1, 0x18, 1]])
+    }
+
+    @Test func theClientChoosesTheMode() throws {
+        var session = try Self.session()
+        _ = session.answer(APIMessage(type: 66, payload: []))
+        #expect(session.wantsActive == nil)
+        // Field 1 of 127: active is 1. The scan is still passive when the request arrives.
+        #expect(session.answer(APIMessage(type: 127, payload: [0x08, 1])).map(\.payload) == [[0x08, 2]])
+        #expect(session.wantsActive == true)
+        #expect(session.change(.running, isActive: true)?.payload == [0x08, 2, 0x10, 1])
+        _ = session.answer(APIMessage(type: 127, payload: [0x08, 9]))
+        #expect(session.wantsActive == true)
+        // Passive is the default value, which is not sent.
+        _ = session.answer(APIMessage(type: 127, payload: []))
+        #expect(session.wantsActive == false)
+        #expect(session.change(.running, isActive: false)?.payload == [0x08, 2])
     }
 
     /// Field 1 of 93: address 0x001A7DDA7113 as a varint, -59 as zigzag 117, random, three bytes of data.

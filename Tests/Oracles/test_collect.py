@@ -224,20 +224,24 @@ def test_what_cannot_be_has_its_exit_code(tmp_path, words, code, message):
     assert result.code == code and message in result.err, (result.code, result.err)
 
 
-@pytest.mark.parametrize("change, message", [
+@pytest.mark.parametrize("change, message, code", [
     ({"listener": "West"},
-     '5 lines are from receivers that are not in museum, the first is "West": the receivers are west, east'),
-    ({"listener": None}, "5 lines do not name their receiver: use --from NAME=FILE; the receivers are west, east"),
-    ({"event": "enter"}, "no line has a beacon or the state of a receiver; `pharos listen --print --json`"),
+     '5 lines are from receivers that are not in museum, the first is "West": the receivers are west, east', 65),
+    ({"listener": "West"}, 'the receiver "West" is not in museum: did you mean "west"? the receivers are west, east', 65),
+    ({"listener": None}, "5 lines do not name their receiver: use --from NAME=FILE; the receivers are west, east", 65),
+    ({"event": "enter"}, "no line has a beacon or the state of a receiver; `pharos listen --print --json`", 0),
 ])
-def test_lines_that_find_nobody_say_why(tmp_path, change, message):
+def test_lines_that_find_nobody_say_why(tmp_path, change, message, code):
     path = museum(tmp_path)
     lines = [line | change for line in rounds("west", range(5), lambda _: (2, 2))]
-    result = collect(path, f"--from={written(tmp_path, 'lines.jsonl', lines)}")
-    assert message in result.err and result.out.endswith("No beacon was received.\n")
+    state = ("--state-file", tmp_path / "state.json")
+    result = pharos.run("collect", path, f"--from={written(tmp_path, 'lines.jsonl', lines)}", *state)
+    assert message in result.err and result.out.endswith("No beacon was received.\n") and result.code == code
     good = collect(path, f"--from={written(tmp_path, 'good.jsonl', rounds('west', range(5), lambda _: (2, 2)))}")
     assert good.err == ""
-    one = collect(path, f"--from={written(tmp_path, 'one.jsonl', [lines[0] | {'listener': 'West'}])}")
+    west = written(tmp_path, "one.jsonl", [lines[0] | {"listener": "West"}])
+    one = pharos.run("collect", path, f"--from={west}", *state)
+    assert one.code == 65
     assert '1 line is from "West", which is not in museum: the receivers are west, east' in one.err
 
 

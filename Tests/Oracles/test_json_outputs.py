@@ -265,7 +265,7 @@ def found(folder):
     path = recording(folder / "find.btsnoop", [*packets, (20_000_000, report(address(1), ibeacon(1, 1), 127))])
     survey = folder / "survey.jsonl"
     survey.write_text("".join(
-        f'{{"stay":{n},"place":"{place}","position":[{n},0]}}\n{{"t":0,"rssi":{{"ibeacon:{UUID}/1/1":[{level}]}}}}\n'
+        f'{{"stay":{n},"place":"{place}","position":[{n},0]}}\n{{"t":0,"rssi":{{"ibeacon:{UUID}-1-1":[{level}]}}}}\n'
         for n, (place, level) in enumerate([("A", -70), ("B", -50)])))
     output("map", "fit", survey, "--algorithm", "nn", "--output", folder / "map.json")
     return [output("find", f"ibeacon:{UUID}-1-1", "--replay", path, "--json"),

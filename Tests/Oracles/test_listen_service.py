@@ -145,8 +145,8 @@ def test_history_is_by_time_and_safe_in_a_spreadsheet(service):
 
     assert [count("--to", at[:10]), count("--from", at[:10]), count("--from", at[:19] + "Z")] == [1, 1, 1]
     assert [count("--to", "2020-01-01"), count("--from", "2999-01-01T00:00:00Z")] == [0, 0]
-    table = pharos.checked("history", "near", "--history", store).out
-    assert table.split("\n")[1].split()[:4] == [at, "enter", "near", "desk-peter"]
+    table = pharos.checked("history", "near", "--history", store, "--utc").out
+    assert table.split("\n")[1].split()[:5] == [at[:10], at[11:19] + "Z", "enter", "near", "desk-peter"]
     lines = pharos.checked("history", "near", "--history", store, "--csv").out.split("\r\n")
     assert lines[0].startswith("at,event,zone,beacon,receiver,") and lines[1].startswith(f'"{at}","enter","near",')
     wrong = pharos.run("history", "naer", "--history", store)

@@ -194,7 +194,7 @@ def tape(tmp_path_factory):
             heard = {}
             for beacon, mean in enumerate(means):
                 rssi = round(chance.gauss(mean, 2))
-                heard[f"ibeacon:{UUID}/1/{beacon}"] = [rssi]
+                heard[f"ibeacon:{UUID}-1-{beacon}"] = [rssi]
                 packets.append((at * 1_000_000 + beacon * 100_000 + 1,
                                 report(address(beacon + 1), ibeacon(1, beacon), rssi)))
             lines.append(json.dumps({"t": second, "rssi": heard}))
@@ -338,7 +338,7 @@ def test_the_baselines_stand_in_the_table_of_all(tape, tmp_path):
     folder = tape[0]
     (tmp_path / "site.json").write_text(json.dumps({
         "version": 1, "name": "hall", "target": {"detectWithinS": 5, "probability": 0.9},
-        "beacons": [{"name": f"ibeacon:{UUID}/1/{n}", "position": [3 * n, 0]} for n in range(3)]}))
+        "beacons": [{"name": f"ibeacon:{UUID}-1-{n}", "position": [3 * n, 0]} for n in range(3)]}))
     pharos.checked("map", "fit", folder / "survey.jsonl", "--algorithm", "nn", "--output", tmp_path / "map.json",
                    "--beacon-positions", tmp_path / "site.json")
     test = ("--test", folder / "survey.jsonl", "--all-algorithms")
@@ -369,7 +369,7 @@ def found(folder, beacon, *options, code=0):
 
 
 def test_find_leads_over_the_map(tape):
-    lines = found(tape[0], f"ibeacon:{UUID}/1/2", "--json").lines()
+    lines = found(tape[0], f"ibeacon:{UUID}-1-2", "--json").lines()
     here = {line["map"]["place"]: line["map"] for line in lines}
     assert lines[0]["advice"] == "wait" and lines[-1]["advice"] == "arrived"
     assert here["A"]["state"] in ("fix", "poor") and here["A"]["reason"] is None and here["A"]["otherFloor"] is False
@@ -385,7 +385,7 @@ def test_an_identity_leads_to_what_the_map_calls_by_its_name(tape, tmp_path):
     (tmp_path / "hall.json").write_text(json.dumps({"version": 1, "name": "hall", "known": [
         {"name": "third", "ibeacon": {"uuid": UUID, "major": 1, "minor": 2}}]}))
     made = (folder / "map.json").read_text()
-    (tmp_path / "map.json").write_text(made.replace(f"ibeacon:{UUID}/1/2", "third"))
+    (tmp_path / "map.json").write_text(made.replace(f"ibeacon:{UUID}-1-2", "third"))
     (tmp_path / "walk.btsnoop").write_bytes((folder / "walk.btsnoop").read_bytes())
     for name in ("third", f"ibeacon:{UUID}-1-2"):
         lines = found(tmp_path, name, "--known", tmp_path / "hall.json", "--json").lines()
@@ -411,14 +411,14 @@ def test_find_says_that_it_is_on_another_floor(tape, tmp_path):
         place["floor"] = "upper" if place["name"] == "C" else "ground"
     (tmp_path / "map.json").write_text(json.dumps(made))
     (tmp_path / "walk.btsnoop").write_bytes((folder / "walk.btsnoop").read_bytes())
-    lines = found(tmp_path, f"ibeacon:{UUID}/1/2", "--json").lines()
+    lines = found(tmp_path, f"ibeacon:{UUID}-1-2", "--json").lines()
     first = next(line["map"] for line in lines if line["map"]["place"] == "A")
     assert first["otherFloor"] is True and first["distanceM"] is None and first["target"]["floor"] == "upper"
-    assert "it is on another floor: upper" in found(tmp_path, f"ibeacon:{UUID}/1/2").out
+    assert "it is on another floor: upper" in found(tmp_path, f"ibeacon:{UUID}-1-2").out
 
 
 def test_find_on_no_map_is_a_sentence(tape):
-    folder, beacon = tape[0], f"ibeacon:{UUID}/1/2"
+    folder, beacon = tape[0], f"ibeacon:{UUID}-1-2"
     for options, code, said in [(["--map", "nowhere"], 66, "no such file"), (["--map", "survey.jsonl"], 65, "a survey"),
                                 (["--map", "map.json", "--turn"], 64, "not both"), (["--map"], 64, "--map")]:
         result = pharos.run("find", beacon, "--replay", "walk.btsnoop", *options, cwd=folder)

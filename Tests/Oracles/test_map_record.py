@@ -19,7 +19,7 @@ import pytest
 from test_scan import address, ibeacon, recording, report
 
 UUID = "fb0b57a2-8228-44cd-913a-94a122ba1206"
-KEYS = [f"ibeacon:{UUID}/1/{beacon}" for beacon in range(4)]
+KEYS = [f"ibeacon:{UUID}-1-{beacon}" for beacon in range(4)]
 
 
 @pytest.fixture

@@ -133,7 +133,7 @@ def test_a_survey_and_a_recording_with_zeros_have_them_where_that_is_said(tmp_pa
     recording(tmp_path / "tape.btsnoop", packets)
     scan = pharos.checked("scan", "--replay", tmp_path / "tape.btsnoop", "--json").out
     (tmp_path / "scan.jsonl").write_text(scan)
-    key = f"ibeacon:{UUID}/1/1"
+    key = f"ibeacon:{UUID}-1-1"
     for tape in "tape.btsnoop", "scan.jsonl":
         for flags in (), ("--accept-zero",):
             survey = f"{tape}{len(flags)}.jsonl"

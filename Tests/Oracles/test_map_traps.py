@@ -128,8 +128,8 @@ def test_where_all_places_are_alike_an_answer_is_poor(tmp_path, algorithm):
 
 @pytest.mark.parametrize("algorithm", ["gauss", "field", "bhattacharyya", "nn"])
 def test_one_level_that_was_never_seen_kills_no_place(folder, algorithm):
-    run = [{f"ibeacon:{UUID}/1/{beacon}": [level] for beacon, level in enumerate(LEVELS["A"])} for _ in range(5)]
-    run.append({**run[0], f"ibeacon:{UUID}/1/2": [-71]})
+    run = [{f"ibeacon:{UUID}-1-{beacon}": [level] for beacon, level in enumerate(LEVELS["A"])} for _ in range(5)]
+    run.append({**run[0], f"ibeacon:{UUID}-1-2": [-71]})
     text = "".join(json.dumps({"t": at, "rssi": heard}) + "\n" for at, heard in enumerate(run))
     lines = pharos.checked("locate", folder / "map.json", "--from", "-", "--algorithm", algorithm, "--json",
                            stdin=text).lines()
@@ -190,7 +190,7 @@ def test_devices_of_one_identity_are_surveyed_apart(folder, tmp_path):
     assert "is sent by several devices at once" in result.err
     seconds = [json.loads(line)["rssi"] for line in (tmp_path / "s.jsonl").read_text().splitlines() if '"t"' in line]
     assert {key for key in seconds[-1] if "@" in key} == {
-        f"ibeacon:{UUID}/1/0@{address(number)}" for number in (1, 9)}
+        f"ibeacon:{UUID}-1-0@{address(number)}" for number in (1, 9)}
     check = pharos.run("map", "check", tmp_path / "s.jsonl", "--json").lines()[0]
     assert any("is shared by several devices: 2 are distinguished" in each["message"] for each in check["problems"])
 
@@ -265,7 +265,7 @@ def test_numbers_that_flatter_say_so(tmp_path):
 
 def test_a_wrong_floor_costs_the_penalty_that_was_asked_for(folder, tmp_path):
     walk = [{"survey": 1}, {"stay": 1, "position": [0, 0], "floor": "cellar"}]
-    walk += [{"t": second, "rssi": {f"ibeacon:{UUID}/1/{n}": [level] for n, level in enumerate(LEVELS["A"])}}
+    walk += [{"t": second, "rssi": {f"ibeacon:{UUID}-1-{n}": [level] for n, level in enumerate(LEVELS["A"])}}
              for second in range(4)]
     (tmp_path / "w.jsonl").write_text("".join(json.dumps(line) + "\n" for line in walk))
     means = [pharos.checked("map", "evaluate", folder / "map.json", "--test", tmp_path / "w.jsonl", "--json",

@@ -9,7 +9,8 @@ from collections import Counter
 import pharos
 import pytest
 from aioesphomeapi import (
-    APIClient, EncryptionPlaintextAPIError, InvalidEncryptionKeyAPIError, RequiresEncryptionAPIError)
+    APIClient, BluetoothScannerMode, EncryptionPlaintextAPIError, InvalidEncryptionKeyAPIError,
+    RequiresEncryptionAPIError)
 from aioesphomeapi.api_pb2 import SubscribeBluetoothLEAdvertisementsRequest
 
 UUID = "fb0b57a2-8228-44cd-913a-94a122ba1206"
@@ -186,3 +187,31 @@ def test_its_end_is_told_to_clients(proxy):
 def test_wrong_arguments_are_refused(arguments, code):
     result = pharos.run("proxy", *arguments)
     assert result.code == code and result.err.startswith("pharos: "), json.dumps(result.err)
+
+
+async def modes(port):
+    """The modes of the scanner while a client asks for active and then for passive, and after a second of each."""
+    client = APIClient("127.0.0.1", port, None)
+    await client.connect(login=True)
+    states, count = [], [0]
+    client.subscribe_bluetooth_scanner_state(lambda state: states.append(state.mode.name))
+    client.subscribe_bluetooth_le_raw_advertisements(
+        lambda message: count.__setitem__(0, count[0] + len(message.advertisements)))
+    received = []
+    for mode in (BluetoothScannerMode.ACTIVE, BluetoothScannerMode.PASSIVE):
+        client.bluetooth_scanner_set_mode(mode)
+        end = time.monotonic() + 60
+        while states[-1:] != [mode.name] and time.monotonic() < end:
+            await asyncio.sleep(0.05)
+        before = count[0]
+        while count[0] == before and time.monotonic() < end:
+            await asyncio.sleep(0.05)
+        received.append(count[0] > before)
+    await client.disconnect()
+    return states, received
+
+
+def test_the_client_chooses_the_mode(proxy):
+    states, received = asyncio.run(modes(proxy.port))
+    assert "ACTIVE" in states and states[-1] == "PASSIVE"
+    assert received == [True, True]

@@ -26,12 +26,37 @@ import Testing
     }
 
     @Test(arguments: [
-        (Evaluation.LeftOut.visit, 54), (.place, 27), (.session, 2), (.heading, 4), (.fingerprint, 2160),
+        (Evaluation.LeftOut.visit, 54), (.stay, 216), (.half, 432), (.place, 27), (.session, 2), (.heading, 4),
+        (.fingerprint, 2160),
     ])
     func partsAreWhatTheyAreCalled(leaving: Evaluation.LeftOut, count: Int) {
         var survey = SimulatedBuilding(seed: 1).survey
         survey.append(SimulatedBuilding(seed: 1).survey.renamed(session: "second"))
         #expect(Evaluator(survey).parts(leaving).count == count)
+    }
+
+    @Test func withOneVisitPerPlaceStaysAreLeftOut() throws {
+        let once = SimulatedBuilding(seed: 1).survey
+        var twice = once
+        twice.append(once.renamed(session: "second"))
+        #expect(Evaluation.LeftOut.suited(to: once) == .stay && Evaluation.LeftOut.suited(to: twice) == .visit)
+        #expect(Evaluation.LeftOut.suited(to: once.filtered { $0.heading == 0 }) == .half)
+        // The places stay on the map, so that an answer can be exact.
+        let choice = try AlgorithmChoice(once.shortened(toPlaces: 6), candidates: [.nn, .gauss])
+        let evaluation = try #require(choice.map.evaluation)
+        #expect(evaluation.leaving == .stay && evaluation.exact > 0.3)
+    }
+
+    @Test func aRegionOfASurveyOfOneDayHoldsOnAnotherDay() throws {
+        var hits: [Bool] = []
+        for seed in UInt64(1)...4 {
+            var building = SimulatedBuilding(seed: seed)
+            let choice = try AlgorithmChoice(building.survey, candidates: [.gauss])
+            let found = try Evaluator.instants(choice.map, test: building.test(places: 8))
+            hits += found.compactMap(\.isInRegion95)
+        }
+        let coverage = Double(hits.count { $0 }) / Double(hits.count)
+        #expect((0.9...0.995).contains(coverage), "\(coverage)")
     }
 
     @Test func singleVectorsFlatterAndThatIsSaid() throws {
@@ -119,8 +144,8 @@ import Testing
             }
             // Without what only the fit of a temper wants.
             let plain = try evaluator.results([ways[2]], leaving: .visit, forTemper: false)[0].get()
-            #expect(plain.map(\.mass) == (try together[2].get()).map(\.mass))
-            #expect(plain.allSatisfy(\.temperedMasses.isEmpty) && Tempering.fit(plain) == nil)
+            #expect(plain.map(\.vector) == (try together[2].get()).map(\.vector))
+            #expect(plain.allSatisfy(\.temperedHits.isEmpty) && Tempering.fit(plain) == nil)
         }
     }
 

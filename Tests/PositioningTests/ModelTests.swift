@@ -98,10 +98,20 @@ import Testing
     @Test func regionIsTheSmallestThatHoldsEnough() {
         let posterior = Posterior([0.5, 0.3, 0.15, 0.05])
         let cells = (0..<4).map { Cell(position: FloorPosition(x: Double($0), y: 0), area: 1) }
-        #expect(posterior.cells(holding: 0.8) == [0, 1])
-        #expect(posterior.mass(above: 2) == 0.8 && posterior.mass(above: 0) == 0)
-        let region = posterior.region(0.8, cells, around: cells[0].position)
+        let region = posterior.region(0.8, cells, around: cells[0].position, floor: nil)
         #expect(region.area == 2 && region.polygon.count == 4 && region.radius == 1)
+        #expect(region.contains(FloorPosition(x: 1.4, y: 0.4)) && !region.contains(FloorPosition(x: 1.6, y: 0)))
+    }
+
+    /// The area is that of the polygon, also if the likeliest cells are not next to each other, and cells of other
+    /// floors do not belong to it.
+    @Test func aRegionIsOnePolygonOfOneFloor() {
+        let posterior = Posterior([0.4, 0.05, 0.4, 0.15])
+        let cells = (0..<4).map {
+            Cell(position: FloorPosition(x: Double($0), y: 0), floor: $0 < 3 ? "ground" : "first", area: 1)
+        }
+        let region = posterior.region(0.9, cells, around: cells[1].position, floor: "ground")
+        #expect(region.area == 3 && region.contains(cells[1].position) && !region.contains(cells[3].position))
     }
 
     // MARK: Field

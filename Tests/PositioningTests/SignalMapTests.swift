@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test func identitiesHaveOneForm() throws {
-        let text = "ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206/1/2"
+        let text = "ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-2"
         #expect(BeaconKey("ibeacon:FB0B57A2-8228-44CD-913A-94A122BA1206-1-2")?.text == text)
         #expect(BeaconKey(text)?.text == text)
         #expect(BeaconKey(text + "@C1:02:03:04:05:06")?.text == text + "@C1:02:03:04:05:06")

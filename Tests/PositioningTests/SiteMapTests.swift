@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test func beaconsOfAFleetHaveTheirKeys() throws {
-        let key = try #require(BeaconKey("ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206/1/2"))
+        let key = try #require(BeaconKey("ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-2"))
         let map = try SignalMap(site: Self.site(), keys: ["b3": key], floor: "ground")
         let number = try #require(map.number(of: key))
         #expect(map.places[number].name == "b3" && map.places[number].floor == "ground")

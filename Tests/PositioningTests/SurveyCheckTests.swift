@@ -96,10 +96,31 @@ import Testing
         let uuid = "fb0b57a2-8228-44cd-913a-94a122ba1206"
         let text = Self.lines().replacing(
             "\"b0\":",
-            with: "\"same\":[-60],\"ibeacon:\(uuid)/1/2@C0:00:00:00:00:01\":[-70],"
-                + "\"ibeacon:\(uuid)/1/2@C0:00:00:00:00:02\":[-80],\"b0\":")
+            with: "\"same\":[-60],\"ibeacon:\(uuid)-1-2@C0:00:00:00:00:01\":[-70],"
+                + "\"ibeacon:\(uuid)-1-2@C0:00:00:00:00:02\":[-80],\"b0\":")
         let messages = Self.check(text).findings.map(\.message)
         #expect(messages.contains { $0.hasPrefix("same is useless") })
         #expect(messages.contains { $0.contains("is shared by several devices: 2 are distinguished") })
+    }
+
+    /// The stay with the other heading is at the wrong place, too.
+    @Test func aWrongVisitIsFoundAlthoughItsHeadingsAgree() {
+        let check = Self.check(Self.lines { stay, place, _ in (stay - 1) / 2 == 7 ? 5 : place })
+        let errors = check.findings.filter(\.isError)
+        #expect(errors.count <= 2 && errors.contains { $0.message.contains("was it taken there?") }, "\(errors)")
+    }
+
+    @Test func longListsAreBoundedAndCounted() {
+        var survey = Survey()
+        guard let beacon = BeaconKey("b1").flatMap({ survey.number(of: $0) }) else { return }
+        for place in 0..<30 {
+            survey.begin(Survey.Stay(number: place + 1, place: "P\(place)", position: .init(x: Double(place), y: 0)))
+            for second in 0..<12 {
+                survey.append(SignalVector(seconds: Double(second), readings: [.init(beacon: beacon, level: -60)]))
+            }
+        }
+        let findings = SurveyCheck(survey).findings
+        #expect(findings.count < 60 && findings.reduce(0) { $0 + $1.count } > 400)
+        #expect(findings.contains { $0.message == "415 more pairs of places look alike" }, "\(findings.last?.message ?? "")")
     }
 }

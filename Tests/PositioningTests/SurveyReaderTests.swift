@@ -6,7 +6,7 @@ import Testing
 @testable import Positioning
 
 @Suite struct SurveyReaderTests {
-    static let key = "ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206/1/2"
+    static let key = "ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-2"
     static let whole = """
         {"survey":1,"site":"museum","receiver":{"name":"pi-7","adapter":"hci0"},"started":"2026-05-01T09:00:00Z"}
         {"stay":1,"place":"A3","position":[4.0,6.0],"floor":"ground","heading":90,"session":"may"}

@@ -123,7 +123,7 @@ final class HookRunner {
         environment.append("PHAROS_BEACON=\(job.beacon ?? "")")
         do throws(SystemError) {
             let process = try ChildProcess(
-                job.rule.run, octets: Array((job.json + "\n").utf8), environment: environment, isGroup: true)
+                HookWords(job.json).filled(job.rule.run), octets: Array((job.json + "\n").utf8), environment: environment, isGroup: true)
             started += 1
             running.append(Running(job: job, process: process, deadline: now + Self.timeLimit))
         } catch {
@@ -178,5 +178,38 @@ final class HookRunner {
         for each in running { each.process.end() }
         running.removeAll()
         queue.removeAll()
+    }
+}
+
+/// The texts of an event that the words of a hook can name: `${title}` and `${body}` of the zone's text, `${zone}`,
+/// `${beacon}`, `${event}`, and the beacon's attachments by their keys.
+struct HookWords {
+    private let event: JSONNode?
+
+    /// - Parameter json: The event.
+    init(_ json: String) { event = JSONDocument.parse(Array(json.utf8)).root }
+
+    /// The words with the texts filled in. Names without a text become empty. The program's name stays as it is.
+    func filled(_ words: [String]) -> [String] { words.prefix(1) + words.dropFirst().map(filled) }
+
+    private func filled(_ word: String) -> String {
+        var result = ""
+        var rest = word[...]
+        while let start = rest.firstRange(of: "${"), let end = rest[start.upperBound...].firstIndex(of: "}") {
+            result += rest[..<start.lowerBound] + text(String(rest[start.upperBound..<end]))
+            rest = rest[rest.index(after: end)...]
+        }
+        // An argument cannot contain a zero byte.
+        return (result + rest).filter { $0 != "\0" }
+    }
+
+    private func text(_ name: String) -> String {
+        let node =
+            switch name {
+            case "title", "body": event?["content"]?[name]
+            case "zone", "beacon", "event": event?[name]
+            default: event?["attachments"]?[name]
+            }
+        return node?.string ?? ""
     }
 }

@@ -129,7 +129,7 @@ struct PositioningTimes {
             for second in 0..<(lines - 1 - stays) / stays {
                 let levels = (0..<6).map { beacon in
                     let level = -50 - Int(random.next(upTo: 40))
-                    return "\"ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206/\((x / 20) + 1)/\(y / 12 * 6 + beacon)\":"
+                    return "\"ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-\((x / 20) + 1)-\(y / 12 * 6 + beacon)\":"
                         + "[\(level),\(level - Int(random.next(upTo: 6)))]"
                 }
                 text += "{\"t\":\(second),\"rssi\":{" + levels.joined(separator: ",") + "}}\n"

@@ -17,6 +17,9 @@ public final class ProxyServer: SightingConsumer, Sendable {
         var full: [RawAdvertisementBatch] = []
         var scanner = ProxyScannerState.starting
         var isOver = false
+        /// Whether the scan requests scan responses, and whether it should.
+        var isActive: Bool
+        var wantsActive: Bool
         /// The number of advertisements that arrived faster than the thread could read them.
         var lost = 0
     }
@@ -37,7 +40,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
     /// The address at which clients connect, such as `tcp:127.0.0.1:6053`.
     public let address: String
 
-    private let shared = Mutex(Shared())
+    private let shared: Mutex<Shared>
     private let running = Monitor(false)
     private let socket: Descriptor
     private let identity: ProxyIdentity
@@ -59,6 +62,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
         self.identity = identity
         self.key = key
         self.isActive = isActive
+        shared = Mutex(Shared(isActive: isActive, wantsActive: isActive))
         self.log = log
     }
 
@@ -77,10 +81,23 @@ public final class ProxyServer: SightingConsumer, Sendable {
         }
     }
 
-    /// Serves clients with the advertisements of `source` until it ends.
-    public func run(_ source: SightingSource) throws(ListenerServiceError) {
+    /// Serves clients with the advertisements of a source until it ends. If a client asks for another mode, another
+    /// source follows.
+    ///
+    /// - Parameter source: Makes a source. True if it should request scan responses; and true if it follows another one.
+    public func run(
+        _ source: (_ isActive: Bool, _ isNext: Bool) throws(ListenerServiceError) -> SightingSource
+    ) throws(ListenerServiceError) {
         try start()
-        try source.run(self)
+        var isNext = false
+        repeat {
+            let wantsActive = shared.withLock { shared in
+                shared.isActive = shared.wantsActive
+                return shared.isActive
+            }
+            try source(wantsActive, isNext).run(self)
+            isNext = true
+        } while shared.withLock { !$0.isOver }
     }
 
     /// Starts the thread.
@@ -97,6 +114,9 @@ public final class ProxyServer: SightingConsumer, Sendable {
     }
 
     // MARK: Calls from the source
+
+    /// True if the scan must be started again in another mode.
+    public var isSatisfied: Bool { shared.withLock { $0.isActive != $0.wantsActive } }
 
     public func advance(to now: HeardInstant) {}
 
@@ -130,9 +150,14 @@ public final class ProxyServer: SightingConsumer, Sendable {
 
     public func say(_ sentence: String, isWarning: Bool) { log(sentence) }
 
-    /// Ends the thread once it has disconnected the clients, within a second.
+    /// Ends the thread once it has disconnected the clients, within a second. Does nothing if a source in another mode
+    /// follows.
     public func finish(at now: HeardInstant) {
-        shared.withLock { $0.isOver = true }
+        let isOver = shared.withLock { shared in
+            shared.isOver = shared.isActive == shared.wantsActive
+            return shared.isOver
+        }
+        guard isOver else { return }
         _ = running.wait(milliseconds: 1000) { $0 ? nil : true }
     }
 
@@ -147,14 +172,14 @@ public final class ProxyServer: SightingConsumer, Sendable {
             let open = isOpen ? [Poller.Interest(socket, .read)] : []
             let interests = clients.map { Poller.Interest($0.socket, $0.isWaiting ? .readAndWrite : .read) }
             let ready = (try? Poller.wait(open + interests, milliseconds: Self.batchMilliseconds)) ?? []
-            let (batches, scanner, isOver) = take()
+            let (batches, scanner, isOver, isActive) = take()
             for (client, isReady) in zip(clients, ready.dropFirst(open.count)) where isReady { client.read() }
-            if isOpen, ready.first == true, !accept(&clients, scanner) {
+            if isOpen, ready.first == true, !accept(&clients, scanner, isActive: isActive) {
                 nextAccept = MonotonicClock.nanoseconds() + Self.acceptPause
             }
             let messages = batches.map { (message: $0.message, count: $0.count) }
             for client in clients {
-                client.change(scanner)
+                client.change(scanner, isActive: isActive)
                 for each in messages { client.send(each.message, advertisements: each.count) }
                 client.flush(isLast: isOver)
             }
@@ -163,19 +188,23 @@ public final class ProxyServer: SightingConsumer, Sendable {
             }
             clients.removeAll(where: \.isOver)
             if isOver { return }
+            request(clients.compactMap(\.wantsActive))
         }
     }
 
     /// Accepts the next connection.
     ///
     /// - Returns: false if that is not possible now, because the process has too many open files.
-    private func accept(_ clients: inout [ProxyClient], _ scanner: ProxyScannerState) -> Bool {
+    private func accept(
+        _ clients: inout [ProxyClient], _ scanner: ProxyScannerState, isActive: Bool
+    ) -> Bool {
         do throws(SystemError) {
             let connection = try StreamSocket.accept(socket)
             if clients.count(where: { !$0.isKnown }) >= Self.strangerLimit {
                 clients.first { !$0.isKnown }?.end("too many connections have sent no message")
             }
-            let session = ProxySession(identity, isActive: isActive, scanner: scanner)
+            let session = ProxySession(
+                identity, isConfiguredActive: self.isActive, isActive: isActive, scanner: scanner)
             clients.append(ProxyClient(connection, APIChannel(identity, key: key), session))
             log("a client has connected: \(clients.count { !$0.isOver }) now")
             return true
@@ -188,7 +217,18 @@ public final class ProxyServer: SightingConsumer, Sendable {
         }
     }
 
-    private func take() -> ([RawAdvertisementBatch], ProxyScannerState, isOver: Bool) {
+    /// Requests the mode that clients want: active if any of them asks for it, or else passive if any of them asks for
+    /// that, or else the configured one.
+    private func request(_ modes: [Bool]) {
+        let wantsActive = modes.contains(true) || modes.isEmpty && isActive
+        let hasChanged = shared.withLock { shared in
+            defer { shared.wantsActive = wantsActive }
+            return shared.wantsActive != wantsActive
+        }
+        if hasChanged { log("the scan is \(wantsActive ? "active" : "passive") from now on, as the clients want it") }
+    }
+
+    private func take() -> ([RawAdvertisementBatch], ProxyScannerState, isOver: Bool, isActive: Bool) {
         shared.withLock { shared in
             var batches = shared.full
             if shared.batch.count > 0 { batches.append(shared.batch) }
@@ -196,7 +236,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
             shared.batch = RawAdvertisementBatch()
             if shared.lost > 0 { log("\(shared.lost) advertisements came too fast and were dropped for all clients") }
             shared.lost = 0
-            return (batches, shared.scanner, shared.isOver)
+            return (batches, shared.scanner, shared.isOver, shared.isActive)
         }
     }
 }
@@ -269,8 +309,10 @@ private final class ProxyClient {
         }
     }
 
-    func change(_ state: ProxyScannerState) {
-        if let message = session.change(state) { waiting += channel.frame(message) }
+    var wantsActive: Bool? { session.wantsActive }
+
+    func change(_ state: ProxyScannerState, isActive: Bool) {
+        if let message = session.change(state, isActive: isActive) { waiting += channel.frame(message) }
     }
 
     func send(_ message: APIMessage, advertisements: Int) {

@@ -65,8 +65,13 @@ public struct ProxySession: Sendable {
     static let features: UInt64 = 1 | 32 | 64
 
     private let identity: ProxyIdentity
-    private let isActive: Bool
+    /// True if the configured scan requests scan responses.
+    private let isConfiguredActive: Bool
+    /// True if the scan requests scan responses now.
+    private var isActive: Bool
     private var scanner: ProxyScannerState
+    /// True if the client wants scan responses, false if it wants none; `nil` if it has not asked for a mode.
+    public private(set) var wantsActive: Bool?
     /// True if the client wants advertisements.
     public private(set) var wantsAdvertisements = false
     /// True if one of the two sides has ended the session. The answer to the last message must still be sent.
@@ -75,10 +80,12 @@ public struct ProxySession: Sendable {
     /// The session of a client that has just connected.
     ///
     /// - Parameters:
-    ///   - isActive: True if the scan requests scan responses.
+    ///   - isConfiguredActive: True if the configured scan requests scan responses.
+    ///   - isActive: True if the scan requests them now.
     ///   - scanner: The present state of the scanner.
-    public init(_ identity: ProxyIdentity, isActive: Bool, scanner: ProxyScannerState) {
+    public init(_ identity: ProxyIdentity, isConfiguredActive: Bool, isActive: Bool, scanner: ProxyScannerState) {
         self.identity = identity
+        self.isConfiguredActive = isConfiguredActive
         self.isActive = isActive
         self.scanner = scanner
     }
@@ -115,17 +122,28 @@ public struct ProxySession: Sendable {
             return []
         // The proxy forwards no connections, so zero of zero are free.
         case .subscribeConnectionsFreeRequest: return [APIMessage(.connectionsFreeResponse)]
-        // The mode is set by --active and cannot be changed; the answer states it.
-        case .scannerSetModeRequest: return [scannerState]
+        // The scanner changes its mode soon; ``change(_:isActive:)`` then reports it.
+        case .scannerSetModeRequest:
+            if let mode = Self.mode(message.payload) { wantsActive = mode }
+            return [scannerState]
         default: return []
         }
     }
 
-    /// Updates the state of the scanner. Returns a message if the client wants advertisements.
-    public mutating func change(_ state: ProxyScannerState) -> APIMessage? {
-        guard state != scanner else { return nil }
-        scanner = state
+    /// Updates the state and the mode of the scanner. Returns a message if the client wants advertisements.
+    public mutating func change(_ state: ProxyScannerState, isActive: Bool) -> APIMessage? {
+        guard state != scanner || isActive != self.isActive else { return nil }
+        (scanner, self.isActive) = (state, isActive)
         return wantsAdvertisements ? scannerState : nil
+    }
+
+    /// The mode in a request: true for active, false for passive; `nil` for unknown modes. Passive is the default value,
+    /// so its field is missing.
+    private static func mode(_ payload: [UInt8]) -> Bool? {
+        guard !payload.isEmpty else { return false }
+        var rest = payload[...]
+        guard rest.takeVarint() == 1 << 3, let mode = rest.takeVarint(), mode <= 1 else { return nil }
+        return mode == 1
     }
 
     private var deviceInfo: APIMessage {
@@ -154,7 +172,7 @@ public struct ProxySession: Sendable {
         APIMessage(.scannerStateResponse) {
             $0.add(1, scanner.rawValue)
             $0.add(2, isActive ? 1 : 0)
-            $0.add(3, isActive ? 1 : 0)
+            $0.add(3, isConfiguredActive ? 1 : 0)
         }
     }
 }

@@ -12,6 +12,9 @@ struct CellLocator: Sendable {
     private let cellOfPlace: [Int?]
     private let offsets: [Double]
     private let priors: [Double]
+    /// The logarithms of the probabilities of the offsets by the run so far, without the window.
+    private var runPriors: [Double] = []
+    private let firstPriors: [Double]
     private let window: Int
     private let temper: Double
     /// The log-likelihoods of the window's vectors by offset, then by cell; oldest vector first.
@@ -26,6 +29,8 @@ struct CellLocator: Sendable {
     init(_ map: SignalMap, walls: [Wall]) throws(PositioningError) {
         let settings = map.settings
         (offsets, priors) = settings.offsets(on: map)
+        firstPriors = settings.runPriors(priors, on: map)
+        runPriors = firstPriors
         window = settings.effectiveWindow ?? 5
         temper = settings.temper
         guard settings.algorithm != .gauss else {
@@ -49,7 +54,8 @@ struct CellLocator: Sendable {
     mutating func begin() {
         recent = []
         lastSeconds = nil
-        filter?.begin(prior: priors.map { exp($0) })
+        runPriors = firstPriors
+        filter?.begin(prior: firstPriors.map { exp($0) })
     }
 
     /// Adds the next vector of the run.
@@ -57,10 +63,28 @@ struct CellLocator: Sendable {
         let found = table.logLikelihoods(of: vector, offsets: offsets)
         filter?.pass(seconds: lastSeconds.map { vector.seconds - $0 } ?? 0)
         filter?.hear(found, dividedBy: temper * Self.dependence)
-        if recent.count == window { recent.removeFirst() }
+        if recent.count == window { learn(recent.removeFirst()) }
         recent.append(found)
         lastSeconds = vector.seconds
     }
+
+    /// Learns the offset, which is the same during the whole run, from a vector that leaves the window.
+    private mutating func learn(_ found: [Double]) {
+        guard filter == nil, offsets.count > 1 else { return }
+        for (number, prior) in runPriors.enumerated() {
+            let own = found[number * cells.count..<(number + 1) * cells.count]
+            guard let best = own.max(), best.isFinite else { return }
+            let divisor = temper * Self.dependence
+            runPriors[number] = prior + best / divisor + log(own.reduce(0) { $0 + exp(($1 - best) / divisor) })
+        }
+        let best = runPriors.max() ?? 0
+        let total = best + log(runPriors.reduce(0) { $0 + exp($1 - best) })
+        // A run may be handed to another receiver: no offset becomes impossible.
+        runPriors = zip(runPriors, firstPriors).map { max($0 - total, $1 - Self.mostLearned) }
+    }
+
+    /// The largest loss of an offset's log-probability by the run so far.
+    private static let mostLearned = 10.0
 
     /// The sum of the window's log-likelihoods over the root of the number of vectors, by offset, then by cell.
     var logLikelihoods: [Double] {
@@ -75,7 +99,7 @@ struct CellLocator: Sendable {
     /// - Parameter temper: The divisor of the log-likelihoods; `nil` for the map's.
     func posterior(_ logLikelihoods: [Double], temper: Double? = nil) -> Posterior {
         if let filter, temper == nil { return Posterior(filter.probabilities) }
-        return Posterior(logLikelihoods, cells: cells.count, temper: temper ?? self.temper, priors: priors)
+        return Posterior(logLikelihoods, cells: cells.count, temper: temper ?? self.temper, priors: runPriors)
     }
 
     /// Whether the region with a probability contains a position.

@@ -84,7 +84,7 @@ private struct FloorField {
     /// The weight of the overall probability of reception at each cell, in seconds.
     private static let priorSeconds = 5.0
     /// Only the nearest places influence a cell.
-    private static let placeLimit = 128
+    private static let placeLimit = 64
     /// The side in cells of a square whose cells are computed from the same places.
     private static let tileSide = 8
 

@@ -76,7 +76,8 @@ public struct LocatorSettings: Hashable, Sendable {
 
     /// The difference of the receiver's levels from those of the surveyor's receiver.
     public enum ReceiverOffset: Hashable, Sendable {
-        /// Unknown: the algorithm sums over offsets of -12...12 dB, weighted by their prior probability.
+        /// Unknown: the algorithm sums over offsets of -12...12 dB. Offsets other than 0 count only if the run supports
+        /// them.
         case unknown
         /// Known, in dB.
         case known(Double)
@@ -122,6 +123,20 @@ public struct LocatorSettings: Hashable, Sendable {
         case .nn, .nnMean, .nnMedian, .relative: return 1
         case .bhattacharyya: return nil
         case .wknn, .gauss, .field, .hmm, .weightedCentroid, .simpleDistance: return 5
+        }
+    }
+
+    /// The probability before a run that the receiver's levels are those of the surveyor's receiver. Only data that
+    /// contradict it give weight to other offsets.
+    private static let sameReceiver = 0.8
+
+    /// The logarithms of the offsets' probabilities before a run.
+    ///
+    /// - Parameter priors: Those of another receiver.
+    func runPriors(_ priors: [Double], on map: SignalMap) -> [Double] {
+        guard priors.count > 1, map.modelSite == nil else { return priors }
+        return zip(Self.offsets, priors).map { offset, prior in
+            log((1 - Self.sameReceiver) * exp(prior) + (offset == 0 ? Self.sameReceiver : 0))
         }
     }
 

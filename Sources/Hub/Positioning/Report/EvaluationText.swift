@@ -100,6 +100,10 @@ public enum EvaluationText {
     private static let placeLimit = 20
 
     private static func protocolText(_ leaving: Evaluation.LeftOut) -> String {
-        leaving == .test ? "with a test survey" : "leaving each \(leaving.rawValue) out"
+        switch leaving {
+        case .test: "with a test survey"
+        case .half: "leaving each half of a stay out"
+        default: "leaving each \(leaving.rawValue) out"
+        }
     }
 }

@@ -89,6 +89,10 @@ public struct FitReport: Sendable {
             : "took \(name): its error is \(difference) less than that of \(other), which may be chance"
     }
 
+    private static func leftOut(_ leaving: Evaluation.LeftOut) -> String {
+        leaving == .half ? "halves of stays" : "\(leaving.rawValue)s"
+    }
+
     private var honesty: [String] {
         guard let evaluation = map.evaluation else { return [] }
         var sentences: [String] = []
@@ -97,7 +101,7 @@ public struct FitReport: Sendable {
                 evaluation.meanInterval.isEmpty
                 ? "" : " (95 % interval \(MapText.interval(evaluation.meanInterval)))"
             sentences.append(
-                "expected error, by leaving visits out: \(MapText.metres(mean)) m mean\(interval), "
+                "expected error, by leaving \(Self.leftOut(evaluation.leaving)) out: \(MapText.metres(mean)) m mean\(interval), "
                     + "\(MapText.metres(evaluation.percentile75)) m 75th percentile, "
                     + "\(MapText.metres(evaluation.percentile95)) m 95th percentile")
         }
@@ -107,8 +111,8 @@ public struct FitReport: Sendable {
         }
         if sessions < 2 {
             sentences.append(
-                "one session only: leaving a visit out leaves its whole place out, and regions are optimistic for another "
-                    + "day; survey on a second day")
+                "one session only: on another day the errors are larger; regions are widened for it by usual changes of "
+                    + "levels; survey on a second day")
         }
         return sentences
     }

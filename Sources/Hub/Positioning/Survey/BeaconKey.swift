@@ -3,8 +3,8 @@ public import Sightings
 
 /// The name of one beacon in surveys and maps.
 ///
-/// A key is either an identity (`ibeacon:UUID/MAJOR/MINOR`, `altbeacon:COMPANY/ID`, `uid:NAMESPACE/INSTANCE`,
-/// `address:AA:BB:CC:DD:EE:FF`) or the name that a fleet gives the beacon, which does not change when the hardware is
+/// A key is either an identity as everywhere else (`ibeacon:UUID-MAJOR-MINOR`, `altbeacon:COMPANY-ID`,
+/// `uid:NAMESPACE-INSTANCE`, `address:AA:BB:CC:DD:EE:FF`; `/` instead of `-` is also read) or the name that a fleet gives the beacon, which does not change when the hardware is
 /// replaced. If several devices with lasting addresses send one identity at once, the address follows:
 /// `ibeacon:…@AA:BB:CC:DD:EE:FF`.
 public struct BeaconKey: Hashable, Sendable {
@@ -35,14 +35,7 @@ public struct BeaconKey: Hashable, Sendable {
     ///
     /// - Parameter address: The public or static random address of the device, if several devices send the identity.
     public init(_ identity: BeaconIdentity, from address: DeviceAddress? = nil) {
-        let text =
-            switch identity {
-            case .iBeacon(let uuid, let major, let minor): "ibeacon:\(uuid.uuidText)/\(major)/\(minor)"
-            case .eddystoneUID(let namespace, let instance): "uid:\(namespace)/\(instance)"
-            case .altBeacon: String(identity.description.map { $0 == "-" ? "/" : $0 })
-            case .eddystoneURL, .eddystoneEID, .address: identity.description
-            }
-        self.text = text + (address.map { "@\($0)" } ?? "")
+        self.text = identity.description + (address.map { "@\($0)" } ?? "")
     }
 
     /// The identity of a key that ends with an address. `nil` for all other keys.

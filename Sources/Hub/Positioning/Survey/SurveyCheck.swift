@@ -24,7 +24,7 @@ public struct SurveyCheck: Sendable {
     static let fewSeconds = 10
     /// A visit was probably recorded elsewhere if its levels differ by this from those of its place, in dB.
     static let strangeLevels = 5.0
-    /// A stay of a place's only visit was probably recorded elsewhere if its levels differ by this from those of the
+    /// A stay was probably recorded elsewhere if its levels differ by this from those of the
     /// other stays, in dB. Other headings differ more than other days.
     static let strangeStayLevels = 8.0
     /// A beacon was moved if its levels change by this between two sessions, in dB, and by more than
@@ -80,25 +80,30 @@ public struct SurveyCheck: Sendable {
         }
     }
 
-    /// Compares each visit with the other visits of all places. At places with one visit, compares its stays.
+    /// Compares each visit with the other visits of all places, and each stay of the other visits with the other stays.
     private mutating func strangers(_ table: StayLevels) {
         guard table.placeCount <= Self.comparedPlaces else { return }
         let visits = table.visits
         let visitCounts = Dictionary(grouping: visits, by: \.place).mapValues(\.count)
         let several = visits.filter { visitCounts[$0.place, default: 0] > 1 }
         let usual = Percentiles(several.compactMap { table.difference($0, from: $0.place, among: visits) }).value(at: 50)
-        strangers(several, among: visits, table, limit: max(Self.strangeLevels, Self.unusual * (usual ?? 0))) {
+        let strange = strangers(
+            several, among: visits, table, limit: max(Self.strangeLevels, Self.unusual * (usual ?? 0))
+        ) {
             $0.stays.count == 1
                 ? "its levels differ" : "the levels of this and \($0.stays.count - 1) more stays of the visit differ"
         }
-        let single = table.stays.filter { visitCounts[$0.place] == 1 }
-        strangers(single, among: table.stays, table, limit: Self.strangeStayLevels) { _ in "its levels differ" }
+        let rest = table.stays.filter { strange.isDisjoint(with: $0.stays) }
+        strangers(rest, among: rest, table, limit: Self.strangeStayLevels) { _ in "its levels differ" }
     }
 
+    /// Returns the stays that were probably recorded elsewhere.
+    @discardableResult
     private mutating func strangers(
         _ entries: [StayLevels.Entry], among others: [StayLevels.Entry], _ table: StayLevels, limit: Double,
         _ subject: (StayLevels.Entry) -> String
-    ) {
+    ) -> Set<Int> {
+        var strange: Set<Int> = []
         for entry in entries {
             guard let own = table.difference(entry, from: entry.place, among: others), own >= limit else { continue }
             var best: (place: Int, difference: Double)?
@@ -107,11 +112,13 @@ public struct SurveyCheck: Sendable {
                 if best.map({ difference < $0.difference }) ?? true { best = (place, difference) }
             }
             guard let best, best.difference <= own / 2 else { continue }
+            strange.formUnion(entry.stays)
             add(
                 true, entry.stays[0],
                 "\(subject(entry)) by \(Self.db(own)) from the others at \(table.names[entry.place]), and by "
                     + "\(Self.db(best.difference)) from those at \(table.names[best.place]): was it taken there?")
         }
+        return strange
     }
 
     // MARK: Places

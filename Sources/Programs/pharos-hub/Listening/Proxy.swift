@@ -15,7 +15,8 @@ struct Proxy: ParsableCommand {
 
             The proxy uses ESPHome's native API. In Home Assistant, add the integration ESPHome with this machine's \
             address. The integrations iBeacon, Bermuda and Private BLE Device then receive every advertisement that \
-            this machine receives. Without --key-file, so does everyone who can reach the port. To make a key:
+            this machine receives. The scan is active or passive as Home Assistant asks for it, also in its mode "Auto"; \
+            --active is for clients that do not ask. Without --key-file, so does everyone who can reach the port. To make a key:
 
             head -c 32 /dev/urandom | base64 | install -m 600 /dev/stdin proxy.key
             """)
@@ -49,7 +50,9 @@ struct Proxy: ParsableCommand {
             valueName: "file"), completion: .file())
     var keyFile: String?
 
-    @Flag(help: "Request scan responses: shows names, but costs other devices' batteries.")
+    @Flag(
+        help: "Request scan responses unless a client asks for another mode: shows names, but costs other devices' batteries."
+    )
     var active = false
 
     @Option(
@@ -69,17 +72,23 @@ struct Proxy: ParsableCommand {
     func run() throws {
         let identity = try ProxyIdentity(ofThisMachine: name, address: address, version: CommandProgram.version)
         let key = try keyFile.map { try ProxyKey(file: $0) }
-        var options = SightingSource.Options(adapter: adapter)
-        let usual = ScanSettings.standard
-        options.settings = try ScanSettings(isActive: active, interval: usual.interval, window: usual.window)
-        options.durationMicroseconds = durationS
-        options.purpose = "pharos proxy"
-        let source = try SightingSource.live(options)
         let server = try ProxyServer(listen, identity, key: key, isActive: active) {
             Terminal.writeMessage($0)
         }
         Terminal.writeLine("listening \(server.address)")
-        try server.run(source)
+        let end = durationS.map { MonotonicClock.nanoseconds() + UInt64($0) * 1000 }
+        let signals = try SignalDescriptor()
+        try server.run { (isActive, isNext) throws(ListenerServiceError) in
+            var options = SightingSource.Options(adapter: adapter)
+            let usual = ScanSettings.standard
+            let settings = try? ScanSettings(isActive: isActive, interval: usual.interval, window: usual.window)
+            options.settings = settings ?? usual
+            options.durationMicroseconds = end.map { Int($0 - min($0, MonotonicClock.nanoseconds())) / 1000 }
+            options.purpose = "pharos proxy"
+            options.signals = signals
+            options.waitsForAdapter = isNext
+            return try .live(options)
+        }
     }
 
     private static func address(_ text: String) throws -> DeviceAddress {
