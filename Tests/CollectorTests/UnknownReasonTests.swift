@@ -35,7 +35,8 @@ struct UnknownReasonTests {
             candidates: [.init(room: "stairs", probability: 0.46), .init(room: nil, probability: 0.41)],
             receivers: [.init(name: "a", since: minute)] + ["b", "c", "d"].map { .init(name: $0, since: nil) })
         #expect(
-            reason.text(.utc, now: minute + 60_000) == "stairs 46 %, in no room 41 %; receiver a silent since 14:14 UTC; "
+            reason.text(.utc, now: minute + 60_000)
+                == "stairs 46 %, in no room 41 %; receiver a silent since 14:14 UTC; "
                 + "receiver b silent since the start; receiver c silent since the start; 1 more receiver silent")
         #expect(UnknownReason().text(.utc, now: 0) == "no receiver with a room has received it")
     }

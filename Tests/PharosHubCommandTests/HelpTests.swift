@@ -6,7 +6,8 @@ import Testing
 /// Help, versions and wrong arguments of all commands.
 @Suite struct HelpTests {
     static let commands = [
-        "", "collect", "collect check", "collect init", "collect run", "find", "history", "inventory", "inventory add", "inventory check", "inventory edit",
+        "", "collect", "collect check", "collect init", "collect run", "find", "history", "inventory", "inventory add",
+        "inventory check", "inventory edit",
         "inventory finish", "inventory list", "inventory map", "inventory new", "inventory remove", "inventory report",
         "inventory show", "inventory start", "listen", "listen check", "listen init", "listen run", "locate", "map",
         "proxy", "where", "zones", "zones check", "zones init", "zones run",

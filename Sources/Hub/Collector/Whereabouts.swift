@@ -83,27 +83,30 @@ extension SightingCollector {
             .number(JSONNumber(thousandths: Int((value * 1000 / Double(step)).rounded()) * step))
         }
         let reason = unknownReason(of: trail)?.members(now: time ?? 0)
-        return .record([
-            ("beacon", .string(trail.name)), ("identity", .optional(trail.identity, JSONValue.string)),
-            ("present", .string(trail.isPresent ? "ON" : "OFF")), ("known", .boolean(trail.isKnown)),
-            ("room", .optional(room?.name, JSONValue.string)),
-            ("floor", .optional(room?.floor ?? place.map { file.floors[$0.floor].name }, JSONValue.string)),
-            (
-                "position",
-                .optional(place) { .record([("x", rounded($0.position.x, 10)), ("y", rounded($0.position.y, 10))]) }
-            ),
-            ("radiusM", .optional(place) { rounded($0.radius, 100) }),
-            ("probability", .optional(trail.probability) { rounded($0, 1) }),
-            ("receiver", .optional(trail.loudest) { .string(file.receivers[$0.receiver].name) }),
-            ("rssiDbm", .optional(trail.loudest?.level) { rounded($0, 10) }),
-            ("distanceM", .optional(distance?.meters) { rounded($0, 10) }),
-            ("distanceLowM", .optional(distance?.lowMeters) { rounded($0, 10) }),
-            ("distanceHighM", .optional(distance?.highMeters) { rounded($0, 10) }),
-            ("batteryV", .optional(trail.batteryMillivolts) { .number(JSONNumber(thousandths: $0)) }),
-            ("temperatureC", .optional(trail.temperature) { .number(JSONNumber(thousandths: $0)) }),
-            ("lastHeard", .optional(trail.lastHeard) { .string(ReceiverLine.text($0)) }),
-            ("since", .optional(trail.since) { .string(ReceiverLine.text($0)) }),
-        ] + (reason ?? [("reason", .null)]))
+        return .record(
+            [
+                ("beacon", .string(trail.name)), ("identity", .optional(trail.identity, JSONValue.string)),
+                ("present", .string(trail.isPresent ? "ON" : "OFF")), ("known", .boolean(trail.isKnown)),
+                ("room", .optional(room?.name, JSONValue.string)),
+                ("floor", .optional(room?.floor ?? place.map { file.floors[$0.floor].name }, JSONValue.string)),
+                (
+                    "position",
+                    .optional(place) {
+                        .record([("x", rounded($0.position.x, 10)), ("y", rounded($0.position.y, 10))])
+                    }
+                ),
+                ("radiusM", .optional(place) { rounded($0.radius, 100) }),
+                ("probability", .optional(trail.probability) { rounded($0, 1) }),
+                ("receiver", .optional(trail.loudest) { .string(file.receivers[$0.receiver].name) }),
+                ("rssiDbm", .optional(trail.loudest?.level) { rounded($0, 10) }),
+                ("distanceM", .optional(distance?.meters) { rounded($0, 10) }),
+                ("distanceLowM", .optional(distance?.lowMeters) { rounded($0, 10) }),
+                ("distanceHighM", .optional(distance?.highMeters) { rounded($0, 10) }),
+                ("batteryV", .optional(trail.batteryMillivolts) { .number(JSONNumber(thousandths: $0)) }),
+                ("temperatureC", .optional(trail.temperature) { .number(JSONNumber(thousandths: $0)) }),
+                ("lastHeard", .optional(trail.lastHeard) { .string(ReceiverLine.text($0)) }),
+                ("since", .optional(trail.since) { .string(ReceiverLine.text($0)) }),
+            ] + (reason ?? [("reason", .null)]))
     }
 }
 

@@ -123,7 +123,8 @@ final class HookRunner {
         environment.append("PHAROS_BEACON=\(job.beacon ?? "")")
         do throws(SystemError) {
             let process = try ChildProcess(
-                HookWords(job.json).filled(job.rule.run), octets: Array((job.json + "\n").utf8), environment: environment, isGroup: true)
+                HookWords(job.json).filled(job.rule.run), octets: Array((job.json + "\n").utf8),
+                environment: environment, isGroup: true)
             started += 1
             running.append(Running(job: job, process: process, deadline: now + Self.timeLimit))
         } catch {

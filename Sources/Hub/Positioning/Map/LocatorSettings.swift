@@ -128,7 +128,7 @@ public struct LocatorSettings: Hashable, Sendable {
 
     /// The probability before a run that the receiver's levels are those of the surveyor's receiver. Only data that
     /// contradict it give weight to other offsets.
-    private static let sameReceiver = 0.8
+    private static let sameReceiver = 0.6
 
     /// The logarithms of the offsets' probabilities before a run.
     ///

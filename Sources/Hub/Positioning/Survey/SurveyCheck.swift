@@ -80,21 +80,22 @@ public struct SurveyCheck: Sendable {
         }
     }
 
-    /// Compares each visit with the other visits of all places, and each stay of the other visits with the other stays.
+    /// Compares each stay with the other stays of all places, and then each visit with the other visits: a visit under a
+    /// wrong name has several stays that agree with each other.
     private mutating func strangers(_ table: StayLevels) {
         guard table.placeCount <= Self.comparedPlaces else { return }
-        let visits = table.visits
-        let visitCounts = Dictionary(grouping: visits, by: \.place).mapValues(\.count)
-        let several = visits.filter { visitCounts[$0.place, default: 0] > 1 }
-        let usual = Percentiles(several.compactMap { table.difference($0, from: $0.place, among: visits) }).value(at: 50)
-        let strange = strangers(
-            several, among: visits, table, limit: max(Self.strangeLevels, Self.unusual * (usual ?? 0))
-        ) {
+        let strange = strangers(table.stays, among: table.stays, table, limit: Self.strangeStayLevels) { _ in
+            "its levels differ"
+        }
+        let visits = table.visits.filter { strange.isDisjoint(with: $0.stays) }
+        let counts = Dictionary(grouping: visits, by: \.place).mapValues(\.count)
+        let several = visits.filter { counts[$0.place, default: 0] > 1 }
+        let usual = Percentiles(several.compactMap { table.difference($0, from: $0.place, among: visits) }).value(
+            at: 50)
+        strangers(several, among: visits, table, limit: max(Self.strangeLevels, Self.unusual * (usual ?? 0))) {
             $0.stays.count == 1
                 ? "its levels differ" : "the levels of this and \($0.stays.count - 1) more stays of the visit differ"
         }
-        let rest = table.stays.filter { strange.isDisjoint(with: $0.stays) }
-        strangers(rest, among: rest, table, limit: Self.strangeStayLevels) { _ in "its levels differ" }
     }
 
     /// Returns the stays that were probably recorded elsewhere.
@@ -103,7 +104,7 @@ public struct SurveyCheck: Sendable {
         _ entries: [StayLevels.Entry], among others: [StayLevels.Entry], _ table: StayLevels, limit: Double,
         _ subject: (StayLevels.Entry) -> String
     ) -> Set<Int> {
-        var strange: Set<Int> = []
+        var found: [(entry: StayLevels.Entry, own: Double, best: (place: Int, difference: Double))] = []
         for entry in entries {
             guard let own = table.difference(entry, from: entry.place, among: others), own >= limit else { continue }
             var best: (place: Int, difference: Double)?
@@ -111,7 +112,17 @@ public struct SurveyCheck: Sendable {
                 guard let difference = table.difference(entry, from: place, among: others) else { continue }
                 if best.map({ difference < $0.difference }) ?? true { best = (place, difference) }
             }
-            guard let best, best.difference <= own / 2 else { continue }
+            if let best, best.difference <= own / 2 { found.append((entry, own, best)) }
+        }
+        var strange: Set<Int> = []
+        for (entry, own, best) in found {
+            // If all of a place differ from each other, only the one that fits best elsewhere was taken there.
+            let rivals = found.filter { $0.entry.place == entry.place }
+            if rivals.count == others.count(where: { $0.place == entry.place }),
+                rivals.contains(where: { $0.best.difference < best.difference })
+            {
+                continue
+            }
             strange.formUnion(entry.stays)
             add(
                 true, entry.stays[0],
@@ -334,7 +345,7 @@ private struct StayLevels {
             differences.append(abs(level.mean - mean))
         }
         guard differences.count >= 2 else { return nil }
-        if differences.count >= 4 { differences = differences.sorted().dropLast() }
+        if differences.count >= 6 { differences = differences.sorted().dropLast() }
         return Percentiles(differences).mean
     }
 

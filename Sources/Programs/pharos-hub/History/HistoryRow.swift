@@ -55,7 +55,8 @@ struct HistoryRow {
             shown(event.time.map { zone.text(Int($0 / 1_000_000)) } ?? text("at")), shown(event.kind),
             shown(event.zone.isEmpty ? nil : event.zone), shown(event.beacon),
             shown(text("receiver")),
-            number("dwellS") ?? lasted.map { DecimalText.thousandths(Int($0 / 1000)) } ?? "-", number("rssiDbm") ?? "-", number("distanceM") ?? "-",
+            number("dwellS") ?? lasted.map { DecimalText.thousandths(Int($0 / 1000)) } ?? "-", number("rssiDbm") ?? "-",
+            number("distanceM") ?? "-",
             shown(text("cause") ?? reason(zone) ?? text("from").map { "from \($0)" }, to: 80),
         ]
     }

@@ -200,7 +200,8 @@ struct ListenerStart: ParsableArguments {
 
     @Option(
         parsing: .singleValue,
-        help: ArgumentHelp("A known beacon and its identity, as `scan` shows it. May be repeated.", valueName: "name=id"))
+        help: ArgumentHelp(
+            "A known beacon and its identity, as `scan` shows it. May be repeated.", valueName: "name=id"))
     var beacon: [String] = []
 
     @Option(

@@ -51,7 +51,8 @@ struct Proxy: ParsableCommand {
     var keyFile: String?
 
     @Flag(
-        help: "Request scan responses unless a client asks for another mode: shows names, but costs other devices' batteries."
+        help:
+            "Request scan responses unless a client asks for another mode: shows names, but costs other devices' batteries."
     )
     var active = false
 

@@ -28,8 +28,10 @@ struct MapEvaluate: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The part to leave out: visit, place, session, heading or fingerprint (default: visit).", valueName: "part"),
-        completion: .list(["visit", "place", "session", "heading", "fingerprint"]), transform: Self.part)
+            "The part to leave out: visit, stay, half, place, session, heading or fingerprint (default: visit, or if most places were visited once, stay or half a stay).",
+            valueName: "part"),
+        completion: .list(["visit", "stay", "half", "place", "session", "heading", "fingerprint"]), transform: Self.part
+    )
     var leave: Evaluation.LeftOut?
 
     @Option(
@@ -89,7 +91,8 @@ struct MapEvaluate: ParsableCommand {
             let survey = try levels.read([test]).survey
             results = try run.evaluate(map, test: survey, name: test)
         } else {
-            results = try run.evaluate(try levels.read(files).survey, leaving: leave ?? .visit)
+            let survey = try levels.read(files).survey
+            results = try run.evaluate(survey, leaving: leave ?? .suited(to: survey))
         }
         for notice in run.notices { Terminal.writeMessage(notice) }
         if json { return Terminal.write(results.map { $0.json.line + "\n" }.joined()) }
