@@ -32,4 +32,9 @@ import Testing
     @Test(arguments: [-0x1p63, 0x1p62, -0x1p53, -9]) func numbersOfFilesAreWrittenWithoutATrap(_ value: Double) {
         #expect(JSONValue.real(value).line.isEmpty == false)
     }
+
+    @Test func anIdentityIsShownWhole() {
+        let key = "ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-65535-65535@C0:01:02:03:04:05"
+        #expect(MapText.key(key) == key)
+    }
 }

@@ -42,7 +42,9 @@ public struct Evaluation: Hashable, Sendable {
                 visits[place, default: []].insert(survey.session(of: stay) ?? "")
                 stays[place, default: 0] += 1
             }
-            if 2 * visits.values.count(where: { $0.count > 1 }) >= visits.count { return .visit }
+            // With one place there is nothing to distinguish.
+            let several = visits.values.count { $0.count > 1 }
+            if visits.count < 2 || 2 * several >= visits.count { return .visit }
             return 2 * stays.values.count(where: { $0 > 1 }) >= stays.count ? .stay : .half
         }
     }

@@ -193,7 +193,7 @@ public struct UpdateReport: Sendable {
             guard !found.isEmpty else { continue }
             let word = kind.rawValue.prefix { $0 != " " }
             let names = found.prefix(12).map { change in
-                MapText.line(change.subject)
+                MapText.key(change.subject)
                     + (change.difference.map { " (\(Int($0.rounded())) dB)" } ?? "")
             }
             let rest = found.count > names.count ? " and \(found.count - names.count) more" : ""

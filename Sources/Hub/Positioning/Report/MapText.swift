@@ -24,6 +24,9 @@ public enum MapText {
     /// A name from a file, shortened and escaped for a line in a terminal.
     public static func line(_ name: String) -> String { TerminalText.line(TerminalText.shortened(name, to: 40)) }
 
+    /// A beacon's key or a place's name. An identity is shown whole, because its end distinguishes it.
+    public static func key(_ name: String) -> String { TerminalText.line(TerminalText.shortened(name, to: 100)) }
+
     /// The name of a place, with its floor if it has one.
     public static func name(_ place: Place) -> String {
         line(place.name) + (place.floor.map { " on \(line($0))" } ?? "")
