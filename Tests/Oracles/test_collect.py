@@ -227,7 +227,8 @@ def test_what_cannot_be_has_its_exit_code(tmp_path, words, code, message):
 @pytest.mark.parametrize("change, message, code", [
     ({"listener": "West"},
      '5 lines are from receivers that are not in museum, the first is "West": the receivers are west, east', 65),
-    ({"listener": "West"}, 'the receiver "West" is not in museum: did you mean "west"? the receivers are west, east', 65),
+    ({"listener": "West"},
+     'the receiver "West" is not in museum: did you mean "west"? the receivers are west, east', 65),
     ({"listener": None}, "5 lines do not name their receiver: use --from NAME=FILE; the receivers are west, east", 65),
     ({"event": "enter"}, "no line has a beacon or the state of a receiver; `pharos listen --print --json`", 0),
 ])
