@@ -185,7 +185,7 @@ def test_both_on_the_virtual_air(tmp_path):
     answer = pharos.run("calibrate", "--beacon", sample, "--adapter", "virtual", "--turn", "--seconds", "4", "--json")
     assert answer.code == 75 and "packets were received" in answer.err
     lines = pharos.checked("find", sample, "--adapter", "virtual", "--duration-s", "4", "--json").lines()
-    assert lines[-1]["advice"] == "arrived", "the virtual air has -38 dBm"
+    assert lines[-1]["advice"] == "arrived", "the virtual air has 0.3 m"
 
 
 def test_find_does_not_take_its_own_deafness_for_silence(start, tmp_path):

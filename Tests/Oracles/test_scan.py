@@ -199,7 +199,7 @@ def drawn(text):
 def test_levels_are_seen_on_a_narrow_terminal(columns):
     lines = drawn(on_terminal(columns, "scan", "--adapter", "virtual", "--duration-s", "1"))
     places = [place for place, line in enumerate(lines) if line.startswith("ibeacon:")]
-    assert places and all(lines[place].endswith("-1-2") and " -38 " in lines[place + 1] for place in places), lines
+    assert places and all(lines[place].endswith("-1-2") and " -49 " in lines[place + 1] for place in places), lines
     assert max(map(len, lines)) <= columns
 
 

@@ -6,20 +6,34 @@ public enum TimeZoneChoice: Hashable, Sendable {
     case local
     case utc
 
-    private func fields(_ secondsSince1970: Int) -> tm {
-        var time = time_t(secondsSince1970)
-        var fields = tm()
-        _ = unsafe self == .local ? localtime_r(&time, &fields) : gmtime_r(&time, &fields)
-        return fields
+    /// A date and a time of day. Months count from 1.
+    private struct Fields {
+        var year = 0, month = 0, day = 0
+        var hour = 0, minute = 0, second = 0
     }
 
-    private func seconds(_ fields: tm) -> Int? {
-        var fields = fields
-        fields.tm_isdst = -1
-        let (day, month) = (fields.tm_mday, fields.tm_mon)
+    private func fields(_ secondsSince1970: Int) -> Fields {
+        var time = time_t(secondsSince1970)
+        var fields = unsafe tm()
+        _ = unsafe self == .local ? localtime_r(&time, &fields) : gmtime_r(&time, &fields)
+        return unsafe Fields(
+            year: Int(fields.tm_year) + 1900, month: Int(fields.tm_mon) + 1, day: Int(fields.tm_mday),
+            hour: Int(fields.tm_hour), minute: Int(fields.tm_min), second: Int(fields.tm_sec))
+    }
+
+    /// - Returns: `nil` if there is no such day.
+    private func seconds(_ wanted: Fields) -> Int? {
+        var fields = unsafe tm()
+        unsafe fields.tm_year = Int32(wanted.year - 1900)
+        unsafe fields.tm_mon = Int32(wanted.month - 1)
+        unsafe fields.tm_mday = Int32(wanted.day)
+        unsafe fields.hour = Int32(wanted.hour)
+        unsafe fields.tm_min = Int32(wanted.minute)
+        unsafe fields.tm_sec = Int32(wanted.second)
+        unsafe fields.tm_isdst = -1
         let time = unsafe self == .local ? mktime(&fields) : timegm(&fields)
         // Days such as 31 April become days of the next month.
-        return day == fields.tm_mday && month == fields.tm_mon ? Int(time) : nil
+        return unsafe Int(fields.tm_mday) == wanted.day && Int(fields.tm_mon) + 1 == wanted.month ? Int(time) : nil
     }
 
     // MARK: Writing
@@ -38,16 +52,16 @@ public enum TimeZoneChoice: Hashable, Sendable {
 
     private func date(_ secondsSince1970: Int) -> String {
         let fields = fields(secondsSince1970)
-        return "\(fields.tm_year + 1900)-\(Self.padded(fields.tm_mon + 1))-\(Self.padded(fields.tm_mday))"
+        return "\(fields.year)-\(Self.padded(fields.month))-\(Self.padded(fields.day))"
     }
 
     private func clock(_ secondsSince1970: Int, hasSeconds: Bool) -> String {
         let fields = fields(secondsSince1970)
-        let minutes = "\(Self.padded(fields.tm_hour)):\(Self.padded(fields.tm_min))"
-        return hasSeconds ? "\(minutes):\(Self.padded(fields.tm_sec))" : minutes
+        let minutes = "\(Self.padded(fields.hour)):\(Self.padded(fields.minute))"
+        return hasSeconds ? "\(minutes):\(Self.padded(fields.second))" : minutes
     }
 
-    private static func padded(_ value: Int32) -> String { value < 10 ? "0\(value)" : "\(value)" }
+    private static func padded(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
 
     // MARK: Reading
 
@@ -67,26 +81,26 @@ public enum TimeZoneChoice: Hashable, Sendable {
         if words.count == 1, let date = Self.dateAndTime(words[0]) { words = date }
         guard (1...2).contains(words.count) else { return nil }
         var fields = fields(now)
-        (fields.tm_hour, fields.tm_min, fields.tm_sec) = isEnd ? (23, 59, 59) : (0, 0, 0)
+        (fields.hour, fields.minute, fields.second) = isEnd ? (23, 59, 59) : (0, 0, 0)
         switch words[0] {
         case "today": break
         case "yesterday":
             // Noon exists on every day, and its day before is found without leap days and changes of the clock.
-            fields.tm_hour = 12
+            fields.hour = 12
             guard let noon = seconds(fields) else { return nil }
             let before = self.fields(noon - 86_400)
-            (fields.tm_year, fields.tm_mon, fields.tm_mday) = (before.tm_year, before.tm_mon, before.tm_mday)
-            fields.tm_hour = isEnd ? 23 : 0
+            (fields.year, fields.month, fields.day) = (before.year, before.month, before.day)
+            fields.hour = isEnd ? 23 : 0
         default:
             if words.count == 1, Self.clock(words[0], isEnd) != nil { break }
             guard let date = Self.numbers(words[0], "-"), date.count == 3, words[0].count == 10,
                 (1...9999).contains(date[0]), (1...12).contains(date[1])
             else { return nil }
-            (fields.tm_year, fields.tm_mon, fields.tm_mday) = (date[0] - 1900, date[1] - 1, date[2])
+            (fields.year, fields.month, fields.day) = (date[0], date[1], date[2])
         }
         if words.count == 2 || words[0].contains(":") {
             guard let clock = Self.clock(words[words.count - 1], isEnd) else { return nil }
-            (fields.tm_hour, fields.tm_min, fields.tm_sec) = clock
+            (fields.hour, fields.minute, fields.second) = clock
         }
         return seconds(fields)
     }
@@ -97,17 +111,17 @@ public enum TimeZoneChoice: Hashable, Sendable {
         return parts.count == 2 ? parts : nil
     }
 
-    private static func clock(_ text: String, _ isEnd: Bool) -> (Int32, Int32, Int32)? {
+    private static func clock(_ text: String, _ isEnd: Bool) -> (Int, Int, Int)? {
         guard let parts = numbers(text, ":"), (2...3).contains(parts.count), (0..<24).contains(parts[0]),
             (0..<60).contains(parts[1]), parts.count == 2 || (0..<60).contains(parts[2])
         else { return nil }
         return (parts[0], parts[1], parts.count == 3 ? parts[2] : isEnd ? 59 : 0)
     }
 
-    private static func numbers(_ text: String, _ separator: Character) -> [Int32]? {
+    private static func numbers(_ text: String, _ separator: Character) -> [Int]? {
         let parts = text.split(separator: separator, omittingEmptySubsequences: false).map(String.init)
         let numbers = parts.compactMap { part in
-            (1...4).contains(part.utf8.count) && part.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int32(part) : nil
+            (1...4).contains(part.utf8.count) && part.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(part) : nil
         }
         return numbers.count == parts.count ? numbers : nil
     }
