@@ -220,7 +220,8 @@ extension CompletionKind {
     /// after a colon as a description.
     package static var adapters: CompletionKind {
         let forms = [
-            "hci0", "hci0:user", "hci0:mgmt", "hci1", "hci1:user", "hci1:mgmt", "virtual", "virtual?path=tour", "tcp:", "unix:",
+            "hci0", "hci0:user", "hci0:mgmt", "hci1", "hci1:user", "hci1:mgmt", "virtual", "virtual?path=tour", "tcp:",
+            "unix:",
             "serial:/dev/",
         ]
         guard CompletionShell.requesting == .zsh else { return .list(forms) }

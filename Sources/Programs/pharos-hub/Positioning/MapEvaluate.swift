@@ -35,7 +35,8 @@ struct MapEvaluate: ParsableCommand {
     var leave: Evaluation.LeftOut?
 
     @Option(
-        help: ArgumentHelp("The algorithm (default: that of the map, or the one that map fit chooses).", valueName: "name"),
+        help: ArgumentHelp(
+            "The algorithm (default: that of the map, or the one that map fit chooses).", valueName: "name"),
         completion: .list(Array(MapFit.Choice.names.dropFirst())), transform: MapValue.named)
     var algorithm: PositioningAlgorithm?
 
