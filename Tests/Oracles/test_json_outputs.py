@@ -465,6 +465,11 @@ def collected(folder):
     plain.write_text(json.dumps({"version": 1, "name": "plain", "receivers": [
         {"name": "west", "room": "hall"}, {"name": "east"}, {"name": "north"}]}))
     told = [text(drawn, "--every-s", "10"), text(plain)]
+    # The other receiver sends nothing, so that the room is not certain.
+    alone = collecting.written(folder, "alone.jsonl", collecting.rounds("west", range(5), lambda _: (4, 2)))
+    state = folder / "alone.state"
+    told.append((output("collect", drawn, "--from", alone, "--state-file", state, "--json"),
+                 output("where", "--state-file", state, "--json")))
     return [each[0] for each in told], [each[1] for each in told]
 
 
@@ -564,8 +569,25 @@ def kept(folder):
         collecting.written(folder, f"{name}.jsonl", lines)
     output("collect", museum, *(f"--from={folder}/{name}.jsonl" for name in collecting.NAMES), "--state-file",
            folder / "state.json")
+    (folder / "alone").mkdir()
+    alone = collecting.museum(folder / "alone", history={"file": str(folder / "alone/museum.db")})
+    lines = collecting.written(folder, "alone.jsonl", collecting.rounds("west", range(5), lambda _: (4, 2)))
+    output("collect", alone, "--from", lines, "--state-file", folder / "alone/state.json")
     return [output("history", "desk", "--json", "--history", folder / "hall.db"),
+            output("history", "key-ana", "--json", "--history", alone),
+            output("history", "key-ana", "--json", "--totals", "--history", museum),
             output("history", "key-ana", "--json", "--heard", "--history", museum)]
+
+
+def checked_by(command, folder):
+    """What `check` says of a file."""
+    path = folder / "checked.json"
+    zone = {"name": "near", "beacons": ["key"], "withinM": 1}
+    known = [{"name": "key", "ibeacon": {"uuid": UUID, "major": 1, "minor": 2}}]
+    listener = {"version": 1, "name": "hall", "known": known, "zones": [zone]}
+    collector = {"version": 1, "name": "museum", "receivers": [{"name": "hall", "room": "hall"}]}
+    path.write_text(json.dumps(collector if command == "collect" else listener))
+    return [output(command, "check", path, "--json")]
 
 
 OUTPUTS = [
@@ -578,8 +600,8 @@ OUTPUTS = [
     Output("advertise", "", "advertise profile, advertise ibeacon, advertise altbeacon, advertise uid, advertise url, "
            "advertise tlm, advertise eid, advertise bthome, advertise raw, ibeacon", advertised),
     Output("scan", "", "scan", heard),
-    Output("listen", "", "listen", listened),
-    Output("zones", "", "zones", zoned),
+    Output("listen", "", "listen run, listen check", lambda folder: listened(folder) + checked_by("listen", folder)),
+    Output("zones", "", "zones run, zones check", lambda folder: zoned(folder) + checked_by("zones", folder)),
     Output("map", "record", "map record", recorded),
     Output("map", "check", "map check", survey_checked),
     Output("map", "fit", "map fit", fitted),
@@ -588,7 +610,8 @@ OUTPUTS = [
     Output("map", "update", "map update", updated),
     Output("locate", "", "locate", located),
     Output("history", "", "history", kept),
-    Output("collect", "", "collect", lambda folder: collected(folder)[0]),
+    Output("collect", "", "collect run, collect check",
+           lambda folder: collected(folder)[0] + checked_by("collect", folder)),
     Output("where", "", "where", lambda folder: collected(folder)[1]),
     Output("audit", "", "audit", audited),
     Output("qualify", "", "qualify", qualified),
