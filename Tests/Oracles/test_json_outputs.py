@@ -104,6 +104,7 @@ def advertised(_):
 def heard(folder):
     packets = [(at * 100_000, report(address(n), ibeacon(1, n), -60)) for at in range(60) for n in (1, 2)]
     packets += [(6_000_000, report(address(3), b"\2\1\6", 127))]
+    packets += [(6_000_001, report(address(4), b"\3\3\xed\xfe", 127))]
     known = folder / "known.json"
     known.write_text(json.dumps({"version": 1, "name": "desk", "advertisements": [{
         "type": "ibeacon", "uuid": UUID, "major": 1, "minor": 1, "measuredPowerDbm": -59, "intervalMs": 100}]}))
@@ -122,6 +123,7 @@ def listened(folder):
                                 "strangers": "list", "known": known}))
     packets = [(at * 100_000, report(address(n), ibeacon(1, n), -60)) for at in range(60) for n in (1, 2)]
     packets += [(6_000_000, report(address(3), b"\2\1\6", 127))]
+    packets += [(6_000_001, report(address(4), b"\3\3\xed\xfe", 127))]
     tape = recording(folder / "hall.btsnoop", sorted(packets, key=lambda packet: packet[0]))
     elsewhere = folder / "elsewhere.json"
     elsewhere.write_text(path.read_text().replace('"floor": "ground"', json.dumps(position)[1:-1] + ', "room": "x"'))
@@ -237,6 +239,7 @@ def audited(folder):
                 (9_000_001, report("C0:00:00:00:00:09", b"\2\1\6", -60))]
     unknown = bytes.fromhex("0201060303aafe1116aafe20000000800000000001") + bytes([0, 0, 0, 9])
     packets += [(9_500_000, report(address(1), unknown, -60))]
+    packets += [(9_600_000, report(address(3), b"\2\1\6\5\xff", -60))]
     path = recording(folder / "audit.btsnoop", sorted(packets, key=lambda packet: packet[0]))
     options = ["--replay", path, "--json"]
     return [output("audit", box, other, secret, *options),
@@ -268,7 +271,9 @@ def found(folder):
         f'{{"stay":{n},"place":"{place}","position":[{n},0]}}\n{{"t":0,"rssi":{{"ibeacon:{UUID}-1-1":[{level}]}}}}\n'
         for n, (place, level) in enumerate([("A", -70), ("B", -50)])))
     output("map", "fit", survey, "--algorithm", "nn", "--output", folder / "map.json")
-    return [output("find", f"ibeacon:{UUID}-1-1", "--replay", path, "--json"),
+    nameless = recording(folder / "list.btsnoop", [(0, report(address(1), ibeacon(1, 1), 127))])
+    return [output("find", "--replay", nameless, "--json"),
+            output("find", f"ibeacon:{UUID}-1-1", "--replay", path, "--json"),
             output("find", f"ibeacon:{UUID}-1-1", "--replay", path, "--map", folder / "map.json", "--json"),
             output("find", f"ibeacon:{UUID}-1-2", "--adapter", "virtual", "--turn", "--json")]
 
