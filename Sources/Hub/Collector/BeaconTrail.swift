@@ -68,8 +68,8 @@ struct BeaconTrail: Sendable {
     /// Until this time the state of an earlier run is kept, in milliseconds.
     private var settling: Int?
     private var sounds: [Sound] = []
-    /// The vocabularies of the receivers that have named the beacon.
-    private var vocabularies: Set<Int> = []
+    /// The vocabularies of the receivers that have named the beacon: a few, so an array is fastest.
+    private var vocabularies: [Int] = []
     /// The time of the last report of each receiver.
     private var hearers: [Int: Int] = [:]
     private var silenceSeconds = 0
@@ -124,7 +124,7 @@ struct BeaconTrail: Sendable {
     mutating func hear(
         _ heard: ReceiverLine.Heard, level: Double?, from receiver: Int, _ vocabulary: Int?
     ) {
-        if let vocabulary { vocabularies.insert(vocabulary) }
+        if let vocabulary, !vocabularies.contains(vocabulary) { vocabularies.append(vocabulary) }
         if identity == nil { identity = heard.identity }
         if let battery = heard.batteryMillivolts { batteryMillivolts = battery }
         if let celsius = heard.temperature { temperature = celsius }
