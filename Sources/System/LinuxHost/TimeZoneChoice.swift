@@ -27,7 +27,7 @@ public enum TimeZoneChoice: Hashable, Sendable {
         unsafe fields.tm_year = Int32(wanted.year - 1900)
         unsafe fields.tm_mon = Int32(wanted.month - 1)
         unsafe fields.tm_mday = Int32(wanted.day)
-        unsafe fields.hour = Int32(wanted.hour)
+        unsafe fields.tm_hour = Int32(wanted.hour)
         unsafe fields.tm_min = Int32(wanted.minute)
         unsafe fields.tm_sec = Int32(wanted.second)
         unsafe fields.tm_isdst = -1
