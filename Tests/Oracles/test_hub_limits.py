@@ -1,4 +1,4 @@
-"""Limits of the programs of the hub: locked files, floods, endless files, many events, and the time that an end takes."""
+"""Limits of the programs of the hub: locked files, floods, endless files, many events, and the time until they end."""
 import json
 import os
 import resource
@@ -117,8 +117,8 @@ def test_wrong_clocks_in_recordings_change_nothing(tmp_path):
 @pytest.mark.long
 def test_files_without_an_end_are_refused_early(tmp_path):
     path = museum(tmp_path)
-    for words in (("collect", "/dev/zero"), ("collect", path, "--from", f"{NAMES[0]}=/dev/zero"), ("where", "--state-file",
-                                                                                          "/dev/zero")):
+    recording = ("collect", path, "--from", f"{NAMES[0]}=/dev/zero")
+    for words in (("collect", "/dev/zero"), recording, ("where", "--state-file", "/dev/zero")):
         code, _, errors, size = memory(*words)
         assert code == 65 and "/dev/zero" in errors and size < 400, (words, code, errors, size)
 
