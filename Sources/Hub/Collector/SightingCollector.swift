@@ -44,7 +44,7 @@ public struct SightingCollector: Sendable {
     private var blindCells: BlindCells
     private var workspace = CellWorkspace()
     /// The number of beacons between two calls of `goesOn`.
-    private static let beaconsBetween = 16
+    private static let beaconsBetween = 4
 
     /// The state of one receiver.
     struct Receiver: Sendable {
