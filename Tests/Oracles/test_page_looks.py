@@ -197,10 +197,6 @@ def test_axes_end_where_the_data_end(browser, pages):
             .matchAll(/[ML]([\\d.]+) ([\\d.]+)/g)].map(point => [Number(point[1]), Number(point[2])]);
         const top = Math.min(...points.map(point => point[1]));
         return (points.find(point => point[1] < top + 1)[0] - 92) / (586 - 92); })()"""
-    # The program draws the same axis as the script.
-    browser.open(pages / "walk.html", has_scripts=False)
-    assert browser.value(end) > 0.6
-    browser.call("Emulation.setScriptExecutionDisabled", value=False)
     for scanner in ("android-low-power", "continuous", "harmony"):
         opened(browser, pages / "latency.html")
         browser.value(f"""(() => {{ const list = document.getElementById('scanner'); list.value = '{scanner}';

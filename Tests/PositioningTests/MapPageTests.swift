@@ -32,7 +32,9 @@ import Testing
         #expect(html.utf8.count < 500_000)
         #expect(html.contains("Content-Security-Policy") && html.contains(MapScript.text))
         #expect(!html.contains("http://") && !html.contains("https://"))
-        for word in ["Expected error", "Beacons received", "beacon-9", "P27", "Improvements that help most", "residual"] {
+        for word in [
+            "Expected error", "Beacons received", "beacon-9", "P27", "Improvements that help most", "residual",
+        ] {
             #expect(html.contains(word), "\(word)")
         }
     }
