@@ -25,7 +25,7 @@ struct UnknownReasonTests {
         let reason = try #require(UnknownReason(node), "\(text)")
         #expect(Set(reason.candidates.map(\.room)).isSuperset(of: ["living", "bedroom"]), "\(reason)")
         #expect(node["reason"]?.string?.contains(" %, ") == true)
-        #expect(collector.states.first?.state.attributes.line.contains("\"reason\":\"") == true)
+        #expect(Array(collector.states).first?.state.attributes.line.contains("\"reason\":\"") == true)
     }
 
     @Test("A text names rooms first, then at most three receivers")

@@ -96,7 +96,9 @@ struct History: ParsableCommand {
         let (start, end) = try range
         let range = start...end
         let files =
-            try history.isEmpty ? FoundFiles.usable(found()) { try open($0, range) } : history.map { try open($0, range) }
+            try history.isEmpty
+            ? FoundFiles.usable(found()) { try open($0, range) }
+            : history.map { try open($0, range) }
         var times = RoomTimes()
         if start > .min {
             // Where beacons were at the start follows from the events before it.
