@@ -302,7 +302,8 @@ def test_hostile_lines_end_nothing(tmp_path):
         text += json.dumps(line | {"at": at(10**9)}).encode() + b"\n[[[[\n" + b'{"event":' + b"[" * 5000 + b"\n"
     text += json.dumps(good[0] | {"beacons": [{"beacon": "\x1b[31m\u202e", "heard": 1e300, "rssiDbm": {"mean": "x"}}]})\
         .encode() + b"\n" + b'"' * 3_000_000
-    result = collect(path, stdin=text)
+    # A receiver that the file does not name is an error, after everything else.
+    result = collect(path, stdin=text, code=65)
     assert "\x1b" not in result.out and "\u202e" not in result.out
     assert where(tmp_path)["beacons"][0]["beacon"] == "key-ana"
     assert "no JSON objects" in result.err and "that other lines contradict" in result.err

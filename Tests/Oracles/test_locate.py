@@ -1,5 +1,6 @@
 """`pharos map fit` and `pharos locate` as a user runs them, against independent implementations and with bad input."""
 
+import itertools
 import json
 import math
 import random
@@ -267,11 +268,12 @@ def test_a_terminal_shows_the_plan(tape, tmp_path):
     pharos.checked("map", "fit", "air.jsonl", "--algorithm", "gauss", "--output", "map.json", cwd=tmp_path)
     person = Person("locate", tmp_path / "map.json", "--adapter", "virtual", "--duration-s", "3.2")
     assert person.end() == 0, person.text
-    drawn = person.text.split("\x1b[J")
-    assert len(drawn) >= 3 and all("●" in plan and "poor" in plan and "1 of 1 beacon" in plan for plan in drawn)
-    for plan in drawn[1:-1]:
-        text, _, back = plan.rpartition("\x1b[")
-        assert back == f"{text.count(chr(10))}A"
+    # After each plan, what is below it is erased.
+    *drawn, rest = person.text.split("\x1b[J")
+    assert rest == "" and len(drawn) >= 3, drawn
+    assert all("●" in plan and "poor" in plan and "1 of 1 beacon" in plan for plan in drawn), drawn
+    for before, plan in itertools.pairwise(drawn):
+        assert plan.startswith(f"\x1b[{before.count(chr(10))}A")
 
 
 def test_the_way_is_drawn(tape, tmp_path):

@@ -208,7 +208,7 @@ def test_eighty_columns_have_identity_distance_address_and_time():
     identity = next(line for line in lines if line.startswith("ibeacon:"))
     facts = lines[lines.index(identity) + 1]
     assert re.fullmatch(rf"ibeacon:{UUID}-1-2", identity)
-    assert re.search(r"-38 +\S+ m \(\S+\) +\S+ s +([0-9A-F]{2}:){5}[0-9A-F]{2}", facts), facts
+    assert re.search(r"-49 +\S+ m \(\S+\) +\S+ s +([0-9A-F]{2}:){5}[0-9A-F]{2}", facts), facts
     # The identity is what `find` takes.
     assert "you have reached it" in pharos.checked("find", identity, "--adapter", "virtual", "--duration-s", "5").out
 
