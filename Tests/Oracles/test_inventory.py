@@ -282,7 +282,8 @@ def test_a_count_on_the_virtual_air_from_start_to_report(tmp_path):
     begun = time.monotonic()
     lines = start(path, "--adapter", "virtual", "--known", ROOT / "profiles/lobby-north.json", "--duration-s", "8")
     assert time.monotonic() - begun < 20
-    assert {each["id"] for each in lines if each["event"] == "found" and each["afterS"] <= 6} == {"drill", "saw", "projector"}
+    found = {each["id"] for each in lines if each["event"] == "found" and each["afterS"] <= 6}
+    assert found == {"drill", "saw", "projector"}
     do("finish", path)
     page = tmp_path / "map.html"
     do("map", path, *site, "--html", page, "--svg", tmp_path / "map.svg")
