@@ -211,7 +211,8 @@ def test_a_walk_follows_the_controls(browser, tmp_path):
 
 
 def text(browser: Browser, name: str) -> str:
-    return browser.value(f"document.getElementById({json.dumps(name)}).textContent")
+    """The text of an element; a number and its unit are joined by a space that does not break."""
+    return browser.value(f"document.getElementById({json.dumps(name)}).textContent").replace("\xa0", " ")
 
 
 @pytest.mark.parametrize("options", [
