@@ -80,6 +80,10 @@ public struct Auditor: Sendable {
     private var telemetryBeacon: Int?
     /// For each sender, the beacon that it sent last.
     private var senders: [Sender: Int] = [:]
+    /// The beacons of ``senders``.
+    private var claimed: Set<Int> = []
+    /// The beacons with an identity that no other beacon has.
+    private var hasOwnIdentity: Set<Int> = []
 
     /// The voltage below which a battery is low, in millivolts.
     public var lowBatteryMillivolts = 2400
@@ -116,6 +120,10 @@ public struct Auditor: Sendable {
                     telemetryBeacon = beacon
                 }
             }
+        }
+        for indices in byIdentity.values {
+            let owners = Set(indices.map { advertisements[$0].beacon })
+            if owners.count == 1 { hasOwnIdentity.formUnion(owners) }
         }
     }
 
@@ -179,10 +187,11 @@ public struct Auditor: Sendable {
                 beacon = advertisements[index].beacon
             case .iBeacon, .altBeacon, .eddystoneUID, .eddystoneURL:
                 guard let identity = BeaconIdentity(frame) else { continue }
-                guard let index = choose(byIdentity[identity], octets, range) else {
+                guard let candidates = byIdentity[identity] else {
                     stranger = identity
                     continue
                 }
+                guard let index = choose(candidates, from: sighting.sender, octets, range) else { continue }
                 take(sighting, index, octets, range, receiver)
                 beacon = advertisements[index].beacon
             }
@@ -203,13 +212,29 @@ public struct Auditor: Sendable {
         }
     }
 
-    /// Returns the advertisement with this data, if several have the same identity.
-    private func choose(_ candidates: [Int]?, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
-        guard let candidates else { return nil }
+    /// Returns the advertisement that a sender means, if several have the same identity, such as one URL for all beacons
+    /// of a shop; `nil` as long as a frame of its own must show which beacon the sender is.
+    private func choose(
+        _ candidates: [Int], from sender: Sender?, _ octets: Span<UInt8>, _ range: Range<Int>
+    ) -> Int? {
+        guard candidates.count > 1 else { return candidates.first }
+        var matching: [Int] = []
         for index in candidates where advertisements[index].expected.octets?.matches(octets, range) ?? true {
-            return index
+            matching.append(index)
         }
-        return candidates.first
+        if matching.isEmpty { matching = candidates }
+        let owner = advertisements[candidates[0]].beacon
+        guard candidates.contains(where: { advertisements[$0].beacon != owner }) else { return matching.first }
+        if let known = sender.flatMap({ byAddress[$0] ?? senders[$0] }),
+            let own = matching.first(where: { advertisements[$0].beacon == known })
+        {
+            return own
+        }
+        // If all of these beacons are known, the sender is another device.
+        guard let free = matching.first(where: { !claimed.contains(advertisements[$0].beacon) }) else {
+            return matching.first
+        }
+        return hasOwnIdentity.contains(advertisements[free].beacon) ? nil : free
     }
 
     private mutating func take(
@@ -276,7 +301,9 @@ public struct Auditor: Sendable {
     private mutating func remember(_ sender: Sender?, _ beacon: Int) {
         guard let sender, senders[sender] != beacon else { return }
         if senders.count >= Self.senderLimit { senders.removeAll(keepingCapacity: true) }
-        senders[sender] = beacon
+        // A frame of its own shows that the sender is another beacon than one with the same URL.
+        if let before = senders.updateValue(beacon, forKey: sender) { claimed.remove(before) }
+        claimed.insert(beacon)
     }
 
     /// Strangers without a UUID or namespace of the audited beacons are ignored.
