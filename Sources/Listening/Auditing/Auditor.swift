@@ -80,7 +80,7 @@ public struct Auditor: Sendable {
     private var telemetryBeacon: Int?
     /// For each sender, the beacon that it sent last.
     private var senders: [Sender: Int] = [:]
-    /// The beacons of ``senders``.
+    /// The beacons of `senders`.
     private var claimed: Set<Int> = []
     /// The beacons with an identity that no other beacon has.
     private var hasOwnIdentity: Set<Int> = []
