@@ -5,7 +5,7 @@ public import Store
 /// Takes the lines of receivers, writes the changes to the databases, and returns them.
 ///
 /// Each step has this order: the ``SightingCollector`` finds the changes, the `EventLedger` writes them together with the
-/// channels that must receive them, the caller prints them and calls ``settlePrinted()``, ``publish(to:)`` publishes them,
+/// channels that must receive them, the caller prints them and calls ``settlePrinted()``, ``publish(to:goesOn:)`` publishes them,
 /// and ``rest()`` writes the state file. PostgreSQL gets them from the ledger. So an event that is in the history is
 /// delivered, or waits for delivery: ``takeUnprinted()`` returns the events that an earlier run has not printed.
 public final class CollectorService {

@@ -72,7 +72,7 @@ public enum Terminal {
         }
     }
 
-    /// Writes text for people to standard output: ``plain(_:)`` where text is plain.
+    /// Writes text for people to standard output, in ASCII without escape sequences where ``isPlain`` is true.
     public static func show(_ text: String) { write(isPlain ? plain(text) : text) }
 
     /// Returns the text in ASCII without escape sequences. Common signs become one similar character, so that columns
@@ -124,7 +124,7 @@ public enum Terminal {
     private static let outputError = Mutex<SystemError?>(nil)
 
     /// Writes lines to standard error without a buffer. Invisible and control characters other than line feeds are escaped
-    /// as in ``TerminalText/line(_:)``, because names and paths in the text may come from files or from the air.
+    /// as in `TerminalText.line`, because names and paths in the text may come from files or from the air.
     public static func writeError(_ text: String) {
         ProgressLine.giveWay(toOutput: false)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { TerminalText.line(String($0)) }

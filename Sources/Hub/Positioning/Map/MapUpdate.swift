@@ -32,7 +32,7 @@ public struct MapUpdate: Sendable {
     /// The stays of the new map.
     public private(set) var survey = Survey()
 
-    /// A beacon moved if its levels differ by more than this, in dB, and by more than ``unusual`` times as much as those
+    /// A beacon moved if its levels differ by more than this, in dB, and by more than `unusual` times as much as those
     /// of the other beacons.
     public static let movedBeacon = 5.0
     /// A difference is unusual if it is larger than the usual one by this factor.
