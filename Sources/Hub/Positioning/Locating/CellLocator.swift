@@ -111,8 +111,7 @@ struct CellLocator: Sendable {
     ) -> Bool {
         let posterior = posterior(logLikelihoods, temper: temper)
         guard let estimate = posterior.position(cells), floor == nil || floor == estimate.floor else { return false }
-        return posterior.region(probability, cells, around: estimate.position, floor: estimate.floor)
-            .contains(position)
+        return posterior.contains(position, with: probability, cells, floor: estimate.floor)
     }
 
     /// The answer for the window's vectors.

@@ -82,27 +82,49 @@ struct Posterior: Sendable {
         return (FloorPosition(x: sum.x / sum.weight, y: sum.y / sum.weight), floor)
     }
 
+    /// The likeliest cells of one floor that together have a share of the floor's probability, and the cells to choose
+    /// from.
+    private func likeliest(
+        _ share: Double, _ cells: [Cell], floor: String?
+    ) -> (chosen: [Int], likely: [Int], wanted: Double) {
+        let likely = probabilities.indices.filter { probabilities[$0] > 1e-9 && cells[$0].floor == floor }
+        let wanted = share * likely.reduce(0) { $0 + probabilities[$1] }
+        let byProbability = likely.sorted { (probabilities[$0], $1) > (probabilities[$1], $0) }
+        return (prefix(of: byProbability, holding: wanted), likely, wanted)
+    }
+
     /// The region with a probability on one floor.
     ///
     /// - Parameter position: The middle of the region's circle.
     func region(_ probability: Double, _ cells: [Cell], around position: FloorPosition, floor: String?) -> Region {
-        let likely = probabilities.indices.filter { probabilities[$0] > 1e-9 && cells[$0].floor == floor }
-        let wanted = probability * likely.reduce(0) { $0 + probabilities[$1] }
-        let byProbability = likely.sorted { (probabilities[$0], $1) > (probabilities[$1], $0) }
-        let chosen = prefix(of: byProbability, holding: wanted)
-        let corners = chosen.flatMap { cell in
-            let half = cells[cell].area.squareRoot() / 2
-            let middle = cells[cell].position
-            return [(-half, -half), (half, -half), (half, half), (-half, half)].map { x, y in
-                FloorPosition(x: middle.x + x, y: middle.y + y)
+        let (chosen, likely, wanted) = likeliest(probability, cells, floor: floor)
+        let byDistance = likely.map { (distance: cells[$0].position.distance(to: position), cell: $0) }
+            .sorted { $0.distance < $1.distance }
+        let inside = prefix(of: byDistance.map(\.cell), holding: wanted)
+        let circle = inside.isEmpty ? 0 : byDistance[inside.count - 1].distance
+        let smallest = chosen.first.map { (cells[$0].area / .pi).squareRoot() } ?? 0
+        let polygon = Self.hull(of: chosen.map { cells[$0] })
+        return Region(area: Self.area(of: polygon), radius: max(circle, smallest), polygon: polygon)
+    }
+
+    /// Whether the region with a probability on one floor contains a position.
+    func contains(_ position: FloorPosition, with probability: Double, _ cells: [Cell], floor: String?) -> Bool {
+        let polygon = Self.hull(of: likeliest(probability, cells, floor: floor).chosen.map { cells[$0] })
+        return Region(area: 0, radius: 0, polygon: polygon).contains(position)
+    }
+
+    /// The convex hull of square cells.
+    private static func hull(of cells: [Cell]) -> [FloorPosition] {
+        // Of cells of one size, only those whose middles are corners of a hull count.
+        let corners = Dictionary(grouping: cells, by: \.area).flatMap { area, cells in
+            let half = area.squareRoot() / 2
+            return hull(cells.map(\.position)).flatMap { middle in
+                [(-half, -half), (half, -half), (half, half), (-half, half)].map { x, y in
+                    FloorPosition(x: middle.x + x, y: middle.y + y)
+                }
             }
         }
-        let distances = Dictionary(uniqueKeysWithValues: likely.map { ($0, cells[$0].position.distance(to: position)) })
-        let byDistance = likely.sorted { distances[$0, default: 0] < distances[$1, default: 0] }
-        let circle = prefix(of: byDistance, holding: wanted).last.flatMap { distances[$0] } ?? 0
-        let smallest = chosen.first.map { (cells[$0].area / .pi).squareRoot() } ?? 0
-        let polygon = Self.hull(corners)
-        return Region(area: Self.area(of: polygon), radius: max(circle, smallest), polygon: polygon)
+        return hull(corners)
     }
 
     /// The area of a polygon whose corners are counterclockwise.
