@@ -28,7 +28,7 @@ class Result(NamedTuple):
         return values
 
 
-def run(*arguments, stdin: str | bytes | None = None, timeout: float = 20, cwd=None) -> Result:
+def run(*arguments, stdin: str | bytes | None = None, timeout: float = 60, cwd=None) -> Result:
     """One run to its end."""
     given = stdin.encode() if isinstance(stdin, str) else stdin
     done = subprocess.run([PROGRAM, *map(str, arguments)], input=given if given is not None else b"",

@@ -50,7 +50,7 @@ def test_every_command_of_a_page_works(page, tmp_path):
         # Into a file: what a command leaves running would keep a pipe open.
         with (tmp_path / "output").open("w+") as output:
             done = subprocess.run(["bash", "-c", command], cwd=directory, env=environment, stdin=subprocess.DEVNULL,
-                                  stdout=output, stderr=output, timeout=300, check=False)
+                                  stdout=output, stderr=output, timeout=900, check=False)
             output.seek(0)
             assert done.returncode == expected, f"{command}\n{output.read()}"
 

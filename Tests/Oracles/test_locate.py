@@ -23,13 +23,13 @@ def world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("locate")
     survey, test, beacons = positioning.world(folder, 7)
     fit = pharos.checked("map", "fit", folder / "survey.jsonl", "--output", folder / "map.json", "--algorithm", "gauss",
-                         timeout=60)
+                         timeout=300)
     assert "took gauss" in fit.out and "expected error" in fit.out
     return folder, survey, test, beacons
 
 
 def locate(folder, *options, run="test.jsonl", code=0):
-    result = pharos.run("locate", folder / "map.json", "--from", folder / run, "--json", *options, timeout=60)
+    result = pharos.run("locate", folder / "map.json", "--from", folder / run, "--json", *options, timeout=300)
     assert result.code == code, result.err
     return result.lines()
 
@@ -76,7 +76,7 @@ def test_the_protocol_of_the_experiment_is_the_table_of_the_thesis(world):
     folder, survey, test, beacons = world
     # The map's own algorithm is one of the four, with a window that the protocol does not have.
     pharos.checked("map", "fit", folder / "survey.jsonl", "--output", folder / "nn.json", "--algorithm", "nn",
-                   "--window-s", "5", timeout=60)
+                   "--window-s", "5", timeout=300)
     asked = ("map", "evaluate", folder / "nn.json", "--protocol", "experiment", "--test", folder / "test.jsonl")
     rules = {name: lambda run, rule=RULES[name]: rule(survey, run[-1:], beacons) for name in RULES if "nn" in name}
     rules["bhattacharyya"] = lambda run: [math.inf if score is None else score

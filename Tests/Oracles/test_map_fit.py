@@ -66,9 +66,9 @@ def test_the_vectors_of_a_long_survey_are_written_as_they_are_made(tmp_path, lon
 def test_the_file_is_the_same_wherever_it_goes(tmp_path, world, long_survey, algorithm):
     for survey in world / "survey.jsonl", long_survey:
         words = ("map", "fit", survey, "--algorithm", algorithm, "--output")
-        pharos.checked(*words, tmp_path / "map.json", timeout=240)
+        pharos.checked(*words, tmp_path / "map.json", timeout=900)
         text = (tmp_path / "map.json").read_text()
-        printed = pharos.checked(*words, "-", timeout=240)
+        printed = pharos.checked(*words, "-", timeout=900)
         assert printed.out == text and f"took {algorithm}" in printed.err
         assert json.loads(text)["version"] == 1
     assert [path.name for path in tmp_path.iterdir()] == ["map.json"]
@@ -79,8 +79,8 @@ def test_beacons_hang_where_a_fleet_or_a_site_says(tmp_path):
     for name in "fleets", "sites":
         shutil.copytree(profiles / name, tmp_path / name)
     (site,) = (path for path in (tmp_path / "sites").iterdir() if path.name == "museum-from-fleet.json")
-    pharos.checked("fleet", "generate", tmp_path / "fleets" / "museum.json", "--output", tmp_path / "out", timeout=240)
-    pharos.checked("map", "fit", "--from-site", site, "--output", tmp_path / "map.json", timeout=240)
+    pharos.checked("fleet", "generate", tmp_path / "fleets" / "museum.json", "--output", tmp_path / "out", timeout=900)
+    pharos.checked("map", "fit", "--from-site", site, "--output", tmp_path / "map.json", timeout=900)
     hung = {each["key"]: each["position"] for each in json.loads((tmp_path / "map.json").read_text())["beacons"]}
     assert len(hung) > 3 and None not in hung.values()
     lines = ['{"survey":1}']
@@ -91,7 +91,7 @@ def test_beacons_hang_where_a_fleet_or_a_site_says(tmp_path):
     (tmp_path / "s.jsonl").write_text("\n".join(lines) + "\n")
     for positions in tmp_path / "fleets" / "museum.json", site:
         pharos.checked("map", "fit", tmp_path / "s.jsonl", "--algorithm", "gauss", "--beacon-positions", positions,
-                       "--output", tmp_path / "map.json", timeout=240)
+                       "--output", tmp_path / "map.json", timeout=900)
         made = json.loads((tmp_path / "map.json").read_text())["beacons"]
         assert {each["key"]: each["position"] for each in made} == {**hung, "stranger": None}
 
@@ -108,8 +108,8 @@ def test_evaluate_states_the_error_that_fit_states(tmp_path):
     survey.write_text("\n".join(lines) + "\n")
     for algorithm in [], ["--algorithm", "wknn"]:
         fitted = pharos.checked("map", "fit", survey, *algorithm, "--output", tmp_path / "map.json", "--json",
-                                timeout=240).lines()[0]
-        (evaluated,) = pharos.checked("map", "evaluate", survey, *algorithm, "--json", timeout=240).lines()
+                                timeout=900).lines()[0]
+        (evaluated,) = pharos.checked("map", "evaluate", survey, *algorithm, "--json", timeout=900).lines()
         assert evaluated == fitted["evaluation"] and evaluated["errorM"]["mean"] > 0
 
 
@@ -124,7 +124,7 @@ def test_a_finer_grid_is_another_map(world, tmp_path, algorithm):
     areas, ways = {}, {}
     for metres in 0.25, 1, 2:
         pharos.checked("map", "fit", world / "survey.jsonl", "--algorithm", algorithm, "--grid-m", metres, "--output",
-                       tmp_path / "map.json", timeout=240)
+                       tmp_path / "map.json", timeout=900)
         assert json.loads((tmp_path / "map.json").read_text())["algorithm"]["gridM"] == metres
         lines = pharos.checked("locate", tmp_path / "map.json", "--from", world / "test.jsonl", "--json").lines()
         found = [line for line in lines if line["state"] != "none"]

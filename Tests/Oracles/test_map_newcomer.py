@@ -25,7 +25,7 @@ def test_a_simulated_floor_is_mapped_and_walked(tmp_path):
     assert said == f"32 places, 1280 s, 6 beacons to {tmp_path / 's.jsonl'}\n"
     assert pharos.run("map", "check", tmp_path / "s.jsonl").code == 0
     pharos.checked("map", "fit", tmp_path / "s.jsonl", "--algorithm", "field", "--output", tmp_path / "map.json",
-                   timeout=120)
+                   timeout=600)
     pharos.checked(*simulate, "--path", "round", "--output", tmp_path / "w.jsonl", "--truth", tmp_path / "t.csv")
     lines = pharos.checked("locate", tmp_path / "map.json", "--from", tmp_path / "w.jsonl", "--truth",
                            tmp_path / "t.csv", "--json").lines()

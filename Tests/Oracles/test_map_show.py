@@ -53,10 +53,10 @@ def made(tmp_path_factory, survey) -> dict:
     quoted = [",".join('"' + str(cell).replace('"', '""') + '"' for cell in row.values()) for row in survey]
     (folder / "survey.csv").write_text("\n".join([",".join(survey[0]), *quoted]) + "\n")
     pharos.checked(*FIT, folder / "map.json", folder / "survey.csv", "--beacon-positions", site(folder / "site.json"),
-                   timeout=120)
+                   timeout=600)
     pharos.checked("map", "show", folder / "map.json", "--site", folder / "site.json", "--html", folder / "map.html",
-                   "--svg", folder / "map.svg", timeout=120)
-    told = json.loads(pharos.checked("map", "show", folder / "map.json", "--json", timeout=120).out)
+                   "--svg", folder / "map.svg", timeout=600)
+    told = json.loads(pharos.checked("map", "show", folder / "map.json", "--json", timeout=600).out)
     return {"folder": folder, "page": folder / "map.html", "json": told}
 
 
@@ -113,12 +113,12 @@ def test_numbers_are_those_of_the_survey(made, survey):
 
 
 def test_the_heat_map_fits_a_terminal(made):
-    shown = pharos.checked("map", "show", made["folder"] / "map.json", timeout=60).out
+    shown = pharos.checked("map", "show", made["folder"] / "map.json", timeout=300).out
     assert "located by field" in shown and "Expected error (m)" in shown and "o place" in shown
     assert max(map(len, shown.splitlines()[2:12])) <= 80
-    field = pharos.checked("map", "show", made["folder"] / "map.json", "--beacon", "beacon-3", timeout=60).out
+    field = pharos.checked("map", "show", made["folder"] / "map.json", "--beacon", "beacon-3", timeout=300).out
     assert "beacon-3 (dBm)" in field
-    heard = pharos.checked("map", "show", made["folder"] / "map.json", "--layer", "heard", timeout=60).out
+    heard = pharos.checked("map", "show", made["folder"] / "map.json", "--layer", "heard", timeout=300).out
     assert "Beacons received (beacons)" in heard
 
 
@@ -223,9 +223,9 @@ def test_a_fleets_beacons_have_their_identities(tmp_path):
     shutil.copytree(sites.parent / "fleets", fleets)
     (tmp_path / "sites").mkdir()
     shutil.copy(sites / "museum-from-fleet.json", tmp_path / "sites")
-    pharos.checked("fleet", "generate", fleets / "museum.json", "--output", tmp_path / "out", timeout=60)
+    pharos.checked("fleet", "generate", fleets / "museum.json", "--output", tmp_path / "out", timeout=300)
     pharos.checked("map", "fit", "--from-site", tmp_path / "sites" / "museum-from-fleet.json", "--output",
-                   tmp_path / "map.json", timeout=60)
+                   tmp_path / "map.json", timeout=300)
     beacons = json.loads((tmp_path / "map.json").read_text())["beacons"]
     assert beacons and all(":" in beacon["key"] for beacon in beacons)
 

@@ -51,8 +51,8 @@ def two_digits(value):
 @pytest.mark.parametrize("survey", ["sharp", "dull"])
 def test_the_choice_of_the_algorithm_is_told_with_by_how_much(surveys, tmp_path, survey):
     words = ("map", "fit", surveys / survey, "--output", tmp_path / "map.json")
-    told = pharos.checked(*words, "--json", timeout=120).lines()[0]
-    text = pharos.checked(*words, timeout=120).out
+    told = pharos.checked(*words, "--json", timeout=600).lines()[0]
+    text = pharos.checked(*words, timeout=600).out
     trials = told["trials"]
     taken = trials[0]["algorithm"]
     assert told["algorithm"]["name"] == taken == json.loads((tmp_path / "map.json").read_text())["algorithm"]["name"]

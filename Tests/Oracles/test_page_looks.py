@@ -48,17 +48,17 @@ def mapped(folder: Path):
     written("run.csv", [row for row in rows if row["session"] == "june" and row["place"] in ("P1", "P12", "P25")])
     site = test_map_show.site(folder / "site.json", outline=NOTCHED)
     pharos.checked(*test_map_show.FIT, folder / "map.json", folder / "survey.csv", "--beacon-positions", site,
-                   timeout=120)
-    pharos.checked("map", "show", folder / "map.json", "--site", site, "--html", folder / "map.html", timeout=120)
+                   timeout=600)
+    pharos.checked("map", "show", folder / "map.json", "--site", site, "--html", folder / "map.html", timeout=600)
     pharos.checked("locate", folder / "map.json", "--from", folder / "run.csv", "--site", site, "--html",
-                   folder / "track.html", timeout=120)
+                   folder / "track.html", timeout=600)
 
 
 def audited(folder: Path):
     """The page of an audit of one beacon that is as it should be, and of two that are silent."""
     files = [test_audit.profile(folder, number) for number in (1, 2, 3)]
     recording = test_audit.written(folder, test_audit.sent(1, random.Random(6)))
-    pharos.run("audit", *files, "--replay", recording, "--html", folder / "audit.html", timeout=60)
+    pharos.run("audit", *files, "--replay", recording, "--html", folder / "audit.html", timeout=600)
 
 
 def counted(folder: Path):
@@ -74,7 +74,7 @@ def counted(folder: Path):
 def pages(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
     for name, words in PLAN.items():
-        pharos.run("plan", *words, "--html", folder / f"{name}.html", timeout=120)
+        pharos.run("plan", *words, "--html", folder / f"{name}.html", timeout=600)
     for make in (mapped, audited, counted):
         make(folder)
     return folder
@@ -278,7 +278,7 @@ def test_before_and_after_are_told_apart(browser, pages):
         assert "with the proposal" in browser.value(f"document.getElementById('{tile}').closest('div').textContent")
     assert browser.value("document.getElementById('sentence').textContent").startswith("With the proposal")
     assert "with the proposed beacons" in browser.value("document.querySelector('#floorPlan h2').textContent")
-    answer = json.loads(pharos.run("plan", *PLAN["site"], "--json", timeout=120).out)
+    answer = json.loads(pharos.run("plan", *PLAN["site"], "--json", timeout=600).out)
     listed = browser.value("""[...document.querySelectorAll('caption')].find(each =>
         each.textContent === 'Proposed beacons').closest('table').querySelectorAll('tbody tr').length""")
     assert listed == len(answer["proposal"]["positions"]) > 10
@@ -368,7 +368,7 @@ def test_an_audit_has_the_worst_first_in_colour_and_folds_the_rest(browser, page
 
 def test_the_page_of_a_fleet_has_a_chart(browser, pages):
     opened(browser, pages / "fleet.html")
-    answer = json.loads(pharos.run("plan", *PLAN["fleet"], "--json", timeout=60).out)
+    answer = json.loads(pharos.run("plan", *PLAN["fleet"], "--json", timeout=600).out)
     bars = browser.value("[...document.querySelectorAll('#bars svg.wide path.bar')].map(bar => bar.getBBox().width)")
     kinds = answer.get("sites") or answer["advertisements"]
     shares = sorted((1 - each["collisionFreeProbability"] for each in kinds), reverse=True)
@@ -381,14 +381,14 @@ def test_the_page_of_a_fleet_has_a_chart(browser, pages):
     ("plan", "collisions", "--beacons", "5", "--interval-ms", "100"), ("audit", "x.json"), ("map", "show", "x.json"),
     ("locate", "x.json"), ("inventory", "report", "x.json"), ("inventory", "map", "x.json")])
 def test_a_page_is_not_named_like_a_document_or_a_picture(tmp_path, command, name):
-    refused = pharos.run(*command, "--html", tmp_path / name, timeout=60)
+    refused = pharos.run(*command, "--html", tmp_path / name, timeout=600)
     assert refused.code == 64 and "web page" in refused.err and name[:-4] in refused.err and ".html" in refused.err
     assert not (tmp_path / name).exists()
 
 
 def test_the_pictures_of_the_readme_come_from_the_program(tmp_path):
     made = subprocess.run([sys.executable, ROOT / "Tests/Support/pictures", "--output", tmp_path], capture_output=True,
-                          text=True, timeout=300)
+                          text=True, timeout=600)
     assert made.returncode == 0, made.stderr
     live, page = Image.open(tmp_path / "live-view.png"), Image.open(tmp_path / "planner-page.png")
     assert live.width > 1000 and live.height > 300 and page.width == 1100
