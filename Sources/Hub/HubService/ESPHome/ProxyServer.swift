@@ -88,16 +88,22 @@ public final class ProxyServer: SightingConsumer, Sendable {
     public func run(
         _ source: (_ isActive: Bool, _ isNext: Bool) throws(ListenerServiceError) -> SightingSource
     ) throws(ListenerServiceError) {
+        // The first source is made before clients can take the file descriptors that it needs.
+        var next = try source(takeMode(), false)
         try start()
-        var isNext = false
-        repeat {
-            let wantsActive = shared.withLock { shared in
-                shared.isActive = shared.wantsActive
-                return shared.isActive
-            }
-            try source(wantsActive, isNext).run(self)
-            isNext = true
-        } while shared.withLock { !$0.isOver }
+        while true {
+            try next.run(self)
+            if shared.withLock({ $0.isOver }) { return }
+            next = try source(takeMode(), true)
+        }
+    }
+
+    /// Returns the mode that clients want, which is the current one from now on: true for active.
+    private func takeMode() -> Bool {
+        shared.withLock { shared in
+            shared.isActive = shared.wantsActive
+            return shared.isActive
+        }
     }
 
     /// Starts the thread.
