@@ -120,7 +120,7 @@ import Testing
         #expect(try Files.read(files.path("museum.json")) == before)
     }
 
-    /// Pipes, directories and damaged files among those that the program finds by itself.
+    /// The program skips the pipes, directories and damaged files that it finds, and shows the other files.
     @Test func oneBadFileDoesNotHideTheOthers() throws {
         _ = try collect()
         for name in ["a.db", "a.where.json"] {

@@ -201,7 +201,7 @@ public struct SightingCollector: Sendable {
         return useLeapingLines(goesOn)
     }
 
-    /// Finds the time while only one line is known, whose clock may be wrong.
+    /// Decides what the time is. Until a second line agrees, only one line says it, and its clock may be wrong.
     ///
     /// - Returns: the changes if the line is taken or waits; `nil` if it is taken as any other line.
     private mutating func agree(

@@ -11,7 +11,7 @@ struct ProblemList: Sendable {
     private var isCut = false
     var isFull: Bool { problems.count >= Self.limit }
     private var known: Set<FileProblem> = []
-    /// The first problem of each kind in each column of a table, with the number of further cells.
+    /// For each column of a table, the first problem of each kind. It also counts the other cells with that problem.
     private var cells: [CellFault: (place: Int, more: Int, first: Int, last: Int)] = [:]
 
     private struct CellFault: Hashable {

@@ -102,7 +102,7 @@ struct CellLocator: Sendable {
         return Posterior(logLikelihoods, cells: cells.count, temper: temper ?? self.temper, priors: runPriors)
     }
 
-    /// Whether the region with a probability contains a position.
+    /// Returns true if a position is in the region that holds a given share of the probability.
     ///
     /// - Parameter temper: The divisor of the log-likelihoods; `nil` for the map's.
     func region(

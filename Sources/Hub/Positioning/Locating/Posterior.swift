@@ -107,7 +107,7 @@ struct Posterior: Sendable {
         return Region(area: Self.area(of: polygon), radius: max(circle, smallest), polygon: polygon)
     }
 
-    /// Whether the region with a probability on one floor contains a position.
+    /// Returns true if a position is in the region that holds a given share of one floor's probability.
     func contains(_ position: FloorPosition, with probability: Double, _ cells: [Cell], floor: String?) -> Bool {
         let polygon = Self.hull(of: likeliest(probability, cells, floor: floor).chosen.map { cells[$0] })
         return Region(area: 0, radius: 0, polygon: polygon).contains(position)

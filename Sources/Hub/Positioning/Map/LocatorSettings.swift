@@ -130,7 +130,7 @@ public struct LocatorSettings: Hashable, Sendable {
     /// contradict it give weight to other offsets.
     private static let sameReceiver = 0.6
 
-    /// The logarithms of the offsets' probabilities before a run.
+    /// Returns the logarithm of the probability that each receiver offset has when a run begins.
     ///
     /// - Parameter priors: Those of another receiver.
     func runPriors(_ priors: [Double], on map: SignalMap) -> [Double] {

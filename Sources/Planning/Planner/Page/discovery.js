@@ -6,7 +6,7 @@ const discovery = (() => {
   const { show, chart, draw, line, marks, writeTicks } = drawing;
   const { SHARES, sharesAt } = latency;
 
-  // The times at which the axis may end, and its labels.
+  // The lengths that the time axis can have, and its labels, in seconds.
   const ENDS = [1, 2, 5, 10, 20, 60, 120, 300, 600, 1800], TICKS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 600, 1800, 3600];
   const tickText = time => time < 60 ? duration(time) : time < 3600 ? `${digits(time / 60)} min` : "1 h";
 

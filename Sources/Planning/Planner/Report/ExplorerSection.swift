@@ -186,7 +186,7 @@ struct ExplorerFigures {
         return .init(name: text, x: bounded, style: style, id: id)
     }
 
-    /// The times at which the axis of discovery may end, in s.
+    /// The lengths that the time axis of the discovery chart can have, in seconds.
     private static let ends = [1.0, 2, 5, 10, 20, 60, 120, 300, 600, 1800, times.upperBound]
     private static let timeTicks = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 600, 1800, 3600]
 

@@ -24,7 +24,7 @@ package enum HTML {
             + "</figcaption>\(legend)\(markup)\(hidden)</figure>\n"
     }
 
-    /// The drawing of a figure. A wide figure has one for narrow and one for wide windows, of which the style shows one.
+    /// Draws a figure. A wide figure is drawn twice, for narrow and for wide windows; the style sheet shows one of them.
     static func drawings(isWide: Bool, label: String, _ drawing: (_ width: Double) -> SVG) -> String {
         guard isWide else { return drawing(PlotArea.width).element(label: label) }
         return drawing(PlotArea.width).element(label: label, class: "narrow")

@@ -61,7 +61,11 @@ struct Audit: ParsableCommand {
         transform: OptionValue.duration)
     var durationS: Int?
 
-    @Flag(help: "Judge what a walk past the beacons can show. Listens until Ctrl-C, or for --duration-s.")
+    @Flag(
+        help: """
+            Walk past the beacons: judge whether each was received, with the right bytes, and at the right interval \
+            if it was received often enough. Listens until Ctrl-C, or for --duration-s.
+            """)
     var walk = false
 
     @Option(
