@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-BUILT = Path(__file__).resolve().parents[2] / ".build" / "debug" / "pharos"
-PROGRAM = os.path.abspath(os.environ.get("PHAROS") or BUILT)
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = os.path.abspath(os.environ.get("PHAROS") or ROOT / ".build" / "pharos")
 
 
 class Result(NamedTuple):

@@ -33,7 +33,7 @@ def is_runnable(command: str) -> bool:
     return not any(word in command + "\n" for word in needs) and "workshop" not in command
 
 
-# Its commands fit maps, which takes minutes in a debug build.
+# Its commands fit maps, which takes a while.
 LONG = ["Places"]
 
 

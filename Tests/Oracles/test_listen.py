@@ -109,7 +109,7 @@ def test_a_listener_file_names_the_beacons_of_scan_and_find(tmp_path, tape):
 
 
 def test_the_sample_is_heard_on_the_virtual_adapter():
-    path = pharos.BUILT.parents[2] / "profiles/listeners/hall.json"
+    path = pharos.ROOT / "profiles/listeners/hall.json"
     lines = pharos.checked("listen", path, "--print", "--adapter", "virtual", "--duration-s", "1.5", "--json").lines()
     assert [each["beacon"] for each in lines[0]["beacons"]] == ["lobby", "key-peter", "key-peter"]
     assert lines[0]["adapter"] == "virtual" and lines[0]["neverHeard"] == 0
@@ -292,7 +292,7 @@ def test_another_kind_of_file_is_named_with_its_command(tmp_path, tape):
         result = pharos.run(*words, path)
         sentence = f"this is a listener file, not {kind}: use `pharos listen --print`"
         assert sentence in result.out + result.err, result
-    profiles = pharos.BUILT.parents[2] / "profiles"
+    profiles = pharos.ROOT / "profiles"
     for file, kind in (("lobby-ibeacon.json", "a beacon profile"), ("fleets/museum.json", "a fleet file"),
                        ("sites/museum-ground-floor.json", "a site file")):
         result = pharos.run("listen", profiles / file, "--print", "--replay", tape)

@@ -3,14 +3,13 @@
 import json
 import math
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pharos
 import positioning
 import pytest
 
-PROGRAM = Path(pharos.PROGRAM).parent / "PositioningProgram"
+PROGRAM = pharos.ROOT / ".build/release/PositioningProgram"
 SEEDS = [1, 2, 3]
 
 
