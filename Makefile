@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 FLAGS := --explicit-target-dependency-import-check error
 
-PARTS := structure swift oracles long-oracles homeassistant release lab package rollout endurance threads documentation fuzz
+PARTS := structure swift oracles long-oracles homeassistant release lab package releases rollout endurance threads documentation fuzz
 
 .PHONY: run test test-all unit setup static install uninstall deb image test-kernels pictures $(PARTS:%=test-%) format lint benchmark clean
 
