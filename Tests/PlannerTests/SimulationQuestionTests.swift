@@ -97,8 +97,9 @@ import Testing
         #expect(try merged.answer(to: question()).holds)
     }
 
-    private func alone() throws -> SimulationOutcome {
-        let question = try question()
+    /// One run takes seconds in a debug build, so one serves all tests.
+    private static let alone = Result {
+        let question = try MergedTalliesTests().question()
         var sum = question.sum
         while !sum.isFinished { sum.add(question.scene.batch(sum.batches)) }
         return SimulationOutcome(tally: sum.tally, batches: sum.batches, isInterrupted: false)
@@ -108,7 +109,7 @@ import Testing
         let question = try question()
         let merged = try MergedTallies(files: (1...count).map { try part($0, of: count) }.reversed())
         let outcome = try merged.outcome(of: question)
-        let whole = try alone()
+        let whole = try Self.alone.get()
         #expect(!outcome.isInterrupted && outcome.batches == whole.batches)
         #expect(whole.batches > 2 * SimulationShard.block, "the parts take turns")
         #expect(outcome.tally == whole.tally)

@@ -7,9 +7,13 @@ import Testing
 @testable import Positioning
 
 @Suite struct MapPageTests {
-    static func map() throws -> SignalMap {
+    /// A fit takes seconds in a debug build, so one serves all tests.
+    private static let fitted = Result {
         try AlgorithmChoice(SimulatedBuilding(seed: 3).survey, candidates: [.field]).map
     }
+
+    /// The map of a simulated building that was surveyed.
+    static func map() throws -> SignalMap { try fitted.get() }
 
     static func site(name: String = "b1") throws -> Site {
         let text = """

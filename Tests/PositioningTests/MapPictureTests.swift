@@ -32,8 +32,7 @@ import Testing
     }
 
     @Test func pictureOfASurveyedBuilding() throws {
-        let survey = SimulatedBuilding(seed: 3).survey
-        let map = try AlgorithmChoice(survey, candidates: [.field]).map
+        let map = try MapPageTests.map()
         let picture = try MapPicture(map, cellLimit: 200)
         #expect(picture.cells.count <= 260 && picture.cells.count > 60)
         #expect(picture.expectedErrors.count == picture.cells.count)
