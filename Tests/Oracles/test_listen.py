@@ -93,6 +93,18 @@ def test_an_offset_is_added_to_each_level(tmp_path, tape):
                 assert other["distanceM"] == pytest.approx(each["distanceM"] * 10 ** (7 / 20), rel=0.01)
 
 
+def test_implausible_levels_are_left_out(tmp_path, tape):
+    levels = [each["rssiDbm"]["mean"] for line in rounds(listener(tmp_path), tape) for each in line["beacons"]
+              if each["rssiDbm"]]
+    assert levels
+    # All reports of the tape are stronger than this range, or weaker.
+    for number, (low, high) in enumerate([(-127, -110), (0, 20)]):
+        lines = rounds(listener(tmp_path, f"range-{number}", plausibleDbm=[low, high]), tape)
+        assert all(each["heard"] == 0 for line in lines for each in line["beacons"])
+    kept = rounds(listener(tmp_path, "all", plausibleDbm=[-110, 0]), tape)
+    assert [each["rssiDbm"]["mean"] for line in kept for each in line["beacons"] if each["rssiDbm"]] == levels
+
+
 def test_strangers_are_counted_unless_they_are_asked_for(tmp_path, tape):
     assert all(each["beacon"] for line in rounds(listener(tmp_path), tape) for each in line["beacons"])
     listed = rounds(listener(tmp_path, "all", strangers="list"), tape)[0]["beacons"]

@@ -268,7 +268,7 @@ final class ListenRun: SightingConsumer {
                 next, at: options.path, source, ledger, outbox, boot: boot, version: options.version)
             for warning in next.warnings { journal.write(.warning, warning) }
             file = next
-            source.levelOffset = next.listener.levelOffset
+            source.useLevels(of: next.listener)
             monitor.replace(next, source, at: now, context.unix)
             // A new engine numbers its events from 1 again.
             context.boot = boot

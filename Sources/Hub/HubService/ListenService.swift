@@ -104,7 +104,7 @@ public enum ListenService {
         live.waitsForAdapter = true
         live.hasLeftover = hasLock && ListenerStatusWriter.isLeft(file.listener.name, in: options.runtime)
         let source = try SightingSource.live(live)
-        source.levelOffset = file.listener.levelOffset
+        source.useLevels(of: file.listener)
         return source
     }
 

@@ -18,6 +18,8 @@ public struct ListenerFile: Hashable, Sendable {
     public var place: Place?
     /// A correction that is added to each received level, in dB.
     public var levelOffset: Int
+    /// The levels of the reports that are taken, after the correction, in dBm; `nil` for all levels.
+    public var plausibleLevels: ClosedRange<Int8>?
     /// The known beacons, in the order of the file.
     public var known: [Entry]
     /// The directory of the keys of ephemeral ids and addresses, as written in the file; `nil` for the directory of each
@@ -170,6 +172,7 @@ private struct ListenerReader {
         let settings = decoder.read(ListenerKeys.scan, in: root).map { scanSettings($0) }
         let place = decoder.read(ListenerKeys.place, in: root).map { self.place($0) }
         let levelOffset = decoder.read(ListenerKeys.levelOffset, in: root)
+        let plausible = decoder.read(ListenerKeys.plausible, in: root).flatMap { plausibleLevels($0, in: root) }
         let known = (decoder.read(ListenerKeys.known, in: root) ?? []).compactMap { entry($0) }
         let keys = decoder.read(ListenerKeys.keys, in: root)
         let addressKeys = (decoder.read(ListenerKeys.addressKeys, in: root) ?? []).compactMap { addressKey($0) }
@@ -178,12 +181,23 @@ private struct ListenerReader {
         guard let name else { return nil }
         return ListenerFile(
             name: name, adapter: adapter, settings: settings ?? .standard, place: place,
-            levelOffset: levelOffset ?? 0, known: known, keys: keys, addressKeys: addressKeys,
-            listsStrangers: strangers == .list,
+            levelOffset: levelOffset ?? 0, plausibleLevels: plausible, known: known, keys: keys,
+            addressKeys: addressKeys, listsStrangers: strangers == .list,
             serviceKeys: root.members?.map(\.key).filter(serviceNames.contains) ?? [])
     }
 
     // MARK: The receiver
+
+    private mutating func plausibleLevels(_ levels: [Int], in root: JSONNode) -> ClosedRange<Int8>? {
+        // A list or a level that is out of range has been reported.
+        let bounds = levels.compactMap { Int8(exactly: $0) }
+        guard bounds.count == 2 else { return nil }
+        guard bounds[0] <= bounds[1] else {
+            decoder.error("the lowest level comes first", at: root["plausibleDbm"] ?? root)
+            return nil
+        }
+        return bounds[0]...bounds[1]
+    }
 
     private mutating func scanSettings(_ object: JSONNode) -> ScanSettings {
         let mode = decoder.read(ScanKeys.mode, in: object)

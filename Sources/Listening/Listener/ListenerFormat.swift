@@ -22,6 +22,13 @@ package enum ListenerKeys {
     static let levelOffset = Key(
         "rssiOffsetDb", .integer(ListenerFile.levelOffsets, unit: "dB"),
         "Correction of this receiver, which is added to each received level.", default: 0)
+    static let plausible = Key(
+        "plausibleDbm",
+        .list(
+            "levels", 2...2,
+            of: .integer(Int(LevelTally.range.lowerBound)...Int(LevelTally.range.upperBound), unit: "dBm")),
+        "Lowest and highest plausible level, such as [-110, 0]. Reports outside are left out. Default: none is left out."
+    )
     static let known = Key(
         "known", .list("known beacons", 1...Int.max, of: KnownKeys.entry), "The known beacons.")
     static let keys = Key(
@@ -44,8 +51,8 @@ package enum ListenerKeys {
         Section(
             "A receiver: its adapter and place, the beacons that it knows, and what it does with their sightings.",
             [
-                FileHeader.schema, FileHeader.version, name, adapter, scan, place, levelOffset, known, keys,
-                addressKeys, strangers,
+                FileHeader.schema, FileHeader.version, name, adapter, scan, place, levelOffset, plausible,
+                known, keys, addressKeys, strangers,
             ] + service,
             rules: [hasBeacons])
     }

@@ -65,6 +65,12 @@ public final class SightingSource {
         get { reader.levelOffset }
         set { reader.levelOffset = newValue }
     }
+    /// Corrects and leaves out levels as a listener file says.
+    public func useLevels(of file: ListenerFile) {
+        reader.levelOffset = file.levelOffset
+        reader.levels = file.plausibleLevels
+    }
+
     /// The state of the source. For a recording it is derived from the recorded commands.
     public private(set) var state = ListeningState.starting
 

@@ -109,7 +109,7 @@ struct Listen: ParsableCommand {
                 "\(file): --print does not use \(listener.serviceKeys.joined(separator: ", "))")
         }
         let source = try open(listener, known)
-        source.levelOffset = listener.levelOffset
+        source.useLevels(of: listener)
         try source.run(ListenPrinter(listener, known, source, roundMicroseconds: everyS ?? 1_000_000, json: json))
     }
 

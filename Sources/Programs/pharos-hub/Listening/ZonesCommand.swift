@@ -61,7 +61,7 @@ struct ZonesCommand: ParsableCommand {
             throw Failure(.configuration, "\(file): the file has no zones: add a list \"zones\"")
         }
         let source = try open(hub)
-        source.levelOffset = hub.listener.levelOffset
+        source.useLevels(of: hub.listener)
         let printer = ZonePrinter(hub, source, isRecorded: replay != nil, json: json)
         defer { printer.flush() }
         try source.run(printer)
