@@ -42,6 +42,18 @@ import Testing
         #expect(throws: ListenerServiceError.self) { try known.region("attic") }
     }
 
+    @Test func aSecondNameForOneBeaconIsTold() throws {
+        let both = Self.iBeacon(minor: 2) + ", " + Self.iBeacon(minor: 3)
+        let known = try KnownBeacons([
+            try profile("lobby", Self.iBeacon(minor: 2)), try profile("door", Self.iBeacon(minor: 2)),
+            try profile("desk", both),
+        ])
+        #expect(
+            known.warnings == [
+                "door is never reported: it has the identity of lobby, ibeacon:\(Self.uuid)-1-2, and the first name counts"
+            ])
+    }
+
     /// The keys next to a fleet file resolve the ephemeral ids of its beacons.
     @Test func theKeysOfAFleetTellWhoseAnEphemeralIdIs() throws {
         let beacons = [("door", "CF:3D:6B:C0:07:27"), ("desk", "D1:8E:73:0C:B3:BF")].map { name, address in

@@ -41,6 +41,7 @@ public struct KnownBeacons {
         } catch {
             throw ListenerServiceError(error)
         }
+        warnOfSecondNames()
         if !files.isEmpty && beacons.isEmpty {
             // The warnings say why beacons were left out.
             throw .service(
@@ -76,6 +77,7 @@ public struct KnownBeacons {
         } catch {
             throw ListenerServiceError(error)
         }
+        warnOfSecondNames()
     }
 
     /// Returns the kind of a file; `nil` for the files of a fleet. A profile has advertisements at its top level.
@@ -196,6 +198,30 @@ public struct KnownBeacons {
             warnings.append(
                 "\(withoutKey) beacons have no key in \(directory.path): their ephemeral ids cannot be resolved")
         }
+    }
+
+    /// Warns of beacons whose identities all belong to beacons before them.
+    private mutating func warnOfSecondNames() {
+        var firstNames: [BeaconIdentity: String] = [:]
+        var reported: Set<String> = []
+        for beacon in beacons {
+            guard let identity = beacon.identity else {
+                reported.insert(beacon.name)
+                continue
+            }
+            if firstNames[identity] == nil { firstNames[identity] = beacon.name }
+            if firstNames[identity] == beacon.name { reported.insert(beacon.name) }
+        }
+        var sentences: [String] = []
+        for beacon in beacons where reported.insert(beacon.name).inserted {
+            guard let identity = beacon.identity, let first = firstNames[identity] else { continue }
+            sentences.append(
+                "\(beacon.name) is never reported: it has the identity of \(first), \(identity), and the first name "
+                    + "counts")
+        }
+        // All beacons of a fleet may share one URL.
+        warnings += sentences.prefix(3)
+        if sentences.count > 3 { warnings.append("the same holds for \(sentences.count - 3) more beacons") }
     }
 
     /// Returns a region given by a pattern or by the name of a beacon.
