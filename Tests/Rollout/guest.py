@@ -56,13 +56,13 @@ class Guest:
 
         self.thread = threading.Thread(target=run)
         self.thread.start()
-        deadline = time.monotonic() + 400
+        deadline = time.monotonic() + 900
         while self.thread.is_alive() and time.monotonic() < deadline:
             if self.ssh("test -e /run/lab-listens").returncode == 0:
                 return self
             time.sleep(0.5)
         self.__exit__()
-        raise PreparationError(f"the guest cannot be reached: {self.complaint or 'no ssh within 400 s'}")
+        raise PreparationError(f"the guest cannot be reached: {self.complaint or 'no ssh within 900 s'}")
 
     def __exit__(self, *_):
         while self.thread.is_alive():
