@@ -163,7 +163,8 @@ struct BeaconJudge {
         for source in mine { levels.merge(source.levels) }
         audits[index].meanLevel = levels.mean
         audits[index].levelDeviation = levels.standardDeviation
-        if mine.contains(where: { $0.levelJumps >= Self.returns }) {
+        // An impostor at its address explains the jumps.
+        if !audits[index].verdicts.contains(.impostor), mine.contains(where: { $0.levelJumps >= Self.returns }) {
             audits[index].add(.cloned, "its level jumps by more than 30 dB and back: two send it from one address")
         }
         own[index].events = mine.count == 1 ? mine[0].events : .union(mine.map(\.events), window: window(index))
