@@ -117,8 +117,7 @@ struct RadioRhythm: Sendable {
         let inTurn = judgeInTurn(members, common, loss: min(1, max(0.05, loss)))
         // An advertisement with its own right interval is not sent in turn with the others, unless both explanations hold
         // for it. Telemetry that follows other frames after a fixed time also gives a common period, but a false one.
-        // If one of them has no rhythm alone, they may well be sent in turn.
-        let isApart = !alone.contains(where: \.isMixed) && members.indices.contains { index in
+        let isApart = members.indices.contains { index in
             members[index].fold != nil && !alone[index].isWrong && !alone[index].isMixed && inTurn[index].isWrong
         }
         // If both explanations hold for all, either can be used.
