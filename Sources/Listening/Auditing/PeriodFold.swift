@@ -97,6 +97,8 @@ struct RadioRhythm: Sendable {
     private static let delay = Double(IntervalEstimate.meanDelayMicroseconds)
     /// The shortest period of an advertising set, in microseconds: 20 ms and a delay.
     private static let leastPeriod = 24_000.0
+    /// The share of gaps that must fit for a clear period. A frame that is sent in turn with others can fit by chance.
+    private static let clearShare = 0.9
 
     /// - Parameters:
     ///   - intervals: The configured intervals in microseconds.
@@ -118,7 +120,8 @@ struct RadioRhythm: Sendable {
         // An advertisement with its own right interval is not sent in turn with the others, unless both explanations hold
         // for it. Telemetry that follows other frames after a fixed time also gives a common period, but a false one.
         let isApart = members.indices.contains { index in
-            members[index].fold != nil && !alone[index].isWrong && !alone[index].isMixed && inTurn[index].isWrong
+            guard let fold = members[index].fold, fold.fittingShare >= clearShare else { return false }
+            return !alone[index].isWrong && !alone[index].isMixed && inTurn[index].isWrong
         }
         // If both explanations hold for all, either can be used.
         let isGood = alone.allSatisfy { !$0.isWrong && !$0.isMixed }
@@ -153,7 +156,9 @@ struct RadioRhythm: Sendable {
     /// Returns the rhythm of all advertisements together, if there is one.
     private static func commonFold(_ members: [Member], within spans: [ClosedRange<Int>]) -> PeriodFold? {
         let gaps = EventTimes(members.flatMap(\.events.times).sorted()).gaps(within: spans)
-        guard let fold = PeriodFold(gaps), fold.fittingShare >= 0.9, fold.period >= leastPeriod else { return nil }
+        guard let fold = PeriodFold(gaps), fold.fittingShare >= clearShare, fold.period >= leastPeriod else {
+            return nil
+        }
         // Independent advertising sets sometimes send at nearly the same time.
         let early = gaps.count { Double($0) < fold.period - 9_000 }
         return early * 50 <= gaps.count ? fold : nil
