@@ -54,6 +54,13 @@ import Testing
             ])
     }
 
+    @Test func manySecondNamesAreToldInFewSentences() throws {
+        let names = (0..<6).map { "box-\($0)" }
+        let known = try KnownBeacons(names.map { try profile($0, Self.iBeacon(minor: 2)) })
+        #expect(known.warnings.count == 4)
+        #expect(known.warnings.last == "2 more beacons are never reported, for the same reason")
+    }
+
     /// The keys next to a fleet file resolve the ephemeral ids of its beacons.
     @Test func theKeysOfAFleetTellWhoseAnEphemeralIdIs() throws {
         let beacons = [("door", "CF:3D:6B:C0:07:27"), ("desk", "D1:8E:73:0C:B3:BF")].map { name, address in

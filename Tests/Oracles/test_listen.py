@@ -101,6 +101,11 @@ def test_implausible_levels_are_left_out(tmp_path, tape):
     for number, (low, high) in enumerate([(-127, -110), (0, 20)]):
         lines = rounds(listener(tmp_path, f"range-{number}", plausibleDbm=[low, high]), tape)
         assert all(each["heard"] == 0 for line in lines for each in line["beacons"])
+    zones = [{"name": "desk", "tag": "desk", "aboveDbm": -100}]
+    for plausible, has_events in ([-110, 0], True), ([0, 20], False):
+        path = listener(tmp_path, f"zones-{has_events}", zones=zones, plausibleDbm=plausible)
+        events = [line["event"] for line in pharos.checked("zones", path, "--replay", tape, "--json").lines()]
+        assert ("enter" in events) == has_events, events
     kept = rounds(listener(tmp_path, "all", plausibleDbm=[-110, 0]), tape)
     assert [each["rssiDbm"]["mean"] for line in kept for each in line["beacons"] if each["rssiDbm"]] == levels
 

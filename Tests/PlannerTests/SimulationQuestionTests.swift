@@ -97,7 +97,7 @@ import Testing
         #expect(try merged.answer(to: question()).holds)
     }
 
-    /// One run takes seconds in a debug build, so one serves all tests.
+    /// The tests share one run, because a run takes seconds in a debug build.
     private static let alone = Result {
         let question = try MergedTalliesTests().question()
         var sum = question.sum

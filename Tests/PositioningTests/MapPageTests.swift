@@ -7,12 +7,12 @@ import Testing
 @testable import Positioning
 
 @Suite struct MapPageTests {
-    /// A fit takes seconds in a debug build, so one serves all tests.
+    /// The tests share one fit, because a fit takes seconds in a debug build.
     private static let fitted = Result {
         try AlgorithmChoice(SimulatedBuilding(seed: 3).survey, candidates: [.field]).map
     }
 
-    /// The map of a simulated building that was surveyed.
+    /// The map that was fitted to the survey of a simulated building.
     static func map() throws -> SignalMap { try fitted.get() }
 
     static func site(name: String = "b1") throws -> Site {

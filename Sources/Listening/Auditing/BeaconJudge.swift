@@ -163,7 +163,7 @@ struct BeaconJudge {
         for source in mine { levels.merge(source.levels) }
         audits[index].meanLevel = levels.mean
         audits[index].levelDeviation = levels.standardDeviation
-        // An impostor at its address explains the jumps.
+        // If an impostor sends from the same address, its reports cause the jumps.
         if !audits[index].verdicts.contains(.impostor), mine.contains(where: { $0.levelJumps >= Self.returns }) {
             audits[index].add(.cloned, "its level jumps by more than 30 dB and back: two send it from one address")
         }

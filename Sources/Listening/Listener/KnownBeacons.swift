@@ -200,7 +200,7 @@ public struct KnownBeacons {
         }
     }
 
-    /// Warns of beacons whose identities all belong to beacons before them.
+    /// Adds a warning for each beacon that is never reported, because earlier beacons have all its identities.
     private mutating func warnOfSecondNames() {
         var firstNames: [BeaconIdentity: String] = [:]
         var reported: Set<String> = []
@@ -219,9 +219,11 @@ public struct KnownBeacons {
                 "\(beacon.name) is never reported: it has the identity of \(first), \(identity), and the first name "
                     + "counts")
         }
-        // All beacons of a fleet may share one URL.
+        // If all beacons of a fleet send one URL, hundreds have the identity of the first.
         warnings += sentences.prefix(3)
-        if sentences.count > 3 { warnings.append("the same holds for \(sentences.count - 3) more beacons") }
+        if sentences.count > 3 {
+            warnings.append("\(sentences.count - 3) more beacons are never reported, for the same reason")
+        }
     }
 
     /// Returns a region given by a pattern or by the name of a beacon.

@@ -18,7 +18,7 @@ public struct ListenerFile: Hashable, Sendable {
     public var place: Place?
     /// A correction that is added to each received level, in dB.
     public var levelOffset: Int
-    /// The levels of the reports that are taken, after the correction, in dBm; `nil` for all levels.
+    /// The levels of the reports to take, in dBm, after the correction by ``levelOffset``; `nil` for all levels.
     public var plausibleLevels: ClosedRange<Int8>?
     /// The known beacons, in the order of the file.
     public var known: [Entry]
@@ -189,7 +189,7 @@ private struct ListenerReader {
     // MARK: The receiver
 
     private mutating func plausibleLevels(_ levels: [Int], in root: JSONNode) -> ClosedRange<Int8>? {
-        // A list or a level that is out of range has been reported.
+        // The decoder has already reported a wrong number of levels, and levels that are out of range.
         let bounds = levels.compactMap { Int8(exactly: $0) }
         guard bounds.count == 2 else { return nil }
         guard bounds[0] <= bounds[1] else {

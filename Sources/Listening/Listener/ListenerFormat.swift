@@ -27,7 +27,7 @@ package enum ListenerKeys {
         .list(
             "levels", 2...2,
             of: .integer(Int(LevelTally.range.lowerBound)...Int(LevelTally.range.upperBound), unit: "dBm")),
-        "Lowest and highest plausible level, such as [-110, 0]. Reports outside are left out. Default: none is left out."
+        "The lowest and the highest plausible level, such as [-110, 0]. Other reports are ignored. Default: all levels."
     )
     static let known = Key(
         "known", .list("known beacons", 1...Int.max, of: KnownKeys.entry), "The known beacons.")

@@ -65,7 +65,7 @@ public final class SightingSource {
         get { reader.levelOffset }
         set { reader.levelOffset = newValue }
     }
-    /// Corrects and leaves out levels as a listener file says.
+    /// Uses the correction and the plausible levels of a listener file.
     public func useLevels(of file: ListenerFile) {
         reader.levelOffset = file.levelOffset
         reader.levels = file.plausibleLevels
