@@ -98,6 +98,27 @@ import Testing
         }
     }
 
+    /// A busy receiver timestamps reports late. Gaps that vary as much fit no interval, and must not be taken for those of
+    /// frames that are sent in turn every 30 ms.
+    @Test(arguments: UInt64(1)...20)
+    func lateTimestampsAreNoWrongInterval(_ seed: UInt64) {
+        var air = Air(Self.beacon(interval: 300, telemetry: 1000), seed: seed)
+        var events: [(at: Double, octets: [UInt8])] = []
+        for (interval, isTelemetry) in [(300_000.0, false), (1_000_000, true)] {
+            var at = air.share() * interval
+            while at < 19_500_000 {
+                let octets = isTelemetry ? Self.tlm(at / 1_000_000, perSecond: 4.2) : Self.uid
+                // A tenth is late by up to 150 ms.
+                events.append((at + (air.share() < 0.1 ? air.share() * 150_000 : 0), octets))
+                at += interval + air.share() * 10_000
+            }
+        }
+        for event in events.sorted(by: { $0.at < $1.at }) { air.hear(event.octets, at: event.at) }
+        for audit in air.report(seconds: 20).advertisements {
+            #expect(!audit.verdicts.contains(.wrongInterval), "\(audit.expected.type): \(audit.reasons)")
+        }
+    }
+
     /// - Parameter pattern: Whether the n-th event is received.
     private static func single(
         seconds: Int = 75, seed: UInt64, lost: Int = 0, isWalk: Bool = false, pattern: (Int, Double) -> Bool

@@ -16,6 +16,9 @@ struct PeriodFold: Sendable {
     let periods: Double
     /// The share of gaps that are a whole number of periods, 0...1.
     let fittingShare: Double
+    /// The number of gaps that would fit any period of this length by chance, and the number of all gaps.
+    private let byChance: Double
+    private let count: Double
 
     /// Measures the period. Returns `nil` with fewer than ``needed`` gaps.
     init?(_ gaps: [Int]) {
@@ -25,12 +28,13 @@ struct PeriodFold: Sendable {
         var total = 0.0
         var periods = 0.0
         var fitting = 0
+        var byChance = 0.0
         for gap in sorted.lazy.map(Double.init) {
             let count = (gap / period).rounded()
             // Three standard deviations of the sum of `count` delays, and an allowance for clock errors.
-            guard count >= 1, abs(gap - count * period) <= 8_700 * count.squareRoot() + 1_000 + count * 200 else {
-                continue
-            }
+            let allowed = 8_700 * count.squareRoot() + 1_000 + count * 200
+            byChance += min(1, 2 * allowed / period)
+            guard count >= 1, abs(gap - count * period) <= allowed else { continue }
             fitting += 1
             total += gap
             periods += count
@@ -39,6 +43,15 @@ struct PeriodFold: Sendable {
         self.period = period
         self.periods = periods
         fittingShare = Double(fitting) / Double(sorted.count)
+        self.byChance = byChance
+        count = Double(sorted.count)
+    }
+
+    /// Whether more gaps fit than chance explains, by three standard deviations. A period that is short against the gaps
+    /// fits any of them.
+    var isEvident: Bool {
+        let spread = (byChance * (1 - byChance / count)).squareRoot()
+        return fittingShare * count > byChance + 3 * spread
     }
 
     /// Returns the mean of the smallest gaps that lie within the width of the delay, if there are enough of them.
@@ -156,7 +169,9 @@ struct RadioRhythm: Sendable {
     /// Returns the rhythm of all advertisements together, if there is one.
     private static func commonFold(_ members: [Member], within spans: [ClosedRange<Int>]) -> PeriodFold? {
         let gaps = EventTimes(members.flatMap(\.events.times).sorted()).gaps(within: spans)
-        guard let fold = PeriodFold(gaps), fold.fittingShare >= clearShare, fold.period >= leastPeriod else {
+        guard let fold = PeriodFold(gaps), fold.fittingShare >= clearShare, fold.isEvident,
+            fold.period >= leastPeriod
+        else {
             return nil
         }
         // Independent advertising sets sometimes send at nearly the same time.
