@@ -37,9 +37,12 @@ public struct HeardInstant: Hashable, Comparable, Sendable {
 public struct RecordingClock: Sendable {
     /// The longest step, in microseconds: one hour.
     public static let longestStepMicroseconds = 3_600_000_000
+    /// The longest time by which packets can be out of order, in microseconds: 100 ms. Several receivers write into one
+    /// recording.
+    public static let longestDisorderMicroseconds = 100_000
 
-    /// The number of packets whose time was before that of the previous packet, or more than
-    /// ``longestStepMicroseconds`` after it.
+    /// The number of packets whose time was more than ``longestDisorderMicroseconds`` before that of the previous packet,
+    /// or more than ``longestStepMicroseconds`` after it.
     public private(set) var steps = 0
     /// The moment of the last packet.
     public private(set) var now = HeardInstant(nanoseconds: 0)
@@ -56,7 +59,8 @@ public struct RecordingClock: Sendable {
         guard let time else { return now }
         if let last = unixMicroseconds {
             let (step, overflow) = time.subtractingReportingOverflow(last)
-            let elapsed = overflow ? (time < last ? -1 : Int64.max) : step
+            let elapsed = overflow ? (time < last ? Int64.min : Int64.max) : step
+            if elapsed < 0, elapsed >= -Int64(Self.longestDisorderMicroseconds) { return now }
             if elapsed < 0 || elapsed > Int64(Self.longestStepMicroseconds) { steps += 1 }
             now = now.advanced(byMicroseconds: min(Int(clamping: elapsed), Self.longestStepMicroseconds))
         }
