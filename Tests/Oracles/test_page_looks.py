@@ -210,6 +210,8 @@ def test_axes_end_where_the_data_end(browser, pages):
 
 def test_the_page_says_that_it_computes(browser, pages):
     opened(browser, pages / "latency.html")
+    # The program's own numbers stand there from the start.
+    assert "omputing" not in browser.value("document.querySelector('main').textContent")
     browser.value("""(() => { window.said = []; window.tiles = [];
         const watch = (id, list) => new MutationObserver(() => list.push(document.getElementById(id).textContent))
             .observe(document.getElementById(id), { childList: true, subtree: true, characterData: true });

@@ -15,6 +15,12 @@ const drawing = (() => {
     if (isNumber(value)) element.dataset.value = String(value); else delete element.dataset.value;
   }
 
+  // Until the number is computed. The program's own numbers are known from the start.
+  function wait(element) {
+    element.dataset.own ??= element.textContent;
+    if (byId("controls").dataset.isOwn !== "true" || !element.dataset.own) element.textContent = "computing…";
+  }
+
   const axis = ({ low, high, start, end, isLogarithmic }) => value => {
     const bounded = Math.min(high, Math.max(low, value));
     const part = isLogarithmic ? Math.log(bounded / low) / Math.log(high / low) : (bounded - low) / (high - low);
@@ -108,5 +114,5 @@ const drawing = (() => {
     byId(id).replaceChildren(...parts);
   }
 
-  return { byId, show, chart, path, draw, line, mark, marks, places, writeTicks };
+  return { byId, show, wait, chart, path, draw, line, mark, marks, places, writeTicks };
 })();

@@ -93,7 +93,7 @@
     const area = byId("latencyNumbers");
     area.setAttribute("aria-busy", "true");
     say("Computing…");
-    for (const number of area.querySelectorAll("dd span")) number.textContent = "computing…";
+    area.querySelectorAll("dd span").forEach(drawing.wait);
     const proceed = () => {
       if (turn !== running) return;
       const until = performance.now() + 24;
