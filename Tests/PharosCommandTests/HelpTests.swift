@@ -6,6 +6,8 @@ import Testing
     private struct Command {
         let words: [String]
         let abstract: String
+        /// The lines of its discussion that are commands to copy.
+        let examples: [Substring]
         /// The names of its options and arguments, with their sentence.
         let options: [(name: String, help: String)]
     }
@@ -16,9 +18,11 @@ import Testing
         var found: [Command] = []
         func visit(_ node: JSONNode, below words: [String]) {
             let options = (node["arguments"]?.elements ?? []).filter { $0["shouldDisplay"]?.isTrue == true }
+            let lines = (node["discussion"]?.string ?? "").split(separator: "\n")
             found.append(
                 Command(
                     words: words, abstract: node["abstract"]?.string ?? "",
+                    examples: lines.filter { $0.hasPrefix("pharos ") && !$0.hasSuffix(".") },
                     options: options.map { ($0["valueName"]?.string ?? "", $0["abstract"]?.string ?? "") }))
             for next in node["subcommands"]?.elements ?? [] {
                 guard let name = next["commandName"]?.string, name != "help" else { continue }
@@ -29,17 +33,19 @@ import Testing
         return found
     }
 
+    /// In a narrow terminal, too, an example stays one line, which can be copied.
     @Test(arguments: ["\"$0\"", "\"${0%/*}/pharos-hub\""])
-    func everyCommandAndOptionHasASentence(_ program: String) throws {
+    func everyCommandAndOptionHasASentenceAndExamplesAreWholeLines(_ program: String) throws {
         let commands = try Self.commands(try Program.shell(program + " --experimental-dump-help").output)
-        #expect(commands.count > 10)
+        #expect(commands.count > 10 && commands.flatMap(\.examples).count > 20)
         for command in commands {
             let name = command.words.joined(separator: " ")
             #expect(command.abstract.hasSuffix(".") || command.abstract.contains("; exit"), "\(name)")
             for option in command.options { #expect(!option.help.isEmpty, "\(name) \(option.name)") }
-            let help = try Program.shell(program + " \(name) --help")
+            let help = try Program.shell("COLUMNS=40 " + program + " \(name) --help")
             #expect(help.code == 0 && help.errors.isEmpty, "\(name)")
             #expect(help.output.hasPrefix("OVERVIEW: ") && help.output.contains("USAGE: "), "\(name)")
+            for line in command.examples { #expect(help.output.contains("\n  \(line)\n"), "\(name): \(line)") }
         }
     }
 
@@ -59,27 +65,6 @@ import Testing
         let here = Self.listed(in: try Program.run("--help").output)
         let hub = Self.listed(in: try Program.shell(#""${0%/*}/pharos-hub" --help"#).output)
         #expect(!hub.isEmpty && hub.allSatisfy { here[$0.key] == $0.value }, "\(hub)")
-    }
-
-    @Test(arguments: ["\"$0\"", "\"${0%/*}/pharos-hub\""])
-    func examplesAreWholeLinesThatAreSetOff(_ program: String) throws {
-        let dump = try Program.shell(program + " --experimental-dump-help").output
-        let root = try #require(JSONDocument.parse(Array(dump.utf8)).root?["command"])
-        var examples = 0
-        func visit(_ node: JSONNode, below words: [String]) throws {
-            for line in (node["discussion"]?.string ?? "").split(separator: "\n")
-            where line.hasPrefix("pharos ") && !line.hasSuffix(".") {
-                let help = try Program.shell("COLUMNS=40 " + program + " \(words.joined(separator: " ")) --help").output
-                #expect(help.contains("\n  \(line)\n"), "\(words): \(line)")
-                examples += 1
-            }
-            for next in node["subcommands"]?.elements ?? [] {
-                guard let name = next["commandName"]?.string, name != "help" else { continue }
-                try visit(next, below: words + [name])
-            }
-        }
-        try visit(root, below: [])
-        #expect(examples > 20)
     }
 
     /// Without the package the static program says which one it needs.

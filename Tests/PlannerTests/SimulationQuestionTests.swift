@@ -2,6 +2,7 @@ import Airtime
 import BluetoothTypes
 import LinuxHost
 import Planner
+import Synchronization
 import Testing
 
 @Suite struct SimulationQuestionTests {
@@ -54,6 +55,16 @@ import Testing
             air: PlannedAir(beacons: 20, frames: [frame]), seed: 7, precision: 0.002)
     }
 
+    /// The batches that were simulated already. The tests share them, because a run takes seconds in a debug build.
+    private static let tallies = Mutex<[Int: AirTally]>([:])
+
+    private static func tally(of batch: Int, in question: SimulatedCollisions) -> AirTally {
+        if let known = tallies.withLock({ $0[batch] }) { return known }
+        let tally = question.scene.batch(batch)
+        tallies.withLock { $0[batch] = tally }
+        return tally
+    }
+
     private func part(_ index: Int, of count: Int, batches: Int = 0) throws -> (name: String, octets: [UInt8]) {
         let shard = try SimulationShard(index, of: count)
         let question = try question()
@@ -63,7 +74,7 @@ import Testing
         var sum = question.sum(of: shard, atLeast: batches)
         while !sum.isFinished {
             let batch = shard.batch(at: sum.batches)
-            let tally = question.scene.batch(batch)
+            let tally = Self.tally(of: batch, in: question)
             lines.append(tally.line(batch: batch))
             sum.add(tally)
         }
@@ -97,11 +108,10 @@ import Testing
         #expect(try merged.answer(to: question()).holds)
     }
 
-    /// The tests share one run, because a run takes seconds in a debug build.
     private static let alone = Result {
         let question = try MergedTalliesTests().question()
         var sum = question.sum
-        while !sum.isFinished { sum.add(question.scene.batch(sum.batches)) }
+        while !sum.isFinished { sum.add(tally(of: sum.batches, in: question)) }
         return SimulationOutcome(tally: sum.tally, batches: sum.batches, isInterrupted: false)
     }
 
