@@ -306,6 +306,40 @@ import Testing
         #expect((taken ?? 100) < 10, "\(taken ?? -1)")
     }
 
+    /// The beacon `b` is received 8 dB stronger than `a`, which is inside.
+    @Test(
+        "how much nearer a beacon must be is set by the zone",
+        arguments: [(0, true), (3, true), (7, true), (9, false), (40, false)])
+    func exclusiveMargin(decibels: Int, takesOver: Bool) {
+        var stage = ZoneStage([
+            Self.zone {
+                $0.members = .tag("desk"); $0.exclusive = "desks"; $0.bound = .above(-80)
+                $0.exclusiveDecibels = decibels
+            }
+        ])
+        for step in 1..<120 {
+            _ = stage.hear("a", Double(step), -64)
+            if step > 5 { _ = stage.hear("b", Double(step) + 0.1, -56) }
+        }
+        #expect(stage.engine.inside(0) == [takesOver ? "b" : "a"])
+    }
+
+    /// Without a margin, chance still decides nothing: the levels differ by less than their scatter.
+    @Test("without a margin a difference within the scatter does not take over")
+    func noExclusiveMargin() {
+        var stage = ZoneStage([
+            Self.zone {
+                $0.members = .tag("desk"); $0.exclusive = "desks"; $0.bound = .above(-80); $0.exclusiveDecibels = 0
+            }
+        ])
+        for step in 1..<120 {
+            let noise = Int8(step % 2 == 0 ? 5 : -5)
+            _ = stage.hear("a", Double(step), -60 + noise)
+            _ = stage.hear("b", Double(step) + 0.1, -59 + noise)
+        }
+        #expect(stage.engine.count(.exit, of: 0) == 0)
+    }
+
     @Test("zones of one exclusive group give way to each other")
     func exclusiveZones() {
         var stage = ZoneStage(

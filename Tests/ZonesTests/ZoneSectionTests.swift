@@ -23,6 +23,7 @@ import Testing
         #expect(zone.per == .beacon && zone.bound == .distance(within: 1000, leaveBeyond: 1500))
         #expect(zone.reports == 2 && zone.window == nil && zone.leaveAfter == 5_000_000 && zone.silentAfter == nil)
         #expect(zone.dwellSeconds.isEmpty && zone.exclusive == nil && zone.proof == .none && zone.onEnter == nil)
+        #expect(zone.exclusiveDecibels == 3)
         #expect(section.rules[1].per == .zone)
     }
 
@@ -32,13 +33,14 @@ import Testing
             """
             [{"name": "desk-peter", "beacons": ["key-peter"], "per": "beacon", "aboveDbm": -65, "leaveBelowDbm": -72,
             "reports": 3, "windowS": 2.5, "leaveAfterS": 8, "silentAfterS": "auto", "dwellS": [60, 600],
-            "exclusive": "desks", "proof": "eid", "onEnter": {"title": "Hello ${desk-owner}"}, "onExit": {"body": ""}}]
+            "exclusive": "desks", "exclusiveDb": 6, "proof": "eid", "onEnter": {"title": "Hello ${desk-owner}"}, "onExit": {"body": ""}}]
             """)
         #expect(section.problems.isEmpty)
         let zone = try #require(section.rules.first)
         #expect(zone.per == .beacon && zone.bound == .level(above: -65, leaveBelow: -72))
         #expect(zone.reports == 3 && zone.window == 2_500_000 && zone.leaveAfter == 8_000_000)
         #expect(zone.dwellSeconds == [60, 600] && zone.exclusive == "desks" && zone.proof == .eid)
+        #expect(zone.exclusiveDecibels == 6)
         #expect(zone.onEnter?.title == "Hello ${desk-owner}" && zone.onExit?.body == "")
     }
 
@@ -66,6 +68,8 @@ import Testing
             (#"[{"name": "a", "tag": "desk", "dwellS": [60, 60]}]"#, "in ascending order"),
             (#"[{"name": "a", "tag": "desk", "dwellS": 60}]"#, "a list of seconds is expected"),
             (#"[{"name": "a", "tag": "desk", "proof": "yes"}]"#, "one of none, eid"),
+            (#"[{"name": "a", "tag": "desk", "exclusiveDb": 6}]"#, "this key needs \"exclusive\""),
+            (#"[{"name": "a", "tag": "desk", "exclusive": "x", "exclusiveDb": -1}]"#, "out of range 0...40 dB"),
             (#"[{"name": "a", "tag": "desk", "per": "room"}]"#, "one of beacon, zone"),
             (#"[{"name": "a", "tag": "desk", "widthinM": 1}]"#, "did you mean \"withinM\"?"),
             (#"[{"name": "a", "tag": "desk", "onEnter": "hi"}]"#, "an object is expected"),

@@ -10,9 +10,8 @@ public struct ZoneEngine: Sendable {
     static let shortestWindow = 3_000_000
     /// The length of the automatic window of a beacon that sends rarely, in periods of the beacon.
     static let windowPeriods = 3.0
-    /// How much stronger a beacon of another zone of an exclusive group must be to take over, in dB.
-    static let exclusiveDecibels = 3.0
-    /// How much stronger it must be at least, in standard errors of the difference.
+    /// How much stronger a beacon of another zone of an exclusive group must be at least to take over, in standard errors
+    /// of the difference.
     static let exclusiveErrors = 4.0
     /// The longest window in which two beacons are compared, in microseconds: 24 s.
     static let longestComparison = 24_000_000
@@ -272,6 +271,7 @@ public struct ZoneEngine: Sendable {
     /// needs many reports, so the windows grow. All shorter windows must agree, because a beacon may have moved.
     private func isNearer(_ index: Int, than rival: Int, at now: Int) -> Bool {
         let (own, other) = (trackers[occupants.members[index].tracker], trackers[occupants.members[rival].tracker])
+        let margin = Double(rules[occupants.members[index].zone].exclusiveDecibels)
         var (ownLength, otherLength) = (windowLength(index), windowLength(rival))
         while let median = own.window.median(since: now - ownLength) {
             guard let others = other.window.median(since: now - otherLength) else { return true }
@@ -281,7 +281,7 @@ public struct ZoneEngine: Sendable {
                 }
             guard difference > 0 else { return false }
             let variance = own.window.variance(of: median) + other.window.variance(of: others)
-            if difference >= max(Self.exclusiveDecibels, Self.exclusiveErrors * variance.squareRoot()) { return true }
+            if difference >= max(margin, Self.exclusiveErrors * variance.squareRoot()) { return true }
             guard max(ownLength, otherLength) < Self.longestComparison else { return false }
             (ownLength, otherLength) = (2 * ownLength, 2 * otherLength)
         }

@@ -43,6 +43,12 @@ package enum ZoneKeys {
         "Times inside, in s and ascending, after each of which a dwell event is sent.")
     static let exclusive = Key(
         "exclusive", .name, "A beacon is only in the nearest of all zones with this word.")
+    static let exclusiveMargin = Key(
+        "exclusiveDb", .integer(0...40, unit: "dB"),
+        """
+        How much stronger a beacon of this zone must be to take over from another zone of the group. 3 dB is 1.4 times \
+        nearer, 6 dB is twice as near.
+        """, default: 3)
     static let proof = Key(
         "proof", ValueType<ZoneRule.Proof>.word,
         """
@@ -57,7 +63,7 @@ package enum ZoneKeys {
         "A zone around beacons.",
         [
             name, tag, beacons, per, within, leaveBeyond, above, leaveBelow, reports, window, leaveAfter, silentAfter,
-            dwell, exclusive, proof, onEnter, onExit,
+            dwell, exclusive, exclusiveMargin, proof, onEnter, onExit,
         ],
         rules: [
             .oneOrMore(
@@ -69,6 +75,9 @@ package enum ZoneKeys {
             .with(
                 "leaveBelowDbm", needs: "aboveDbm",
                 otherwise: "this key needs \"aboveDbm\", which this zone does not have"),
+            .with(
+                "exclusiveDb", needs: "exclusive",
+                otherwise: "this key needs \"exclusive\", which this zone does not have"),
             .notBoth(
                 "aboveDbm", "leaveBeyondM", otherwise: "this key needs \"withinM\", which this zone does not have"),
         ])

@@ -65,6 +65,9 @@ public struct ZoneRule: Hashable, Sendable {
     public var dwellSeconds: [Int] = []
     /// The exclusive group: only the nearest zone of a group can be entered; `nil` for no group.
     public var exclusive: String?
+    /// How much stronger a beacon of this zone must be than the beacon inside another zone of the group to take over, in
+    /// dB, apart from chance. Levels are compared relative to 1 m if both are known.
+    public var exclusiveDecibels = 3
     public var proof = Proof.none
     public var onEnter: Content?
     public var onExit: Content?

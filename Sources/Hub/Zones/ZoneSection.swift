@@ -40,6 +40,7 @@ private struct ZoneReader {
         rule.silentAfter = decoder.read(ZoneKeys.silentAfter, in: object).map { $0 * 1000 }
         rule.dwellSeconds = dwells(object)
         rule.exclusive = decoder.read(ZoneKeys.exclusive, in: object)
+        rule.exclusiveDecibels = decoder.read(ZoneKeys.exclusiveMargin, in: object) ?? rule.exclusiveDecibels
         rule.proof = decoder.read(ZoneKeys.proof, in: object) ?? .none
         rule.onEnter = content(ZoneKeys.onEnter, object, rule)
         rule.onExit = content(ZoneKeys.onExit, object, rule)
