@@ -57,7 +57,7 @@ struct BeaconJudge {
     /// The number of reports from another sender that cannot be chance.
     private static let fewest = 2
     /// The number of changes between two senders after which both must be present.
-    private static let returns = 5
+    private static let returns = CloneWatch.signs
 
     private(set) var audits: [AdvertisementAudit]
     private let auditor: Auditor

@@ -15,16 +15,14 @@ struct ReceivedAdvertisement: Sendable {
         var wrongOctets: [UInt8] = []
         /// How often right data followed wrong data that had followed right data.
         var octetReturns = 0
-        /// The number of level changes above 30 dB within one second, each in the opposite direction of the last.
-        var levelJumps = 0
-
-        private var lastLevel: (level: Int8, at: HeardInstant)?
-        private var lastJumpWasUp: Bool?
+        private var jumps = LevelJumps()
         private var hasTurnedWrong = false
 
         init(_ sender: Sender?) { self.sender = sender }
 
         var reports: Int { right + wrong }
+        /// The number of jumps of the level: see `Sightings/LevelJumps`.
+        var levelJumps: Int { jumps.count }
 
         mutating func add(_ sighting: Sighting, isRight: Bool) {
             if isRight {
@@ -38,14 +36,7 @@ struct ReceivedAdvertisement: Sendable {
             events.add(at: sighting.instant)
             guard let level = sighting.rssi, LevelTally.range.contains(level) else { return }
             levels.add(level)
-            if let last = lastLevel, sighting.instant.microseconds(since: last.at) <= 1_000_000 {
-                let jump = Int(level) - Int(last.level)
-                if abs(jump) > 30, lastJumpWasUp != (jump > 0) {
-                    levelJumps += 1
-                    lastJumpWasUp = jump > 0
-                }
-            }
-            lastLevel = (level, sighting.instant)
+            jumps.add(level, at: sighting.instant)
         }
     }
 
@@ -55,24 +46,19 @@ struct ReceivedAdvertisement: Sendable {
     private(set) var sources: [Source] = []
     /// The number of reports from further senders.
     private(set) var otherReports = 0
-    /// The number of times that a sender was received again after another sender: both are present.
-    private(set) var senderReturns = 0
     var telemetry = TelemetryRecord()
     /// The last charge of the battery in a BTHome packet, in percent.
     var batteryPercent: Int?
 
     var isHeard: Bool { !sources.isEmpty }
+    /// The number of times that a sender was received again after another sender: both are present.
+    var senderReturns: Int { senders.returns }
 
-    private var lastSender: Sender?
-    private var senderBefore: Sender?
+    private var senders = SenderChanges()
 
     /// - Parameter isTurning: Whether the address changes, so that all senders are one source.
     mutating func add(_ sighting: Sighting, isRight: Bool, isTurning: Bool, octets: Span<UInt8>, _ range: Range<Int>) {
-        if sighting.sender != lastSender {
-            if lastSender != nil, senderBefore == sighting.sender { senderReturns += 1 }
-            senderBefore = lastSender
-            lastSender = sighting.sender
-        }
+        senders.add(sighting.sender)
         let sender = isTurning ? nil : sighting.sender
         let place: Int
         if let known = sources.firstIndex(where: { $0.sender == sender }) {

@@ -41,9 +41,7 @@ public struct CalibrationMeasurement: Sendable {
     private var tallies: [LevelTally]
     private var tooLoud = 0
     private var withoutLevel = 0
-    private var lastSender: Sender?
-    private var senderBefore: Sender?
-    private var senderReturns = 0
+    private var senders = SenderChanges()
 
     /// - Parameter legs: The legs in the order in which they are measured; at least one.
     public init(legs: [Leg]) {
@@ -53,10 +51,7 @@ public struct CalibrationMeasurement: Sendable {
 
     /// Takes a report of the beacon during a leg.
     public mutating func hear(_ sighting: Sighting, leg: Int) {
-        if sighting.sender != lastSender {
-            if lastSender != nil, senderBefore == sighting.sender { senderReturns += 1 }
-            (senderBefore, lastSender) = (lastSender, sighting.sender)
-        }
+        senders.add(sighting.sender)
         guard tallies.indices.contains(leg) else { return }
         guard let level = sighting.rssi, LevelTally.range.contains(level) else {
             withoutLevel += 1
@@ -238,7 +233,7 @@ public struct CalibrationMeasurement: Sendable {
         {
             warnings.append("the headings differ by \(Int((high - low).rounded())) dB: look for metal near the beacon")
         }
-        if senderReturns >= 3 { warnings.append("a second beacon has the same identity: turn one of them off") }
+        if senders.returns >= 3 { warnings.append("a second beacon has the same identity: turn one of them off") }
         if tooLoud > 0, let radioPower {
             warnings.append("\(tooLoud) readings are above the \(radioPower) dBm that are sent: the receiver is wrong")
         }

@@ -1,0 +1,129 @@
+/// Counts how often a sender was received again after another one: then both are present.
+public struct SenderChanges: Hashable, Sendable {
+    /// The number of times that a sender was received again after another sender.
+    public private(set) var returns = 0
+
+    private var last: Sender?
+    private var before: Sender?
+
+    /// No senders yet.
+    public init() {}
+
+    /// The last two senders, the older one first; `nil` before there were two.
+    var lastTwo: (Sender, Sender)? {
+        guard let before, let last else { return nil }
+        return (before, last)
+    }
+
+    /// Takes the sender of a report.
+    public mutating func add(_ sender: Sender?) {
+        guard sender != last else { return }
+        if last != nil, before == sender { returns += 1 }
+        (before, last) = (last, sender)
+    }
+
+    /// Begins to count again.
+    mutating func forget() { returns = 0 }
+}
+
+/// Counts how often the level of one sender jumps and jumps back: then two devices send with one address.
+public struct LevelJumps: Hashable, Sendable {
+    /// The smallest jump, in dB, between two reports within one second.
+    public static let decibels = 30
+
+    /// The number of jumps, each in the opposite direction of the last one.
+    public private(set) var count = 0
+
+    private var last: (level: Int8, at: HeardInstant)?
+    private var lastWasUp: Bool?
+
+    /// No levels yet.
+    public init() {}
+
+    /// Takes a level in dBm.
+    public mutating func add(_ level: Int8, at instant: HeardInstant) {
+        if let last, instant.microseconds(since: last.at) <= 1_000_000 {
+            let jump = Int(level) - Int(last.level)
+            if abs(jump) > Self.decibels, lastWasUp != (jump > 0) {
+                count += 1
+                lastWasUp = jump > 0
+            }
+        }
+        last = (level, instant)
+    }
+
+    /// Begins to count again.
+    mutating func forget() { (count, lastWasUp) = (0, nil) }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.count == right.count && left.last?.level == right.last?.level && left.last?.at == right.last?.at
+            && left.lastWasUp == right.lastWasUp
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(count)
+        hasher.combine(last?.level)
+        hasher.combine(last?.at)
+    }
+}
+
+/// Detects that two devices send one identity, for as long as a program listens.
+///
+/// The signs are those of an audit. An audit counts them over its whole duration. A program that listens for months
+/// counts them over a limited number of reports, so that rare chance events, such as deep fades, do not add up.
+public struct CloneWatch: Hashable, Sendable {
+    /// The number of signs that cannot be chance.
+    public static let signs = 5
+    /// The number of reports in which the returns of senders are counted.
+    static let senderReports = 1000
+    /// The number of reports in which the jumps of levels are counted. In clones about half of the reports jump.
+    static let levelReports = 32
+
+    /// How two devices send one identity.
+    public enum Finding: Hashable, Sendable {
+        /// From two addresses in turn.
+        case addresses(Sender, Sender)
+        /// From one address, at two levels.
+        case levels
+    }
+
+    /// `nil` if one device sends the identity. A finding is withdrawn after as many reports without signs as are counted.
+    public var finding: Finding? { bySender ?? byLevel }
+
+    private var senders = SenderChanges()
+    private var jumps = LevelJumps()
+    private var bySender: Finding?
+    private var byLevel: Finding?
+    private var sinceSenders = 0
+    private var sinceLevels = 0
+    private var lastSender: Sender?
+
+    /// Nothing was received yet.
+    public init() {}
+
+    /// Takes a report of the identity.
+    public mutating func add(_ sighting: Sighting) {
+        senders.add(sighting.sender)
+        sinceSenders += 1
+        if senders.returns >= Self.signs, let (first, second) = senders.lastTwo {
+            bySender = bySender ?? .addresses(first, second)
+        }
+        if sinceSenders == Self.senderReports {
+            if senders.returns < Self.signs { bySender = nil }
+            senders.forget()
+            sinceSenders = 0
+        }
+        // The levels of different senders differ without a jump.
+        if sighting.sender != lastSender { jumps = LevelJumps() }
+        lastSender = sighting.sender
+        guard let level = sighting.rssi, LevelTally.range.contains(level) else { return }
+        jumps.add(level, at: sighting.instant)
+        sinceLevels += 1
+        if jumps.count >= Self.signs { byLevel = .levels }
+        if sinceLevels == Self.levelReports {
+            if jumps.count < Self.signs { byLevel = nil }
+            jumps.forget()
+            sinceLevels = 0
+        }
+    }
+}
