@@ -63,8 +63,30 @@ import Zones
             """
         let hub = try HubFile(path: try folder.file("hall.json", Array(text.utf8)))
         #expect(hub.warnings.count == 2)
-        #expect(hub.warnings[0].hasSuffix(#"has no power at 1 m: use "aboveDbm" for the zone"#))
+        #expect(
+            hub.warnings[0].hasSuffix(
+                #"is known only by an address, which states no power at 1 m: use "aboveDbm" for the zone"#))
         #expect(hub.warnings[1].hasSuffix("needs ephemeral ids, but phone has no key for them"))
+    }
+
+    @Test(
+        "a zone around devices that state no power at 1 m is told, unless it has a level",
+        arguments: [
+            (#""localName": "tag""#, "a local name"), (#""service": "0xFFF6""#, "a service"),
+            (#""service": "0xFEAA""#, nil), (#""uid": {"namespace": "8b0ca750095477cb3e77"}"#, nil),
+            (#""localName": "tag", "url": "https://e.org""#, nil),
+        ])
+    func powers(_ members: String, _ word: String?) throws {
+        for bound in [#""withinM": 1"#, #""aboveDbm": -70"#] {
+            let text = """
+                {"version": 1, "name": "hall", "known": [{"name": "it", \(members)}],
+                "zones": [{"name": "x", "beacons": ["it"], \(bound)}]}
+                """
+            let hub = try HubFile(path: try folder.file("hall.json", Array(text.utf8)))
+            let isWarned = bound.contains("withinM") && word != nil
+            #expect(hub.warnings.count == (isWarned ? 1 : 0), "\(hub.warnings)")
+            if isWarned, let word { #expect(hub.warnings[0].contains("it is known only by \(word), which")) }
+        }
     }
 
     /// A listener that knows `tools.json`, and a zone around a tag.

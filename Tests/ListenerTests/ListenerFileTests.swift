@@ -53,7 +53,8 @@ import Testing
             Issue.record("\(listener.known[3])")
             return
         }
-        #expect(beacon.identities.map(\.kind) == ["ibeacon", "altbeacon", "uid", "url", "address"])
+        let words = beacon.patterns.map { "\($0)".split(separator: ":")[0] }
+        #expect(words == ["ibeacon", "altbeacon", "uid", "url", "address", "name", "service"])
         #expect(beacon.note.tags == ["desk", "red"])
         #expect(beacon.note.attachments.map(\.key) == ["desk-owner", "post"])
     }
@@ -69,6 +70,10 @@ import Testing
             ("bad/nobody", "no beacon is known: give \"known\" or \"irks\", or \"strangers\": \"list\""),
             ("semantic/window-longer-than-interval", "scan.windowMs: the scan window is longer than the scan interval"),
             ("semantic/same-name-twice", "known[1].name: known[0].name has the same name"),
+            ("bad/minor-without-major", "known[0].ibeacon.minor: a minor number needs \"major\""),
+            ("bad/service-too-short", "known[0].service: \"FFF\" is no service UUID such as \"0xFFF6\""),
+            ("semantic/same-service-twice", "known[1].service: known[0].service is the same service"),
+            ("semantic/same-local-name-twice", "known[1].localName: known[0].localName is the same local name"),
             ("semantic/same-identity-twice", "known[1].ibeacon: known[0].ibeacon is the same identity"),
         ])
     func sentences(_ name: String, _ sentence: String) {
@@ -98,6 +103,24 @@ import Testing
         #expect(known.beacons.map(\.name) == ["key", "key"])
         #expect(known.beacons.compactMap { $0.identity?.kind } == ["ibeacon", "url"])
         #expect(known.notes["key"]?.tags == ["desk"])
+    }
+
+    @Test func devicesAreKnownByWhatTheyHaveInCommon() throws {
+        let path = try file(
+            #""known": [{"name": "keys", "localName": "Peter's keys"}, {"name": "thread", "service": "FFF6"}, "#
+                + #"{"name": "all", "ibeacon": {"uuid": "\#(Self.uuid)"}}, "#
+                + #"{"name": "two", "ibeacon": {"uuid": "\#(Self.uuid)", "major": 2}}, "#
+                + #"{"name": "ours", "uid": {"namespace": "8b0ca750095477cb3e77"}}]"#)
+        let known = try KnownBeacons([path])
+        #expect(
+            known.beacons.map { $0.region?.description } == [
+                "name:Peter's keys", "service:0xFFF6", "ibeacon:\(Self.uuid)", "ibeacon:\(Self.uuid)-2",
+                "uid:8b0ca750095477cb3e77",
+            ])
+        #expect(known.beacons.map(\.isGroup) == [false, true, true, true, true])
+        #expect(known.warnings == [])
+        // A virtual adapter receives one device of each.
+        #expect(try known.virtualBeacons.beacons().map(\.name) == ["keys", "thread", "all", "two", "ours"])
     }
 
     /// Paths are relative to the listener file, and an inventory that is not read causes a warning.

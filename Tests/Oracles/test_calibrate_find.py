@@ -161,6 +161,14 @@ def test_find_says_warmer_and_ends_before_the_beacon(tmp_path):
     assert "warmer" in text and text.splitlines()[-1].find("you have reached it") > 0
 
 
+def test_find_says_why_there_is_no_distance(tmp_path):
+    packets = [(at * 100_000, report(address(1), ibeacon(1, 7, -3), -70)) for at in range(50)]
+    path = recording(tmp_path / "power.btsnoop", packets)
+    result = pharos.checked("find", BEACON, "--replay", path, "--json")
+    assert result.err.count("its distance is unknown, because its measured power of -3 dBm is outside -100 to -20") == 1
+    assert {line["distanceM"] for line in result.lines()} == {None}
+
+
 def test_find_tells_silence(tmp_path):
     path = walk(tmp_path, [-70] * 6 + [None] * 6 + [-70] * 3)
     lines = pharos.checked("find", BEACON, "--replay", path, "--json").lines()

@@ -110,6 +110,23 @@ def test_implausible_levels_are_left_out(tmp_path, tape):
     assert [each["rssiDbm"]["mean"] for line in kept for each in line["beacons"] if each["rssiDbm"]] == levels
 
 
+def test_clones_and_wrong_powers_are_told_once(tmp_path):
+    own = [(at * 105_000, report(address(1), ibeacon(1, 7, -3), -60)) for at in range(190)]
+    copy = [(at + 50_000, report(address(2), ibeacon(1, 7, -3), -60)) for at, _ in own]
+    path = recording(tmp_path / "clone.btsnoop", sorted(own + copy))
+    result = pharos.checked("listen", listener(tmp_path), "--print", "--replay", path, "--json")
+    beacons = [each for line in result.lines() for each in line["beacons"]]
+    assert beacons and {each["cloned"] for each in beacons[:1]} == {True}
+    assert {each["distanceM"] for each in beacons} == {None}
+    assert result.err.count("key-peter: two devices send its identity") == 1
+    assert result.err.count("its measured power of -3 dBm") == 1
+    text = pharos.checked("listen", listener(tmp_path), "--print", "--replay", path).out
+    assert "cloned" in text
+    alone = recording(tmp_path / "alone.btsnoop", own)
+    result = pharos.checked("listen", listener(tmp_path), "--print", "--replay", alone, "--json")
+    assert not any(each["cloned"] for line in result.lines() for each in line["beacons"])
+
+
 def test_strangers_are_counted_unless_they_are_asked_for(tmp_path, tape):
     assert all(each["beacon"] for line in rounds(listener(tmp_path), tape) for each in line["beacons"])
     listed = rounds(listener(tmp_path, "all", strangers="list"), tape)[0]["beacons"]

@@ -454,12 +454,23 @@ def test_metrics_are_those_of_prometheus(service, needs):
     assert found[("pharos_reports_total", ("pdu", "ADV_NONCONN_IND"))] >= 20
     assert found[("pharos_beacon_heard_total", ("beacon", "desk-peter"))] >= 20
     assert found[("pharos_beacon_rssi_dbm", ("beacon", "desk-peter"))] == -50
+    assert found[("pharos_beacon_cloned", ("beacon", "desk-peter"))] == 0
     assert abs(found[("pharos_beacon_last_heard_timestamp_seconds", ("beacon", "desk-peter"))] - time.time()) < 10
     assert found[("pharos_zone_events_total", ("event", "enter"), ("zone", "near"))] == 1
     assert found[("pharos_scan_restarts_total", ("cause", "foreign"))] == 0
     assert {dict(key[1:]).get("beacon") for key in found} <= {None, "desk-peter"}, "only known names become labels"
     status = service.status()
     assert status["name"] == "hall" and status["state"] == "listening" and status["known"] == 3
+
+
+def test_two_devices_with_one_identity_are_logged_once_and_counted(service):
+    service.write(NEAR).start()
+    for _ in range(12):
+        for number in (2, 3):
+            eventually(lambda number=number: service.controller.send(
+                advertising_report(address(number), ibeacon(1, 2), -50)))
+    eventually(lambda: service.metrics().get(("pharos_beacon_cloned", ("beacon", "desk-peter"))) == 1)
+    assert service.peer.errors.count("desk-peter: two devices send its identity") == 1
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from test_scan import START, UUID, address, ibeacon, recording, report
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KEYS = ["event", "id", "zone", "beacon", "receiver", "at", "since", "dwellS", "cause", "provenBy", "rssiDbm",
-        "distanceM", "clock", "proof", "content", "attachments"]
+        "distanceM", "clock", "proof", "cloned", "content", "attachments"]
 PETER = {"name": "desk-peter", "ibeacon": {"uuid": UUID, "major": 1, "minor": 2}, "tags": ["desk"],
          "attachments": {"desk-owner": "Peter", "post": "Professor"}}
 ALEX = {"name": "desk-alex", "ibeacon": {"uuid": UUID, "major": 1, "minor": 3}, "tags": ["desk"],
@@ -91,6 +91,92 @@ def test_only_the_nearest_of_a_group_is_inside(tmp_path):
     nearest = short(events(listener(tmp_path, DESK | {"exclusive": "desks"}), "--replay", path))
     assert nearest == [("enter", "desk", "desk-peter", None), ("exit", "desk", "desk-peter", "exclusive"),
                        ("enter", "desk", "desk-alex", None)]
+
+
+def test_how_much_nearer_the_nearest_must_be_is_set(tmp_path):
+    path = tape(tmp_path, heard(0, 20, 2, -55), heard(5, 20, 3, -50))
+    zone = DESK | {"exclusive": "desks"}
+    for decibels, last in ((None, "desk-alex"), (3, "desk-alex"), (6, "desk-peter")):
+        own = zone if decibels is None else zone | {"exclusiveDb": decibels}
+        enters = [line["beacon"] for line in events(listener(tmp_path, own), "--replay", path)
+                  if line["event"] == "enter"]
+        assert enters[-1] == last, decibels
+
+
+def raw(start, end, number, data, level, kind=3, step=0.105):
+    """Seconds to packets of a device with this data."""
+    count = int((end - start) / step)
+    return [(int((start + at * step) * 1e6), report(address(number), data, level, kind)) for at in range(count)]
+
+
+FLAGS = bytes([2, 1, 6])
+
+
+def test_a_tag_is_known_by_its_local_name(tmp_path):
+    name = "Peter's keys".encode()
+    named = bytes([len(name) + 1, 9]) + name
+    keys = {"name": "keys", "localName": "Peter's keys"}
+    zone = {"name": "near", "beacons": ["keys"], "aboveDbm": -70}
+    file = listener(tmp_path, zone, known=[keys])
+    wanted = [("enter", "near", "keys", None), ("exit", "near", "keys", "silence")]
+    others = raw(0, 60, 8, FLAGS + bytes([5, 9]) + b"Bike", -40)
+    # The name is in each advertisement, or in scan responses only.
+    for number, own in enumerate(([*raw(0, 20, 1, FLAGS + named, -60)],
+                                  [*raw(0, 20, 1, FLAGS, -60, 2), *raw(0.001, 20, 1, named, -60, 4)])):
+        path = tape(tmp_path, own, others)
+        lines = events(file, "--replay", path)
+        assert short(lines) == wanted, number
+        assert lines[0]["distanceM"] is None and lines[0]["cloned"] is False
+    # It changes its address, and keeps its name.
+    path = tape(tmp_path, raw(0, 10, 1, FLAGS + named, -60), raw(10, 20, 2, FLAGS + named, -60), others)
+    assert short(events(file, "--replay", path)) == wanted
+
+
+def test_whatever_advertises_a_service_is_in_its_zone(tmp_path):
+    thread = {"name": "thread", "service": "0xFFF6"}
+    zone = {"name": "lab", "beacons": ["thread"], "aboveDbm": -70}
+    listed, data = FLAGS + bytes([3, 3, 0xF6, 0xFF]), bytes([5, 0x16, 0xF6, 0xFF, 1, 2])
+    # A far device sends all the time, and two others are near, one after the other.
+    path = tape(tmp_path, raw(0, 90, 1, listed, -95), raw(5, 15, 2, data, -60), raw(15, 25, 3, listed, -55))
+    lines = events(listener(tmp_path, zone, known=[thread]), "--replay", path)
+    assert short(lines) == [("enter", "lab", "thread", None), ("exit", "lab", "thread", "level")]
+    assert 5 < seconds(lines[0]) < 6 and 25 < seconds(lines[1]) < 35
+    assert lines[0]["cloned"] is False
+
+
+def test_a_bare_uuid_is_a_zone_of_all_its_beacons(tmp_path):
+    visitors = {"name": "visitors", "ibeacon": {"uuid": UUID}}
+    zones = [{"name": "any", "beacons": ["visitors"], "withinM": 2}, DESK]
+    path = tape(tmp_path, heard(0, 20, 2, -55), heard(10, 40, 77, -55), heard(0, 90, 78, -90))
+    lines = events(listener(tmp_path, *zones, known=[PETER, visitors]), "--replay", path)
+    assert short([line for line in lines if line["event"] == "enter"]) == [
+        ("enter", "desk", "desk-peter", None), ("enter", "any", "visitors", None)]
+    (gone,) = [line for line in lines if line["event"] == "exit" and line["zone"] == "any"]
+    assert gone["cause"] == "level" and 40 < seconds(gone) < 50
+
+
+def test_two_devices_with_one_identity_are_told_once(tmp_path):
+    other = [(at, report(address(99), ibeacon(1, 2), -60)) for at, _ in heard(5, 20, 2, 0)]
+    path = tape(tmp_path, heard(0, 20, 2, -55), [(at + 50_000, packet) for at, packet in other])
+    file = listener(tmp_path, DESK | {"dwellS": [10]})
+    result = pharos.checked("zones", file, "--json", "--replay", path)
+    assert [line["cloned"] for line in result.lines()] == [False, True]
+    assert result.err.count("desk-peter: two devices send its identity ") == 1
+    assert address(2) in result.err and address(99) in result.err
+    # From one address, at two levels.
+    strong = [(at + 50_000, report(address(2), ibeacon(1, 2), -20)) for at, _ in heard(5, 20, 2, 0)]
+    result = pharos.checked("zones", file, "--json", "--replay", tape(tmp_path, heard(0, 20, 2, -58), strong))
+    assert [line["cloned"] for line in result.lines()] == [False, True]
+    assert result.err.count("from one address: its level jumps by more than 30 dB and back") == 1
+
+
+def test_a_measured_power_of_no_beacon_is_told(tmp_path):
+    wrong = [(at * 105_000, report(address(2), ibeacon(1, 2, -3), -55)) for at in range(100)]
+    file = listener(tmp_path, DESK, {"name": "loud", "tag": "desk", "aboveDbm": -60})
+    result = pharos.checked("zones", file, "--json", "--replay", tape(tmp_path, wrong))
+    assert short(result.lines()) == [("enter", "loud", "desk-peter", None)]
+    assert result.lines()[0]["distanceM"] is None
+    assert result.err.count("desk-peter: its distance is unknown, because its measured power of -3 dBm is outside") == 1
 
 
 def test_a_zone_of_several_beacons_is_one(tmp_path):

@@ -340,6 +340,85 @@ import Testing
         #expect(stage.engine.count(.exit, of: 0) == 0)
     }
 
+    // MARK: Groups of devices
+
+    @Test("a group is inside with its nearest device, whatever the others send")
+    func group() {
+        var stage = ZoneStage.withGroup([ZoneRule(name: "room", members: .beacons(["g"]))])
+        // a is far away, and sends more often than b.
+        #expect(stage.hear("a", each: 0.1, from: 1, to: 6, -90) == [])
+        var lines: [String] = []
+        for second in 6..<20 {
+            lines += stage.hear("b", Double(second), -50)
+            lines += stage.hear("a", each: 0.1, from: Double(second) + 0.1, to: Double(second) + 0.9, -90)
+        }
+        #expect(lines == ["7 enter room g"])
+        // b is silent now: a alone is too far away.
+        #expect(
+            stage.hear("a", each: 0.1, from: 20, to: 40, -90).map { String($0.drop { $0 != " " }) } == [
+                " exit room g level"
+            ])
+    }
+
+    @Test("a group leaves when none of its devices is received any more")
+    func silenceOfAGroup() {
+        var stage = ZoneStage.withGroup([ZoneRule(name: "room", members: .beacons(["g"]))])
+        #expect(stage.hear("a", from: 1, to: 20, -50) == ["2 enter room g"])
+        #expect(stage.hear("c", from: 20, to: 40, -50) == [])
+        // The interval of several devices is not learned: 30 s, and a little more with one report a second.
+        #expect(stage.lines(withOthersUntil: 70.9) == [])
+        #expect(stage.lines(withOthersUntil: 80) == ["71 exit room g silence"])
+    }
+
+    @Test("a beacon is inside its own zone and inside that of its group")
+    func beaconOfAGroup() {
+        var stage = ZoneStage.withGroup([
+            ZoneRule(name: "desk", members: .beacons(["a"])), ZoneRule(name: "any", members: .beacons(["g"])),
+        ])
+        #expect(stage.hear("a", from: 1, to: 3, -50) == ["2 enter desk a", "2 enter any g"])
+    }
+
+    @Test("more devices than a group keeps levels of do not disturb the nearest one")
+    func manyDevicesOfAGroup() {
+        var stage = ZoneStage.withGroup([ZoneRule(name: "room", members: .beacons(["g"]))])
+        var events: [ZoneEvent] = []
+        for step in 0..<400 {
+            events += stage.receive("b", Double(step) / 4, -90, from: UInt8(step % 40))
+            if step % 8 == 0, step >= 40 { events += stage.receive("a", Double(step) / 4 + 0.01, -50) }
+        }
+        #expect(events.map(\.kind) == [.enter])
+    }
+
+    // MARK: Clones and wrong powers
+
+    @Test("an event says whether two devices send the beacon's identity")
+    func clone() {
+        var stage = ZoneStage([Self.zone { $0.dwellSeconds = [10] }])
+        var events: [ZoneEvent] = []
+        for step in 1..<60 {
+            events += stage.events(until: Double(step) / 2)
+            events += stage.receive("a", Double(step) / 2, -50, from: step < 5 || step % 2 == 0 ? 1 : 2)
+        }
+        #expect(events.map(\.kind) == [.enter, .dwell])
+        #expect(events.map(\.isCloned) == [false, true])
+    }
+
+    @Test("a measured power that is not plausible gives no distance, so the beacon does not enter by one")
+    func implausiblePower() {
+        for (power, isInside) in [(UInt8(0xFD), false), (0xC5, true)] {
+            var stage = ZoneStage([
+                Self.zone(),
+                Self.zone {
+                    $0.name = "loud"; $0.bound = .above(-80)
+                },
+            ])
+            var events: [ZoneEvent] = []
+            for second in 1..<10 { events += stage.receive("a", Double(second), -2, power: power) }
+            #expect(events.map(\.zone) == (isInside ? ["desk", "loud"] : ["loud"]))
+            #expect(events.allSatisfy { ($0.distance != nil) == isInside })
+        }
+    }
+
     @Test("zones of one exclusive group give way to each other")
     func exclusiveZones() {
         var stage = ZoneStage(

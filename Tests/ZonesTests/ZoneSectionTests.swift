@@ -111,7 +111,7 @@ import Testing
             String(decoding: row.octets, as: UTF8.self) == """
                 {"event":"enter","id":"8f01-1","zone":"desk","beacon":"a","receiver":"hall",\
                 "at":"1970-01-01T00:00:02.000000Z","since":"1970-01-01T00:00:02.000000Z","dwellS":0,"cause":null,\
-                "provenBy":null,"rssiDbm":-55,"distanceM":0.63,"clock":"synchronized","proof":"none",\
+                "provenBy":null,"rssiDbm":-55,"distanceM":0.63,"clock":"synchronized","proof":"none","cloned":false,\
                 "content":{"title":"You are in Peter's Desk","body":""},"attachments":{"owner":"Peter"}}
                 """)
         row.removeAll()

@@ -15,6 +15,21 @@ struct ZoneStage {
 
     static let eidTrack = 3
 
+    /// Beacons `a`, `b`, `c`, and `g`, which is every iBeacon of their UUID.
+    static func withGroup(_ rules: [ZoneRule]) -> ZoneStage {
+        ZoneStage(
+            rules,
+            known: ["a", "b", "c"].enumerated().map { number, name in
+                KnownBeacon(name: name, identity: Self.identity(number + 1))
+            } + [KnownBeacon(name: "g", .iBeacon(uuid: FixedOctets(repeating: 7), major: nil, minor: nil))])
+    }
+
+    private init(_ rules: [ZoneRule], known: [KnownBeacon]) {
+        table = SightingTable(known: known, strangers: .counted)
+        names = known.map(\.name)
+        engine = ZoneEngine(rules, known: known, beacons: Self.notes)
+    }
+
     /// Beacons `a`, `b`, `c` with iBeacons of minor 1, 2, 3, and `a` once more by its ephemeral ids.
     init(_ rules: [ZoneRule], intervals: [Int?] = [nil, nil, nil]) {
         var known = ["a", "b", "c"].enumerated().map { number, name in
@@ -76,11 +91,17 @@ struct ZoneStage {
     }
 
     /// The events of a report of the beacon `name`.
-    mutating func receive(_ name: String, _ seconds: Double, _ level: Int8?) -> [ZoneEvent] {
+    ///
+    /// - Parameters:
+    ///   - sender: The number of the sender; `nil` for the beacon's own.
+    ///   - power: The measured power byte.
+    mutating func receive(
+        _ name: String, _ seconds: Double, _ level: Int8?, from sender: UInt8? = nil, power: UInt8 = 0xC5
+    ) -> [ZoneEvent] {
         let number = UInt8(names.firstIndex(of: name) ?? 0)
         let data =
-            [0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15] + [UInt8](repeating: 7, count: 16) + [0, 1, 0, number + 1, 0xC5]
-        return receive(data, from: number, seconds, level)
+            [0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15] + [UInt8](repeating: 7, count: 16) + [0, 1, 0, number + 1, power]
+        return receive(data, from: sender ?? number, seconds, level)
     }
 
     /// The events of a report with an ephemeral id of `a`.

@@ -1,4 +1,6 @@
+internal import BeaconFrames
 internal import BeaconService
+internal import BluetoothTypes
 public import Configuration
 internal import Inventory
 public import Listener
@@ -81,6 +83,19 @@ public struct HubFile {
         }
     }
 
+    /// Returns by what a beacon is known, if nothing of it states a power at 1 m; otherwise `nil`.
+    private static func withoutPower(_ beacon: [KnownBeacon]) -> String? {
+        let words = beacon.map { known in
+            switch (known.identity, known.region) {
+            case (.address, _): "an address"
+            case (_, .localName): "a local name"
+            case (_, .service(let uuid)) where uuid != BluetoothUUID.uuid16(Eddystone.serviceUUID).expanded: "a service"
+            default: String?.none
+            }
+        }
+        return words.contains(nil) ? nil : words.first ?? nil
+    }
+
     /// Warnings about beacons that can never be inside a zone.
     private static func warnings(_ zones: [ZoneRule], _ known: KnownBeacons, _ file: String) -> [String] {
         let all = beacons(known)
@@ -93,12 +108,12 @@ public struct HubFile {
             }
             return members.compactMap { beacon in
                 let own = known.beacons.filter { $0.name == beacon.name }
-                if zone.proof == .eid, !own.contains(where: { $0.identity == nil }) {
+                if zone.proof == .eid, !own.contains(where: \.isKnownByKey) {
                     return "\(file): the zone \(zone.name) needs ephemeral ids, but \(beacon.name) has no key for them"
                 }
-                if case .distance = zone.bound, own.allSatisfy({ $0.identity?.kind == "address" }) {
-                    return "\(file): the zone \(zone.name) needs a distance, but \(beacon.name) is only an address and "
-                        + "has no power at 1 m: use \"aboveDbm\" for the zone"
+                if case .distance = zone.bound, let only = withoutPower(own) {
+                    return "\(file): the zone \(zone.name) needs a distance, but \(beacon.name) is known only by "
+                        + "\(only), which states no power at 1 m: use \"aboveDbm\" for the zone"
                 }
                 return nil
             }

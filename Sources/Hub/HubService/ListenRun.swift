@@ -101,7 +101,9 @@ final class ListenRun: SightingConsumer {
     }
 
     func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
-        handle(monitor.receive(report, octets, range))
+        let events = monitor.receive(report, octets, range)
+        for warning in monitor.takeWarnings() { journal.write(.warning, warning) }
+        handle(events)
     }
 
     func advance(to now: HeardInstant) { handle(monitor.advance(to: now)) }

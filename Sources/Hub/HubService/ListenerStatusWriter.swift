@@ -171,14 +171,16 @@ struct ListenerStatusWriter {
     private func addBeacons(_ snapshot: Snapshot, to page: inout MetricsPage) {
         let table = snapshot.monitor.table
         var numbers: [String: Int] = [:]
-        var beacons: [(label: [UInt8], place: Int, heard: Int)] = []
+        var beacons: [(label: [UInt8], place: Int, heard: Int, isCloned: Bool)] = []
         for place in 0..<table.knownCount {
             guard let last = table.tracks[place].lastHeard, let name = table.tracks[place].known?.name else { continue }
+            let isCloned = table.tracks[place].clones.finding != nil
             guard let number = numbers[name] else {
                 numbers[name] = beacons.count
-                beacons.append((MetricsPage.label("beacon", name), place, table.tracks[place].reports))
+                beacons.append((MetricsPage.label("beacon", name), place, table.tracks[place].reports, isCloned))
                 continue
             }
+            beacons[number].isCloned = beacons[number].isCloned || isCloned
             beacons[number].heard += table.tracks[place].reports
             if let before = table.tracks[beacons[number].place].lastHeard, before < last {
                 beacons[number].place = place
@@ -192,6 +194,8 @@ struct ListenerStatusWriter {
         }
         page.begin("pharos_beacon_heard_total", "counter", "Reports received from a known beacon.")
         for beacon in beacons { page.add(beacon.label, "\(beacon.heard)") }
+        page.begin("pharos_beacon_cloned", "gauge", "1 while two devices send the beacon's identity.")
+        for beacon in beacons { page.add(beacon.label, beacon.isCloned ? "1" : "0") }
         add("pharos_beacon_rssi_dbm", "The level of the last report.") { $0.lastLevel.map { "\($0)" } }
         add("pharos_beacon_last_heard_timestamp_seconds", "Time of the last report.") { track in
             track.lastHeard.flatMap { snapshot.source.clock.unixMicroseconds(at: $0) }.map {

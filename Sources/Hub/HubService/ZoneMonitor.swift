@@ -12,6 +12,8 @@ public final class ZoneMonitor {
     public private(set) var engine: ZoneEngine
     public private(set) var table: SightingTable
     private var reportsByType: [AdvertisingReportType: Int] = [:]
+    private var warnings = BeaconWarnings()
+    private var newWarnings: [String] = []
 
     /// A monitor that has received nothing.
     public init(_ file: HubFile, _ source: SightingSource) {
@@ -31,7 +33,15 @@ public final class ZoneMonitor {
     public func receive(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) -> [ZoneEvent] {
         reportsByType[report.type, default: 0] += 1
         let track = table.hear(report.sighting, octets, range)
+        newWarnings += warnings.take(track, in: table)
+        for group in table.groupsOfReport { newWarnings += warnings.take(group, in: table) }
         return engine.receive(track, in: table, report.sighting)
+    }
+
+    /// Returns the warnings about beacons since the last call, one sentence each. No warning is repeated.
+    public func takeWarnings() -> [String] {
+        defer { newWarnings = [] }
+        return newWarnings
     }
 
     /// Returns the events that are caused by the passage of time up to `now`.

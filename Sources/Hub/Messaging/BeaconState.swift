@@ -20,6 +20,8 @@ public struct BeaconState: Hashable, Sendable {
     public var batteryMillivolts: Int?
     /// Why the room is not known, in words; `nil` if it is known.
     public var reason: String?
+    /// Whether two devices send the beacon's identity.
+    public var isCloned = false
 
     /// Creates a state.
     public init(
@@ -55,6 +57,7 @@ public struct BeaconState: Hashable, Sendable {
             ("in_zones", isPresent == true ? [.string(Self.homeZone)] : []),
             ("room", .optional(room, JSONValue.string)),
         ]
+        if isCloned { members.append(("cloned", true)) }
         if let reason { members.append(("reason", .string(reason))) }
         if let batteryMillivolts { members.append(("batteryV", .number(JSONNumber(thousandths: batteryMillivolts)))) }
         return .record(members)

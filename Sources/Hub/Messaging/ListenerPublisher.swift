@@ -246,9 +246,11 @@ public struct ListenerPublisher {
                 }
             }
         }
+        state.isCloned = beacon.places.contains { table.tracks[$0].clones.finding != nil }
         let old = beacon.state
         let hasMoved =
-            old.isPresent != state.isPresent || old.isKnown != state.isKnown || old.room != state.room
+            old.isCloned != state.isCloned || old.isPresent != state.isPresent || old.isKnown != state.isKnown
+            || old.room != state.room
             || old.zones != state.zones
         let isDue = state != old && beacons[index].statePace.isDue(state.distance?.meters, at: now)
         guard hasMoved || isDue else { return }
@@ -280,7 +282,9 @@ public struct ListenerPublisher {
     private func reading(_ name: String, _ track: BeaconTrack) -> BeaconReading {
         let deviation = track.round.standardDeviation ?? 0
         return BeaconReading(
-            name: name, identity: track.known?.identity, address: track.sender?.address,
+            name: name, identity: track.known?.identity,
+            // Devices of a group are strangers: their addresses are not published.
+            address: track.known?.isGroup == true ? nil : track.sender?.address,
             isRandomAddress: track.sender?.isRandom ?? false, lastLevel: track.lastLevel.map(Int.init),
             meanLevel: track.round.trimmedMean, levelVariance: deviation * deviation, reports: track.roundReports,
             distance: track.distance(track.round, subject.rule), powerAtOneMeter: track.powerAtOneMeter,

@@ -30,6 +30,8 @@ struct BeaconSilence: Sendable {
     private(set) var events = 0
     private var period: Double?
     private let configuredPeriod: Double?
+    /// False for a group of devices, which have no common interval.
+    private let learns: Bool
     private var smallestGap: Int?
     private var listeningPeriod = 0
     private var untilLearning = firstGaps + 1
@@ -40,8 +42,11 @@ struct BeaconSilence: Sendable {
     /// The number of runs of losses.
     private var runs = 0.0
 
-    /// - Parameter interval: The configured interval; `nil` to learn it.
-    init(interval: Int?) {
+    /// - Parameters:
+    ///   - interval: The configured interval; `nil` to learn it.
+    ///   - isGroup: Whether several devices count as the beacon.
+    init(interval: Int?, isGroup: Bool = false) {
+        learns = !isGroup
         configuredPeriod = interval.map { Double($0 + IntervalEstimate.meanDelayMicroseconds) }
         period = configuredPeriod
     }
@@ -66,7 +71,7 @@ struct BeaconSilence: Sendable {
         listeningPeriod = listening
         lastReceived = now
         lastEvent = now
-        guard configuredPeriod == nil else { return }
+        guard configuredPeriod == nil, learns else { return }
         untilLearning -= 1
         guard untilLearning <= 0 else { return }
         untilLearning = period == nil ? 4 : Self.learning

@@ -6,9 +6,13 @@ struct BeaconTracker: Sendable {
     let needsProof: Bool
     /// The beacon's positions in the sighting table, one for each identity.
     let tracks: [Int]
+    /// Whether several devices count as the beacon.
+    let isGroup: Bool
     /// The beacon's memberships of zones.
     var members: [Int] = []
-    var window = MedianWindow()
+    private(set) var levels = DeviceLevels()
+    /// A track whose identity two devices send; `nil` if there is none.
+    private var clonedTrack: Int?
     var proof = EphemeralIDProof()
     /// The track that was last proven, and when, in listened time.
     var proven: (track: Int, received: Int)?
@@ -18,7 +22,84 @@ struct BeaconTracker: Sendable {
     var last: (level: Double, gain: Double?)?
 }
 
-/// The levels of a beacon's last events, at most 64 of them.
+extension BeaconTracker {
+    init(beacon: Int, needsProof: Bool, tracks: [Int], isGroup: Bool) {
+        self.beacon = beacon
+        self.needsProof = needsProof
+        self.tracks = tracks
+        self.isGroup = isGroup
+    }
+
+    /// Adds a level in dBm. The levels of the devices of a group are kept apart.
+    ///
+    /// - Parameter power: The level at 1 m, in dBm; `nil` if it is not known or not plausible.
+    mutating func add(_ level: Int8, power: Int?, from sender: Sender?, at now: Int) {
+        levels.add(level, power: power, from: isGroup ? sender : nil, at: now)
+    }
+
+    /// Notes whether two devices send the identity of a track.
+    mutating func note(isCloned: Bool, of track: Int) {
+        if isCloned { clonedTrack = track } else if clonedTrack == track { clonedTrack = nil }
+    }
+
+    /// Whether two devices send one of the beacon's identities.
+    var isCloned: Bool { clonedTrack != nil }
+
+    mutating func forgetLevels() { levels = DeviceLevels() }
+}
+
+/// The levels of a beacon, or of each device of a group. The strongest device decides: if one of them is inside, the group
+/// is inside.
+struct DeviceLevels: Sendable {
+    /// The number of devices whose levels are kept. The one that was received least recently gives way to a new one.
+    static let capacity = 16
+
+    private var windows: [(sender: Sender?, last: Int, levels: MedianWindow)] = [(nil, .min, MedianWindow())]
+
+    mutating func add(_ level: Int8, power: Int?, from sender: Sender?, at now: Int) {
+        var place = windows.indices.first { windows[$0].sender == sender || windows[$0].last == .min }
+        if place == nil {
+            if windows.count < Self.capacity {
+                place = windows.count
+                windows.append((sender, now, MedianWindow()))
+            } else {
+                place = windows.indices.min { windows[$0].last < windows[$1].last }
+                if let place { windows[place].levels.removeAll() }
+            }
+        }
+        guard let place else { return }
+        (windows[place].sender, windows[place].last) = (sender, now)
+        windows[place].levels.add(level, power: power, at: now)
+    }
+
+    /// Returns the medians of the strongest device from `start` on; `nil` if there are no levels.
+    ///
+    /// - Parameter reports: The number of reports that a device needs, if any device has as many.
+    func median(since start: Int, reports: Int = 1) -> MedianWindow.Median? {
+        windows.count == 1
+            ? windows[0].levels.median(since: start) : strongest(since: start, reports: reports)?.median
+    }
+
+    /// Returns the levels of the strongest device from `start` on.
+    func window(since start: Int) -> MedianWindow {
+        windows[strongest(since: start, reports: 1)?.place ?? 0].levels
+    }
+
+    private func strongest(since start: Int, reports: Int) -> (place: Int, median: MedianWindow.Median)? {
+        var best: (place: Int, median: MedianWindow.Median)?
+        for place in windows.indices {
+            guard let median = windows[place].levels.median(since: start) else { continue }
+            if let other = best?.median {
+                let (has, hasOther) = (median.count >= reports, other.count >= reports)
+                guard has == hasOther ? median.isStronger(than: other) : has else { continue }
+            }
+            best = (place, median)
+        }
+        return best
+    }
+}
+
+/// The levels of a device's last events, at most 64 of them.
 struct MedianWindow: Sendable {
     static let capacity = 64
     /// Stands for a level relative to 1 m if the beacon's power is not known.
@@ -38,6 +119,12 @@ struct MedianWindow: Sendable {
         let level: Double
         /// Relative to 1 m, in dB; `nil` if less than half of the reports had a known power.
         let gain: Double?
+
+        /// Compares levels relative to 1 m if both are known, otherwise levels.
+        func isStronger(than other: Median) -> Bool {
+            if let gain, let otherGain = other.gain { return gain > otherGain }
+            return level > other.level
+        }
     }
 
     /// Adds a level in dBm.

@@ -42,13 +42,13 @@ public struct ZoneEngine: Sendable {
     ///   - known: The known beacons of a sighting table, in its order. Several entries with one name are one beacon.
     ///   - described: The tags and attachments of beacons, by name. A beacon that is missing here has none.
     public init(_ rules: [ZoneRule], known: [KnownBeacon], beacons described: [ZoneBeacon]) {
-        let index = ZoneIndex(rules, names: known.map(\.name), beacons: described)
+        let index = ZoneIndex(rules, known: known, beacons: described)
         self.rules = rules
         beacons = index.beacons
         occupants = index.occupants
         trackers = index.trackers
         trackersOfTracks = index.trackersOfTracks
-        silences = known.map { BeaconSilence(interval: $0.intervalMicroseconds) }
+        silences = known.map { BeaconSilence(interval: $0.intervalMicroseconds, isGroup: $0.isGroup) }
         counts = rules.map { _ in [:] }
     }
 
@@ -146,12 +146,16 @@ public struct ZoneEngine: Sendable {
             sighting.instant.microseconds(since: last) >= ListeningClock.graceMicroseconds
         {
             // Levels from before the pause say nothing about the present.
-            for tracker in trackers.indices { trackers[tracker].window.removeAll() }
+            for tracker in trackers.indices { trackers[tracker].forgetLevels() }
         }
         fireTimers()
         becomeKnown(at: sighting.instant)
         if let track, silences.indices.contains(track) {
             judge(track, in: table, sighting)
+            fireTimers()
+        }
+        for group in table.groupsOfReport where silences.indices.contains(group) {
+            judge(group, in: table, sighting)
             fireTimers()
         }
         return takePending()
@@ -216,6 +220,7 @@ public struct ZoneEngine: Sendable {
         if let received = level, !LevelTally.range.contains(received) { level = nil }
         for tracker in trackersOfTracks[track] {
             trackers[tracker].restarts = clock.restarts
+            trackers[tracker].note(isCloned: table.tracks[track].clones.finding != nil, of: track)
             if trackers[tracker].needsProof {
                 let isProven = trackers[tracker].proof.accepts(
                     table.tracks[track].identity, from: sighting.sender, level: level, at: now)
@@ -223,7 +228,8 @@ public struct ZoneEngine: Sendable {
                 trackers[tracker].proven = (track, now)
             }
             if let level {
-                trackers[tracker].window.add(level, power: table.tracks[track].powerAtOneMeter, at: now)
+                let power = table.tracks[track].plausiblePower
+                trackers[tracker].add(level, power: power, from: sighting.sender, at: now)
             }
             judgeZones(of: tracker, at: now, sighting.instant)
         }
@@ -234,8 +240,11 @@ public struct ZoneEngine: Sendable {
         var last: (window: Int, median: MedianWindow.Median?)?
         let automatic = automaticWindow(tracker)
         for index in trackers[tracker].members {
-            let length = rules[occupants.members[index].zone].window ?? automatic
-            if last?.window != length { last = (length, trackers[tracker].window.median(since: now - length)) }
+            let rule = rules[occupants.members[index].zone]
+            let length = rule.window ?? automatic
+            if last?.window != length || trackers[tracker].isGroup {
+                last = (length, trackers[tracker].levels.median(since: now - length, reports: rule.reports))
+            }
             guard let median = last?.median else { continue }
             judge(index, median, at: now, instant)
             if occupants.members[index].isInside, occupants[index].isUnconfirmed {
@@ -270,17 +279,20 @@ public struct ZoneEngine: Sendable {
     /// Returns whether the beacon of a member is nearer than that of another one, by more than chance. A small difference
     /// needs many reports, so the windows grow. All shorter windows must agree, because a beacon may have moved.
     private func isNearer(_ index: Int, than rival: Int, at now: Int) -> Bool {
-        let (own, other) = (trackers[occupants.members[index].tracker], trackers[occupants.members[rival].tracker])
+        let levels = (
+            trackers[occupants.members[index].tracker].levels, trackers[occupants.members[rival].tracker].levels
+        )
         let margin = Double(rules[occupants.members[index].zone].exclusiveDecibels)
         var (ownLength, otherLength) = (windowLength(index), windowLength(rival))
-        while let median = own.window.median(since: now - ownLength) {
-            guard let others = other.window.median(since: now - otherLength) else { return true }
+        let (own, other) = (levels.0.window(since: now - ownLength), levels.1.window(since: now - otherLength))
+        while let median = own.median(since: now - ownLength) {
+            guard let others = other.median(since: now - otherLength) else { return true }
             let difference =
                 if let gain = median.gain, let otherGain = others.gain { gain - otherGain } else {
                     median.level - others.level
                 }
             guard difference > 0 else { return false }
-            let variance = own.window.variance(of: median) + other.window.variance(of: others)
+            let variance = own.variance(of: median) + other.variance(of: others)
             if difference >= max(margin, Self.exclusiveErrors * variance.squareRoot()) { return true }
             guard max(ownLength, otherLength) < Self.longestComparison else { return false }
             (ownLength, otherLength) = (2 * ownLength, 2 * otherLength)
@@ -415,6 +427,7 @@ public struct ZoneEngine: Sendable {
         event.attachments = beacon.attachments
         event.dwells = occupancy.dwells
         event.hasOwnPresence = occupancy.isOfOneBeacon
+        event.isCloned = tracker.isCloned
         event.cause = cause
         if kind == .exit { event.receiverProof = clock.proof(since: tracker.restarts) }
         event.content = content?.filled(beacon.attachments)

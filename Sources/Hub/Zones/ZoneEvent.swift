@@ -55,6 +55,8 @@ public struct ZoneEvent: Hashable, Sendable {
     /// In metres; `nil` if the beacon's power is not known.
     public internal(set) var distance: Double?
     public let proof: ZoneRule.Proof
+    /// Whether two devices send the beacon's identity, as far as is known; `nil` for an event of the whole zone.
+    public internal(set) var isCloned: Bool?
     /// The zone's texts, with attachments filled in.
     public internal(set) var content: ZoneRule.Content?
     public internal(set) var attachments: [ZoneBeacon.Attachment] = []
@@ -122,6 +124,7 @@ extension ZoneEvent {
         row.add("distanceM", thousandths: distance.map { Int((min(1e6, $0) * 100).rounded()) * 10 })
         row.add("clock", context.clock)
         row.add("proof", proof.rawValue)
+        row.add("cloned", .optional(isCloned, JSONValue.boolean))
         row.add("content", Self.value(content))
         row.add("attachments", .object(attachments.map { .init($0.key, .string($0.text)) }))
         row.endObject()

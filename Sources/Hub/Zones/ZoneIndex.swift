@@ -1,3 +1,5 @@
+internal import Sightings
+
 /// Which beacons belong to which zones: the tables that an engine starts with.
 struct ZoneIndex {
     var beacons: [ZoneBeacon] = []
@@ -18,7 +20,10 @@ struct ZoneIndex {
     private var trackerNumbers: [TrackerKey: Int] = [:]
     private var beaconsWithTag: [String: [Int]] = [:]
 
-    init(_ rules: [ZoneRule], names: [String], beacons described: [ZoneBeacon]) {
+    private var groupBeacons: Set<Int> = []
+
+    init(_ rules: [ZoneRule], known: [KnownBeacon], beacons described: [ZoneBeacon]) {
+        let names = known.map(\.name)
         let descriptions = Dictionary(described.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         for (track, name) in names.enumerated() {
             if let number = beaconNumbers[name] {
@@ -29,6 +34,9 @@ struct ZoneIndex {
             for tag in descriptions[name]?.tags ?? [] { beaconsWithTag[tag, default: []].append(beacons.count) }
             beacons.append(descriptions[name] ?? ZoneBeacon(name: name))
             tracksOfBeacons.append([track])
+        }
+        for beacon in known where beacon.isGroup {
+            if let number = beaconNumbers[beacon.name] { groupBeacons.insert(number) }
         }
         for (zone, rule) in rules.enumerated() { add(zone, rule) }
         trackersOfTracks = names.map { _ in [] }
@@ -69,7 +77,10 @@ struct ZoneIndex {
         let key = TrackerKey(beacon: beacon, needsProof: needsProof)
         if let number = trackerNumbers[key] { return number }
         trackerNumbers[key] = trackers.count
-        trackers.append(BeaconTracker(beacon: beacon, needsProof: needsProof, tracks: tracksOfBeacons[beacon]))
+        trackers.append(
+            BeaconTracker(
+                beacon: beacon, needsProof: needsProof, tracks: tracksOfBeacons[beacon],
+                isGroup: groupBeacons.contains(beacon)))
         return trackers.count - 1
     }
 }

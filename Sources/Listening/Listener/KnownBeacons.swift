@@ -151,7 +151,7 @@ public struct KnownBeacons {
                 }
             case .beacon(let beacon):
                 notes[beacon.name] = beacon.note
-                let own = beacon.identities.map { KnownBeacon(name: beacon.name, identity: $0) }
+                let own = beacon.patterns.map { KnownBeacon(name: beacon.name, $0) }
                 beacons += own
                 virtualBeacons.add(own, name: beacon.name)
             }

@@ -67,8 +67,8 @@ public struct ListenerFile: Hashable, Sendable {
     /// A beacon that is described in the file itself.
     public struct Beacon: Hashable, Sendable {
         public var name: String
-        /// At least one.
-        public var identities: [BeaconIdentity]
+        /// Its identities, its local name, or what the devices have in common that count as this beacon. At least one.
+        public var patterns: [RegionPattern]
         public var note: BeaconNote
     }
 
@@ -151,12 +151,23 @@ extension ValueType<JSONNode> {
     }
 }
 
+extension RegionPattern {
+    /// The word for the pattern in messages.
+    fileprivate var noun: String {
+        switch self {
+        case .iBeacon, .eddystoneUID, .one: "identity"
+        case .localName: "local name"
+        case .service: "service"
+        }
+    }
+}
+
 /// Reads a listener file from its outermost object inwards.
 private struct ListenerReader {
     var decoder: ConfigurationDecoder
     /// The places of the names and identities so far.
     private var names: [String: JSONPath] = [:]
-    private var identities: [BeaconIdentity: JSONPath] = [:]
+    private var patterns: [RegionPattern: JSONPath] = [:]
 
     init(decoder: ConfigurationDecoder) { self.decoder = decoder }
 
@@ -227,18 +238,18 @@ private struct ListenerReader {
         if object["profile"] != nil { return decoder.read(KnownKeys.profile, in: object).map { .profile($0) } }
         if object["inventory"] != nil { return decoder.read(KnownKeys.inventory, in: object).map { .inventory($0) } }
         let name = uniqueName(KnownKeys.name, in: object)
-        var identities: [BeaconIdentity] = []
+        var patterns: [RegionPattern] = []
         for key in KnownKeys.identities {
-            guard let node = object[key.name], let identity = decoder.read(key, in: object) else { continue }
-            if let other = self.identities.updateValue(node.path, forKey: identity) {
-                decoder.error("\(other) is the same identity", at: node)
+            guard let node = object[key.name], let pattern = decoder.read(key, in: object) else { continue }
+            if let other = self.patterns.updateValue(node.path, forKey: pattern) {
+                decoder.error("\(other) is the same \(pattern.noun)", at: node)
             }
-            identities.append(identity)
+            patterns.append(pattern)
         }
         var note = BeaconNote()
         note.tags = tags(object)
         note.attachments = decoder.read(KnownKeys.attachments, in: object) ?? []
-        return name.map { .beacon(ListenerFile.Beacon(name: $0, identities: identities, note: note)) }
+        return name.map { .beacon(ListenerFile.Beacon(name: $0, patterns: patterns, note: note)) }
     }
 
     /// A name that no other beacon or device of the file has.

@@ -122,11 +122,22 @@ enum KnownKeys {
 
     static let name = Key("name", .name, "Name of the beacon.", isRequired: true)
     static let identities = [
-        Key("ibeacon", IdentityKeys.iBeacon, "An iBeacon."),
+        Key(
+            "ibeacon", IdentityKeys.iBeacon,
+            "An iBeacon; without minor, or without major and minor, every iBeacon with the rest."),
         Key("altbeacon", IdentityKeys.altBeacon, "An AltBeacon."),
-        Key("uid", IdentityKeys.eddystoneUID, "An Eddystone-UID."),
+        Key("uid", IdentityKeys.eddystoneUID, "An Eddystone-UID; without instance, every one of the namespace."),
         Key("url", IdentityKeys.eddystoneURL, "The URL of an Eddystone-URL."),
         Key("address", IdentityKeys.address, "Device address, for devices that do not change it."),
+        Key(
+            "localName", IdentityKeys.localName,
+            """
+            The name that the device sends, exactly as `pharos scan` shows it. Many devices send it only in scan responses, \
+            which need "mode": "active" in "scan".
+            """),
+        Key(
+            "service", IdentityKeys.service,
+            "A service UUID of 16, 32 or 128 bits, as in \"0xFFF6\": every device that advertises it."),
     ]
     static let tags = Key(
         "tags", .list("tags", 1...Int.max, of: .label().defined(as: "label", "A text for people."), isUnique: true),
@@ -134,7 +145,7 @@ enum KnownKeys {
     static let attachments = Key("attachments", attachmentTexts, "Your own keys and texts, for the texts of zones.")
 
     static let beacon = Section(
-        "A beacon with one or more of the identities that it sends.",
+        "A beacon with one or more of the identities that it sends, or every device that sends what is given.",
         [name] + identities + [tags, attachments],
         rules: [hasIdentity])
 
@@ -185,17 +196,24 @@ enum KnownKeys {
 /// The keys and values that identify a beacon.
 enum IdentityKeys {
     private static let uuid = Key("uuid", .octets(16), "Proximity UUID, 16 bytes.", isRequired: true)
-    private static let major = Key("major", .integer(0...65_535), "Major number.", isRequired: true)
-    private static let minor = Key("minor", .integer(0...65_535), "Minor number.", isRequired: true)
+    private static let major = Key("major", .integer(0...65_535), "Major number. Default: any.")
+    private static let minor = Key("minor", .integer(0...65_535), "Minor number. Default: any.")
 
-    static let iBeacon = ValueType<JSONNode>.section(Section("An iBeacon.", [uuid, major, minor]))
-        .map { decoder, _, object in
-            let uuid = decoder.read(uuid, in: object).flatMap { FixedOctets<16>($0) }
-            let (major, minor) = (decoder.read(major, in: object), decoder.read(minor, in: object))
-            guard let uuid, let major, let minor else { return BeaconIdentity?.none }
-            return .iBeacon(
-                uuid: uuid, major: UInt16(truncatingIfNeeded: major), minor: UInt16(truncatingIfNeeded: minor))
+    static let iBeacon = ValueType<JSONNode>.section(
+        Section(
+            "An iBeacon, or all of a UUID, or of a UUID and a major number.", [uuid, major, minor],
+            rules: [.with("minor", needs: "major", otherwise: "a minor number needs \"major\"")])
+    ).map { decoder, _, object in
+        let uuid = decoder.read(uuid, in: object).flatMap { FixedOctets<16>($0) }
+        let major = decoder.read(major, in: object).map { UInt16(truncatingIfNeeded: $0) }
+        let minor = decoder.read(minor, in: object).map { UInt16(truncatingIfNeeded: $0) }
+        // A number that is wrong has been reported.
+        guard let uuid, major != nil || object["major"] == nil, minor != nil || object["minor"] == nil else {
+            return RegionPattern?.none
         }
+        guard let major, let minor else { return .iBeacon(uuid: uuid, major: major, minor: nil) }
+        return .one(.iBeacon(uuid: uuid, major: major, minor: minor))
+    }
 
     private static let company = Key(
         "companyId", .code(0...65_535, digits: 4), "Company identifier, as a number or as in \"0x0118\".",
@@ -206,31 +224,33 @@ enum IdentityKeys {
         .map { decoder, _, object in
             let company = decoder.read(company, in: object)
             let id = decoder.read(beaconID, in: object).flatMap { FixedOctets<20>($0) }
-            guard let company, let id else { return BeaconIdentity?.none }
-            return .altBeacon(companyID: UInt16(truncatingIfNeeded: company), id: id)
+            guard let company, let id else { return RegionPattern?.none }
+            return .one(.altBeacon(companyID: UInt16(truncatingIfNeeded: company), id: id))
         }
 
     private static let namespace = Key("namespace", .octets(10), "Namespace, 10 bytes.", isRequired: true)
-    private static let instance = Key("instance", .octets(6), "Instance, 6 bytes.", isRequired: true)
+    private static let instance = Key("instance", .octets(6), "Instance, 6 bytes. Default: any.")
 
-    static let eddystoneUID = ValueType<JSONNode>.section(Section("An Eddystone-UID.", [namespace, instance]))
-        .map { decoder, _, object in
-            let namespace = decoder.read(namespace, in: object).flatMap { FixedOctets<10>($0) }
-            let instance = decoder.read(instance, in: object).flatMap { FixedOctets<6>($0) }
-            guard let namespace, let instance else { return BeaconIdentity?.none }
-            return .eddystoneUID(namespace: namespace, instance: instance)
-        }
+    static let eddystoneUID = ValueType<JSONNode>.section(
+        Section("An Eddystone-UID, or all of a namespace.", [namespace, instance])
+    ).map { decoder, _, object in
+        let namespace = decoder.read(namespace, in: object).flatMap { FixedOctets<10>($0) }
+        let instance = decoder.read(instance, in: object).flatMap { FixedOctets<6>($0) }
+        guard let namespace, instance != nil || object["instance"] == nil else { return RegionPattern?.none }
+        guard let instance else { return .eddystoneUID(namespace: namespace, instance: nil) }
+        return .one(.eddystoneUID(namespace: namespace, instance: instance))
+    }
 
     static let eddystoneURL = ValueType<String>.text.map { decoder, node, text in
         do throws(URLEncodingError) {
-            return BeaconIdentity.eddystoneURL(try CompressedURL(text))
+            return RegionPattern.one(.eddystoneURL(try CompressedURL(text)))
         } catch {
             decoder.error(ProblemText.shortened(error.description, to: 400), at: node)
             return nil
         }
     }
 
-    static let address = ValueType<BeaconIdentity>(
+    static let address = ValueType<RegionPattern>(
         schema: ["type": "string", "pattern": "^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$"]
     ) { decoder, node in
         guard let text = decoder.text(node) else { return nil }
@@ -239,7 +259,28 @@ enum IdentityKeys {
             decoder.error("\(ProblemText.quoted(text)) is no address such as \"C0:01:02:03:04:05\"", at: node)
             return nil
         }
-        return .address(address)
+        return .one(.address(address))
+    }
+
+    static let localName = ValueType<String>.label(BeaconTrack.nameLimit).map { _, _, text in
+        RegionPattern.localName(text)
+    }
+
+    static let service = ValueType<RegionPattern>(
+        schema: [
+            "type": "string",
+            "pattern":
+                "^((0[xX])?([0-9A-Fa-f]{4}|[0-9A-Fa-f]{8})|[0-9A-Fa-f]{8}(-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12})$",
+        ]
+    ) { decoder, node in
+        guard let text = decoder.text(node) else { return nil }
+        guard let uuid = BluetoothUUID(text) else {
+            decoder.error(
+                "\(ProblemText.quoted(text)) is no service UUID such as \"0xFFF6\" or "
+                    + "\"0000fff6-0000-1000-8000-00805f9b34fb\"", at: node)
+            return nil
+        }
+        return .service(uuid.expanded)
     }
 }
 

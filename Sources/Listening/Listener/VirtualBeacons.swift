@@ -75,7 +75,7 @@ public struct VirtualBeacons: Sendable {
         for part in parts {
             switch part {
             case .identities(let name, let known):
-                let rest = known.filter { $0.identity.map { !sent.contains($0) } ?? false }
+                let rest = known.filter { $0.identity.map { !sent.contains($0) } ?? ($0.region != nil) }
                 add(VirtualBeacon(name: name, rest))
             case .phone(let name, let key): add(try VirtualBeacon(name: name, key))
             case .profile, .fleet: continue
@@ -120,7 +120,7 @@ struct VirtualBeacon: Sendable {
         self.name = name
         let address = StaticAddress.make(name: name)
         sources = identities.compactMap { known in
-            guard let (content, address) = Self.content(known.identity, address) else { return nil }
+            guard let (content, address) = Self.content(known, address) else { return nil }
             let dBm = known.calibrationAtOneMeter ?? Self.usualPower
             let interval = known.intervalMicroseconds.map { (2 * $0 + 625) / 1250 }
             var hasPower = true
@@ -137,9 +137,10 @@ struct VirtualBeacon: Sendable {
     }
 
     private static func content(
-        _ identity: BeaconIdentity?, _ address: DeviceAddress
+        _ known: KnownBeacon, _ address: DeviceAddress
     ) -> (Advertisement.Content, DeviceAddress)? {
-        switch identity {
+        if let region = known.region { return content(region).map { ($0, address) } }
+        return switch known.identity {
         case .iBeacon(let uuid, let major, let minor):
             (.iBeacon(uuid: uuid, major: major, minor: minor, flags: .beacon), address)
         case .altBeacon(let company, let id):
@@ -149,6 +150,22 @@ struct VirtualBeacon: Sendable {
         case .eddystoneURL(let url): (.eddystoneURL(url), address)
         case .address(let own): (.raw(Self.flags), own)
         case .eddystoneEID, nil: nil
+        }
+    }
+
+    /// Returns the content of one device of a region; `nil` if it does not fit into an advertisement.
+    private static func content(_ region: RegionPattern) -> Advertisement.Content? {
+        func raw(_ structure: ADStructure) -> Advertisement.Content? {
+            (try? AdvertisingData([.flags(.beacon), structure])).map { .raw($0) }
+        }
+        return switch region {
+        case .iBeacon(let uuid, let major, let minor):
+            .iBeacon(uuid: uuid, major: major ?? 1, minor: minor ?? 1, flags: .beacon)
+        case .eddystoneUID(let namespace, let instance):
+            .eddystoneUID(namespace: namespace, instance: instance ?? FixedOctets())
+        case .localName(let name): raw(.completeLocalName(name))
+        case .service(let uuid): raw(ADStructure(.complete128BitUUIDs, BluetoothUUID.uuid128(uuid).littleEndian))
+        case .one: nil
         }
     }
 

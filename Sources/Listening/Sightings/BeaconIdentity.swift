@@ -91,11 +91,16 @@ extension BeaconIdentity: CustomStringConvertible {
     }
 }
 
-/// A set of identities: a single beacon, or all beacons with the same UUID, major number or namespace.
+/// A single beacon, or the devices that have something in common: a UUID, a major number, a namespace, a service, or a
+/// local name.
 public enum RegionPattern: Hashable, Sendable {
     case iBeacon(uuid: FixedOctets<16>, major: UInt16?, minor: UInt16?)
     case eddystoneUID(namespace: FixedOctets<10>, instance: FixedOctets<6>?)
     case one(BeaconIdentity)
+    /// The device that sends this local name, complete or shortened.
+    case localName(String)
+    /// The devices that advertise this service, in a list of services or with data. A short UUID is expanded.
+    case service(FixedOctets<16>)
 
     /// Reads `ibeacon:UUID[-MAJOR[-MINOR]]`, `uid:NAMESPACE[-INSTANCE]` or any complete identity. Returns `nil` for
     /// any other text.
@@ -137,7 +142,7 @@ public enum RegionPattern: Hashable, Sendable {
             uuid: uuid, major: numbers.isEmpty ? nil : numbers[0], minor: numbers.count < 2 ? nil : numbers[1])
     }
 
-    /// Returns whether the set contains `identity`.
+    /// Returns whether the set contains `identity`. A local name and a service are no part of an identity.
     public func contains(_ identity: BeaconIdentity) -> Bool {
         switch (self, identity) {
         case (.iBeacon(let uuid, let major, let minor), .iBeacon(let ofUUID, let ofMajor, let ofMinor)):
@@ -146,6 +151,21 @@ public enum RegionPattern: Hashable, Sendable {
             namespace == ofNamespace && instance ?? ofInstance == ofInstance
         case (.one(let one), _): one == identity
         default: false
+        }
+    }
+}
+
+extension RegionPattern: CustomStringConvertible {
+    /// The pattern as text: an identity, `ibeacon:UUID[-MAJOR[-MINOR]]`, `uid:NAMESPACE`, `name:TEXT` or `service:0xFFF6`.
+    public var description: String {
+        switch self {
+        case .iBeacon(let uuid, let major, let minor):
+            "ibeacon:" + ([uuid.uuidText] + [major, minor].compactMap { $0.map(String.init) }).joined(separator: "-")
+        case .eddystoneUID(let namespace, let instance):
+            "uid:\(namespace)" + (instance.map { "-\($0)" } ?? "")
+        case .one(let identity): identity.description
+        case .localName(let name): "name:\(name)"
+        case .service(let uuid): "service:\(AdvertisedService(uuid))"
         }
     }
 }

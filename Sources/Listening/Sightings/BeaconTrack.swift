@@ -40,6 +40,12 @@ public struct BeaconTrack: Sendable {
     /// The local name as received, at most ``nameLimit`` bytes. It is not escaped, and may be invalid UTF-8.
     public private(set) var nameOctets: [UInt8] = []
 
+    /// Detects that two devices send the beacon's identity. It takes reports only if one device should send it.
+    public private(set) var clones = CloneWatch()
+    /// Whether one device should send the identity: false for strangers, for a group of devices, for a device that is
+    /// known by the key of its addresses, and for an identity that several known beacons have.
+    private let hasOneSender: Bool
+
     /// The maximum length of a name, in bytes.
     public static let nameLimit = 248
 
@@ -49,9 +55,11 @@ public struct BeaconTrack: Sendable {
     /// Whether the beacon was received in the present round.
     private(set) var isInRound = false
 
-    init(_ known: KnownBeacon) {
+    /// - Parameter isShared: Whether another known beacon has the same identity.
+    init(_ known: KnownBeacon, isShared: Bool = false) {
         self.known = known
         identity = known.identity
+        hasOneSender = !isShared && !known.isGroup
     }
 
     /// Creates the track of a stranger.
@@ -59,6 +67,7 @@ public struct BeaconTrack: Sendable {
     /// - Parameter isInRound: Whether the stranger that it replaces was received in the present round.
     init(_ identity: BeaconIdentity, isInRound: Bool = false) {
         known = nil
+        hasOneSender = false
         self.identity = identity
         self.isInRound = isInRound
     }
@@ -68,7 +77,23 @@ public struct BeaconTrack: Sendable {
         self.identity = identity
         if let power { claimedPowerAtOneMeter = power }
         if !sighting.isScanResponse { countEvent(sighting, listeningPeriod) }
+        if hasOneSender { watchForClones(sighting, identity) }
         count(sighting)
+    }
+
+    /// Takes a report of a device that belongs to this group. Any device may send any part of it, so a scan response
+    /// counts, and the power is that of this device.
+    mutating func meet(_ sighting: Sighting, as identity: BeaconIdentity?, power: Int?, listeningPeriod: Int) {
+        self.identity = identity
+        claimedPowerAtOneMeter = power
+        countEvent(sighting, listeningPeriod)
+        count(sighting)
+    }
+
+    private mutating func watchForClones(_ sighting: Sighting, _ identity: BeaconIdentity) {
+        // A phone with several advertisements uses an address for each of them.
+        if case .address = identity, known?.identity == nil, known?.region == nil { return }
+        clones.add(sighting)
     }
 
     /// Takes a report that is assigned to the beacon only by its sender.
@@ -92,8 +117,8 @@ public struct BeaconTrack: Sendable {
             let gap = sighting.instant.microseconds(since: lastEvent)
             if gap < IntervalEstimate.sameEventMicroseconds { return }
             // A gap across a pause in listening does not measure the interval, and neither does a gap between two
-            // senders.
-            if self.listeningPeriod == listeningPeriod { interval.add(gapMicroseconds: gap) }
+            // senders or between devices of a group.
+            if self.listeningPeriod == listeningPeriod, known?.isGroup != true { interval.add(gapMicroseconds: gap) }
         }
         events += 1
         lastEvent = sighting.instant
@@ -146,6 +171,14 @@ extension BeaconTrack {
 
     /// The level at 1 m, in dBm: the calibration if there is one, otherwise the value that the beacon states.
     public var powerAtOneMeter: Int? { known?.calibrationAtOneMeter ?? claimedPowerAtOneMeter }
+
+    /// ``powerAtOneMeter`` if distances can be estimated with it; otherwise `nil`.
+    public var plausiblePower: Int? {
+        powerAtOneMeter.flatMap { DistanceEstimate.plausiblePowers.contains($0) ? $0 : nil }
+    }
+
+    /// ``powerAtOneMeter`` if it is not plausible, so that no distance can be estimated; otherwise `nil`.
+    public var implausiblePower: Int? { plausiblePower == nil ? powerAtOneMeter : nil }
 
     /// Returns the distance estimated from the levels in `tally`; `nil` if it cannot be estimated.
     public func distance(_ tally: LevelTally, _ rule: DistanceEstimate.Rule) -> DistanceEstimate? {

@@ -77,6 +77,9 @@ public struct Hearing: Sendable {
         if let place {
             monitor.hear(table.tracks[place], at: sighting.instant, table.clock) { waiting.append($0) }
         }
+        for place in table.groupsOfReport {
+            monitor.hear(named: table.tracks[place], at: sighting.instant, table.clock) { waiting.append($0) }
+        }
         return place
     }
 

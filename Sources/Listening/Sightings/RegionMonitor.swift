@@ -78,12 +78,27 @@ public struct RegionMonitor: Sendable {
         _ track: BeaconTrack, at now: HeardInstant, _ clock: ListeningClock, enter: (Event) -> Void
     ) {
         for index in regions.indices where belongs(track, regions[index]) {
-            let deadline = clock.listened + ExitRule.silenceMicroseconds(track, at: now)
-            let before = inside[index]
-            inside[index] = Presence(
-                lastHeard: now, deadline: max(before?.deadline ?? deadline, deadline), restarts: clock.restarts)
-            if before == nil { enter(Event(region: index, kind: .enter, instant: now, lastHeard: now)) }
+            enterOrStay(index, track, at: now, clock, enter)
         }
+    }
+
+    /// Takes a report of a device of a group of known devices. Regions of identities have taken it as that of the device.
+    mutating func hear(
+        named group: BeaconTrack, at now: HeardInstant, _ clock: ListeningClock, enter: (Event) -> Void
+    ) {
+        for index in regions.indices where regions[index].pattern == nil && belongs(group, regions[index]) {
+            enterOrStay(index, group, at: now, clock, enter)
+        }
+    }
+
+    private mutating func enterOrStay(
+        _ index: Int, _ track: BeaconTrack, at now: HeardInstant, _ clock: ListeningClock, _ enter: (Event) -> Void
+    ) {
+        let deadline = clock.listened + ExitRule.silenceMicroseconds(track, at: now)
+        let before = inside[index]
+        inside[index] = Presence(
+            lastHeard: now, deadline: max(before?.deadline ?? deadline, deadline), restarts: clock.restarts)
+        if before == nil { enter(Event(region: index, kind: .enter, instant: now, lastHeard: now)) }
     }
 
     private func belongs(_ track: BeaconTrack, _ region: Region) -> Bool {

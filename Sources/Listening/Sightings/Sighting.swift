@@ -35,8 +35,11 @@ public struct Sighting: Hashable, Sendable {
 /// A beacon with a name.
 public struct KnownBeacon: Hashable, Sendable {
     public var name: String
-    /// The identity; `nil` for a beacon that is known only by its ephemeral ids.
+    /// The identity; `nil` for a beacon that is known by a key, and for one with a ``region``.
     public var identity: BeaconIdentity?
+    /// What the devices that count as this beacon have in common: a UUID, a namespace, a service, or a local name; `nil`
+    /// for a beacon with an identity or a key.
+    public private(set) var region: RegionPattern?
     /// The configured interval in microseconds; `nil` to learn it.
     public var intervalMicroseconds: Int?
     /// The measured level at 1 m in dBm; `nil` to use the value that the beacon states.
@@ -51,4 +54,21 @@ public struct KnownBeacon: Hashable, Sendable {
         self.intervalMicroseconds = intervalMicroseconds
         self.calibrationAtOneMeter = calibrationAtOneMeter
     }
+
+    /// The beacon, or the devices, of a pattern.
+    public init(name: String, _ pattern: RegionPattern) {
+        self.name = name
+        if case .one(let identity) = pattern { self.identity = identity } else { region = pattern }
+    }
+
+    /// Whether several devices may count as this beacon at once. A local name is that of one device.
+    public var isGroup: Bool {
+        switch region {
+        case nil, .one, .localName: false
+        case .iBeacon, .eddystoneUID, .service: true
+        }
+    }
+
+    /// Whether the beacon is known only by a key: of its ephemeral ids, or of its addresses.
+    public var isKnownByKey: Bool { identity == nil && region == nil }
 }

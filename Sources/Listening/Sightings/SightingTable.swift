@@ -47,6 +47,9 @@ public struct SightingTable: Sendable {
     public private(set) var counts = Counts()
     /// The positions in ``tracks`` of the beacons received in the present round, in the order of their first report.
     public private(set) var heardInRound: [Int] = []
+    /// The positions in ``tracks`` of the groups of devices to which the last report belongs: the devices of a UUID, of a
+    /// namespace or of a service.
+    public private(set) var groupsOfReport: [Int] = []
     /// Reports of strangers in the present round.
     public private(set) var strangersInRound = 0
     /// Strangers without an identity, by their network. They have no track, and so no address in any list.
@@ -59,6 +62,15 @@ public struct SightingTable: Sendable {
     private let addressResolver: AddressResolver?
     private let hasKnownAddresses: Bool
     private var places: [BeaconIdentity: Int] = [:]
+    /// The groups of known devices.
+    private var regions: [(pattern: RegionPattern, place: Int)] = []
+    private var services: [(service: AdvertisedService, place: Int)] = []
+    /// The beacons that are known by their local names.
+    private var localNames: [(octets: [UInt8], place: Int)] = []
+    /// The beacons of senders that sent a known local name. A device does not send its name in each advertisement.
+    private var namedSenders: [Sender: Int] = [:]
+    /// The maximum number of senders in `namedSenders`.
+    private static let namedSenderLimit = 4096
     /// For each sender, the position of the beacon that it sent last. There are no more senders than tracks.
     private var senders: [Sender: Int] = [:]
     private var sketch = AddressSketch()
@@ -73,7 +85,11 @@ public struct SightingTable: Sendable {
         known: [KnownBeacon] = [], strangers: Strangers = .kept(SightingTable.defaultStrangers),
         resolver: Resolver? = nil, addressResolver: AddressResolver? = nil, seed: UInt64 = 1
     ) {
-        tracks = known.map(BeaconTrack.init)
+        var numbers: [BeaconIdentity: Int] = [:]
+        for beacon in known { if let identity = beacon.identity { numbers[identity, default: 0] += 1 } }
+        tracks = known.map { beacon in
+            BeaconTrack(beacon, isShared: beacon.identity.map { numbers[$0] ?? 0 > 1 } ?? false)
+        }
         knownCount = known.count
         strangerLimit = if case .kept(let limit) = strangers { max(0, limit) } else { 0 }
         self.resolver = resolver
@@ -82,6 +98,12 @@ public struct SightingTable: Sendable {
         randomness = SplitMix64(seed: seed)
         for (place, beacon) in known.enumerated() {
             if let identity = beacon.identity, places[identity] == nil { places[identity] = place }
+            switch beacon.region {
+            case .localName(let name): localNames.append((Array(name.utf8), place))
+            case .service(let uuid): services.append((AdvertisedService(uuid), place))
+            case .iBeacon, .eddystoneUID: if let pattern = beacon.region { regions.append((pattern, place)) }
+            case .one, nil: break
+            }
         }
     }
 
@@ -103,9 +125,12 @@ public struct SightingTable: Sendable {
         counts.reports += 1
         clock.receive(at: sighting.instant)
         if let rssi = sighting.rssi, rssi != 127, !LevelTally.range.contains(rssi) { counts.impossibleLevels += 1 }
-        let byAddress = knownByAddress(sighting)
-        var first = byAddress
+        groupsOfReport.removeAll(keepingCapacity: true)
+        let byDevice = knownByAddress(sighting) ?? knownByName(sighting, octets, range)
+        var first = byDevice
         var hasIdentity = first != nil
+        var ownIdentity: BeaconIdentity?
+        var power: Int?
         var telemetry: EddystoneTLM?
         var packet: BTHome?
         var network: DeviceNetwork?
@@ -113,6 +138,7 @@ public struct SightingTable: Sendable {
         var name: Range<Int>?
         var cursor = ADStructureCursor(range.clamped(to: 0..<octets.count))
         while let element = cursor.next(in: octets) {
+            for each in services where each.service.isNamed(by: element, in: octets) { join(group: each.place) }
             if element.type == .completeLocalName || element.type == .shortenedLocalName {
                 name = element.data
                 continue
@@ -127,14 +153,23 @@ public struct SightingTable: Sendable {
             if case .eddystoneTLM(let frame) = frame { telemetry = frame }
             if case .btHome(let frame) = frame { packet = frame }
             guard let identity = BeaconIdentity(frame) else { continue }
-            // A beacon that is known by its address states its power in the same data.
-            if let byAddress { tracks[byAddress].claim(frame.powerAtOneMeter) }
+            // A beacon that is known by its address or its name states its power in the same data.
+            if let byDevice { tracks[byDevice].claim(frame.powerAtOneMeter) }
+            for each in regions where each.pattern.contains(identity) { join(group: each.place) }
+            ownIdentity = ownIdentity ?? identity
+            power = power ?? frame.powerAtOneMeter
             hasIdentity = true
             guard let place = place(identity, at: sighting.instant) else { continue }
             take(sighting, place, as: identity, power: frame.powerAtOneMeter)
             first = first ?? place
         }
         if cursor.isTruncated { counts.malformed += 1 }
+        for place in groupsOfReport {
+            touch(place)
+            tracks[place].meet(
+                sighting, as: ownIdentity ?? sighting.sender.map { .address($0.address) }, power: power,
+                listeningPeriod: clock.period)
+        }
         if !hasIdentity { first = join(sighting, of: network) }
         if let first {
             if let telemetry { tracks[first].remember(telemetry) }
@@ -142,7 +177,7 @@ public struct SightingTable: Sendable {
             if let company, !hasIdentity { tracks[first].remember(companyID: company) }
             if let name { tracks[first].rename(octets, name) }
         }
-        if first.map({ $0 >= knownCount }) ?? true { countStranger(sighting) }
+        if groupsOfReport.isEmpty, first.map({ $0 >= knownCount }) ?? true { countStranger(sighting) }
         return first
     }
 
@@ -153,6 +188,32 @@ public struct SightingTable: Sendable {
         else { return nil }
         take(sighting, place, as: .address(sender.address), power: nil)
         return place
+    }
+
+    /// Takes a report of a known beacon that is identified by its local name, now or before.
+    private mutating func knownByName(_ sighting: Sighting, _ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
+        guard !localNames.isEmpty, let sender = sighting.sender else { return nil }
+        var cursor = ADStructureCursor(range.clamped(to: 0..<octets.count))
+        while let element = cursor.next(in: octets) {
+            guard element.type == .completeLocalName || element.type == .shortenedLocalName else { continue }
+            let place = localNames.first { Self.isEqual(octets, element.data, $0.octets) }?.place
+            // A device that has another name now is not the beacon any more.
+            guard namedSenders[sender] != place else { break }
+            if namedSenders.count >= Self.namedSenderLimit { namedSenders.removeAll(keepingCapacity: true) }
+            if let former = namedSenders[sender], senders[sender] == former { senders[sender] = nil }
+            namedSenders[sender] = place
+        }
+        guard let place = namedSenders[sender] else { return nil }
+        take(sighting, place, as: .address(sender.address), power: nil)
+        return place
+    }
+
+    private static func isEqual(_ octets: Span<UInt8>, _ range: Range<Int>, _ name: [UInt8]) -> Bool {
+        range.count == name.count && range.allSatisfy { octets[$0] == name[$0 - range.lowerBound] }
+    }
+
+    private mutating func join(group place: Int) {
+        if !groupsOfReport.contains(place) { groupsOfReport.append(place) }
     }
 
     private func knownPlace(of sender: Sender, at instant: HeardInstant) -> Int? {

@@ -12,6 +12,7 @@ package final class FindListener: SightingConsumer {
     /// Returns the directions of a map for each line: a text, and a member of the JSON object.
     package var onMap: ((_ state: FindGuide.State) -> (text: String, json: JSONValue))?
     private var table: SightingTable
+    private var warnings = BeaconWarnings()
     private let places: Set<Int>
     private let clock: HearingClock
     private let name: String
@@ -63,6 +64,7 @@ package final class FindListener: SightingConsumer {
         hasHeard = true
         let level = report.sighting.rssi.flatMap { LevelTally.range.contains($0) ? $0 : nil }
         if let level, !isShown { levels.append(level) }
+        if isShown { for warning in warnings.take(place, in: table) { say(warning, isWarning: true) } }
         guide.powerAtOneMeter = table.tracks[place].powerAtOneMeter ?? guide.powerAtOneMeter
         // If the beacon sends several advertisements, the shortest interval determines the silence.
         let interval = places.compactMap { table.tracks[$0].known?.intervalMicroseconds }.min()

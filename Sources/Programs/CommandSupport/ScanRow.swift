@@ -63,7 +63,7 @@ package struct ScanRow {
         if let packet = track.btHome {
             parts += packet.isEncrypted ? ["encrypted BTHome"] : packet.objects.map(\.description)
         }
-        if let power = track.powerAtOneMeter, !DistanceEstimate.plausiblePowers.contains(power) {
+        if let power = track.implausiblePower {
             parts.append("no distance: measured power \(power) dBm")
         }
         return parts.joined(separator: ", ")

@@ -16,6 +16,7 @@ final class ListenPrinter: SightingConsumer {
     private let json: Bool
     private var hearing: Hearing
     private var watch: PresenceWatch
+    private var warnings = BeaconWarnings()
     /// The wall-clock time since which nothing is received; `nil` while the receiver works.
     private var deafSince: String?
     private var hasListened = false
@@ -47,7 +48,10 @@ final class ListenPrinter: SightingConsumer {
     }
 
     func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
-        hearing.hear(report.sighting, octets, range)
+        let place = hearing.hear(report.sighting, octets, range)
+        for place in [place].compactMap(\.self) + hearing.table.groupsOfReport {
+            for warning in warnings.take(place, in: hearing.table) { Terminal.writeMessage(warning) }
+        }
     }
 
     func change(_ state: ListeningState, at now: HeardInstant) {
@@ -135,6 +139,7 @@ final class ListenPrinter: SightingConsumer {
             row.add("presence", presence(place, to)?.rawValue)
             row.add("address", hearing.table.tracks[place].sender?.address.description)
             row.add("localName", localName(place))
+            row.add("cloned", .boolean(hearing.table.tracks[place].clones.finding != nil))
             row.add("tags", .array(note.tags.map(JSONValue.string)))
             row.add("attachments", .object(note.attachments.map { .init($0.key, .string($0.text)) }))
         }
@@ -178,9 +183,11 @@ final class ListenPrinter: SightingConsumer {
         return table.text
     }
 
-    /// Data of a beacon that has no identity of its own: the sender's name and telemetry.
+    /// What is wrong with the beacon, and data that has no identity of its own: the sender's name and telemetry.
     private func joined(_ place: Int, _ track: BeaconTrack) -> String {
         var parts: [String] = []
+        if track.clones.finding != nil { parts.append("cloned") }
+        if let power = track.implausiblePower { parts.append("no distance: measured power \(power) dBm") }
         if let name = localName(place) { parts.append(TerminalText.quoted(name, to: 20)) }
         if let battery = track.telemetry?.batteryMillivolts { parts.append("\(battery) mV") }
         if let temperature = track.telemetry?.temperature { parts.append("\(temperature)") }

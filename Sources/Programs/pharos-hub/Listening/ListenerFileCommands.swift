@@ -214,7 +214,7 @@ struct ListenerStart: ParsableArguments {
     @Flag(help: "Replace the file if it exists.")
     var force = false
 
-    var beacons: [(name: String, identity: BeaconIdentity)] {
+    var beacons: [(name: String, pattern: RegionPattern)] {
         get throws { try beacon.map { try Self.beacon($0) } }
     }
 
@@ -222,7 +222,7 @@ struct ListenerStart: ParsableArguments {
     var members: [(String, JSONValue)] {
         get throws {
             var entries = try beacons.map { beacon in
-                JSONValue.record([("name", .string(beacon.name))] + KnownBeaconText.members(beacon.identity))
+                JSONValue.record([("name", .string(beacon.name))] + KnownBeaconText.members(beacon.pattern))
             }
             let directory = InputFile.directory(of: file)
             for path in known {
@@ -236,20 +236,28 @@ struct ListenerStart: ParsableArguments {
         }
     }
 
-    private static func beacon(_ text: String) throws -> (name: String, identity: BeaconIdentity) {
+    private static func beacon(_ text: String) throws -> (name: String, pattern: RegionPattern) {
         guard let mark = text.firstIndex(of: "="), mark != text.startIndex,
-            let identity = BeaconIdentity(String(text[text.index(after: mark)...]))
+            let pattern = pattern(String(text[text.index(after: mark)...]))
         else {
             throw ValidationError(
                 "--beacon \(TerminalText.quoted(text, to: 80)): write NAME=IDENTITY with an identity as `pharos scan` "
-                    + "shows it, such as key-peter=ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-7")
+                    + "shows it, such as key-peter=ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-7, or with "
+                    + "\"name:TEXT\" or service:0xFFF6")
         }
-        if case .eddystoneEID = identity {
+        if case .one(.eddystoneEID) = pattern {
             throw ValidationError(
                 "--beacon \(TerminalText.quoted(text, to: 80)): an ephemeral id changes; give the beacon's profile with "
                     + "--known")
         }
-        return (String(text[..<mark]), identity)
+        return (String(text[..<mark]), pattern)
+    }
+
+    /// Reads an identity, all iBeacons of a UUID, all Eddystone-UIDs of a namespace, a local name or a service.
+    private static func pattern(_ text: String) -> RegionPattern? {
+        if text.hasPrefix("name:") { return .localName(String(text.dropFirst(5))) }
+        if text.hasPrefix("service:") { return BluetoothUUID(text.dropFirst(8)).map { .service($0.expanded) } }
+        return BeaconIdentity(text).map { .one($0) } ?? RegionPattern(text)
     }
 
     func write(_ members: [(String, JSONValue)], next: String) throws {
@@ -263,8 +271,35 @@ struct ListenerStart: ParsableArguments {
 
 /// The identity of a beacon as listener files have it.
 enum KnownBeaconText {
-    static func members(_ identity: BeaconIdentity) -> [(String, JSONValue)] {
-        func integer(_ value: some BinaryInteger) -> JSONValue { .integer(Int(value)) }
+    private static func integer(_ value: some BinaryInteger) -> JSONValue { .integer(Int(value)) }
+
+    static func members(_ pattern: RegionPattern) -> [(String, JSONValue)] {
+        switch pattern {
+        case .one(let identity): members(identity)
+        case .iBeacon(let uuid, let major, let minor):
+            [
+                (
+                    "ibeacon",
+                    .record(
+                        [("uuid", .string(uuid.uuidText))] + (major.map { [("major", integer($0))] } ?? [])
+                            + (minor.map { [("minor", integer($0))] } ?? []))
+                )
+            ]
+        case .eddystoneUID(let namespace, let instance):
+            [
+                (
+                    "uid",
+                    .record(
+                        [("namespace", .string("\(namespace)"))]
+                            + (instance.map { [("instance", .string("\($0)"))] } ?? []))
+                )
+            ]
+        case .localName(let name): [("localName", .string(name))]
+        case .service: [("service", .string(String(pattern.description.dropFirst("service:".count))))]
+        }
+    }
+
+    private static func members(_ identity: BeaconIdentity) -> [(String, JSONValue)] {
         switch identity {
         case .iBeacon(let uuid, let major, let minor):
             return [

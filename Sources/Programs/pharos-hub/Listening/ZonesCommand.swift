@@ -108,7 +108,9 @@ private final class ZonePrinter: SightingConsumer {
     func advance(to now: HeardInstant) { show(monitor.advance(to: now)) }
 
     func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
-        show(monitor.receive(report, octets, range))
+        let events = monitor.receive(report, octets, range)
+        for warning in monitor.takeWarnings() { Terminal.writeMessage(warning) }
+        show(events)
     }
 
     func change(_ state: ListeningState, at now: HeardInstant) { show(monitor.change(state, at: now)) }
