@@ -91,6 +91,28 @@ import Testing
         #expect(resolver(try key.ephemeralID(at: counter - 3600, exponent: exponent), instant) == nil)
     }
 
+    /// Tags and attachments are defined once, in the fleet. A listener file can replace those of a beacon.
+    @Test func tagsAndAttachmentsComeFromTheFleet() throws {
+        let manifest =
+            #"{"version":1,"fleet":"museum","beacons":["#
+            + ["door", "desk"].enumerated().map { number, name in
+                #"{"name":"\#(name)","profileHash":"0567a7db1e9779d9","tags":["desk"],"attachments":{"owner":"Pia"},"#
+                    + #""advertisements":[{"type":"ibeacon","uuid":"\#(Self.uuid)","major":1,"minor":\#(number),"#
+                    + #""intervalMs":1000}]}"#
+            }.joined(separator: ",") + "]}"
+        _ = try folder.file("manifest.json", Array(manifest.utf8))
+        let listener = try folder.file(
+            "hall.json",
+            Array(
+                (#"{"version": 1, "name": "hall", "known": [{"fleet": "manifest.json"}, "#
+                    + #"{"name": "door", "url": "https://e.org", "tags": ["exit"]}, "#
+                    + #"{"name": "desk", "url": "https://f.org"}]}"#).utf8))
+        let known = try KnownBeacons([listener])
+        #expect(known.notes["desk"]?.tags == ["desk"])
+        #expect(known.notes["desk"]?.attachments.map(\.text) == ["Pia"])
+        #expect(known.notes["door"]?.tags == ["exit"] && known.notes["door"]?.attachments.isEmpty == true)
+    }
+
     @Test func filesWithoutAnIdentityAreRefused() throws {
         let telemetry = try profile("mute", #"{"type": "eddystone-tlm", "intervalMs": 1000}"#)
         #expect(throws: ListenerServiceError.self) { try KnownBeacons([telemetry]) }

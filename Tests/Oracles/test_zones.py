@@ -155,6 +155,24 @@ def test_a_bare_uuid_is_a_zone_of_all_its_beacons(tmp_path):
     assert gone["cause"] == "level" and 40 < seconds(gone) < 50
 
 
+def test_the_desks_of_a_fleet_have_their_owners(tmp_path):
+    (tmp_path / "desks.csv").write_text("name;owner\nd1;Ana\nd2;Peter\nd3;\n")
+    (tmp_path / "office.json").write_text(json.dumps({
+        "version": 1, "name": "office", "identities": {"minor": {"within": "fleet"}}, "tags": ["desk"],
+        "attachments": {"desk-owner": "${owner}", "post": "${title}"}, "beacons": {"csv": "desks.csv"},
+        "template": {"advertisements": [{"type": "ibeacon", "uuid": UUID, "major": 1, "minor": "${minor}",
+                                         "intervalMs": 100, "measuredPowerDbm": -59}]}}))
+    pharos.checked("fleet", "generate", tmp_path / "office.json", "--output", tmp_path / "out")
+    path = tape(tmp_path, heard(0, 20, 2, -55), heard(0, 20, 3, -55))
+    for fleet in ("office.json", "out"):
+        file = listener(tmp_path, DESK, known=[{"fleet": fleet}])
+        result = pharos.checked("zones", file, "--json", "--replay", path)
+        assert [(line["beacon"], line["content"], line["attachments"]) for line in result.lines()] == [
+            ("d2", {"title": "You are in Peter's Desk", "body": "d2"}, {"desk-owner": "Peter", "post": "d2"}),
+            ("d3", {"title": "You are in 's Desk", "body": "d3"}, {"post": "d3"})]
+        assert 'd3 has no attachment "desk-owner"' in result.err
+
+
 def test_two_devices_with_one_identity_are_told_once(tmp_path):
     other = [(at, report(address(99), ibeacon(1, 2), -60)) for at, _ in heard(5, 20, 2, 0)]
     path = tape(tmp_path, heard(0, 20, 2, -55), [(at + 50_000, packet) for at, packet in other])

@@ -18,7 +18,7 @@ public struct KnownBeacons {
     public private(set) var virtualBeacons = VirtualBeacons()
     /// Warnings about the files, one sentence each.
     public private(set) var warnings: [String] = []
-    /// The tags and attachments of listener files, by the name of the beacon.
+    /// The tags and attachments of listener files and fleets, by the name of the beacon.
     public private(set) var notes: [String: BeaconNote] = [:]
     private var keys: [EphemeralKey] = []
     private var addressKeys: [AddressKey] = []
@@ -150,7 +150,8 @@ public struct KnownBeacons {
                     virtualBeacons.add([thing.beacon], name: thing.beacon.name)
                 }
             case .beacon(let beacon):
-                notes[beacon.name] = beacon.note
+                // Tags and attachments of a fleet stay if the file names a further identity of the beacon without any.
+                if beacon.note != BeaconNote() || notes[beacon.name] == nil { notes[beacon.name] = beacon.note }
                 let own = beacon.patterns.map { KnownBeacon(name: beacon.name, $0) }
                 beacons += own
                 virtualBeacons.add(own, name: beacon.name)
@@ -171,6 +172,12 @@ public struct KnownBeacons {
         let directory = FleetKeys(of: fleet, in: keys).directory
         var withoutKey = 0
         for beacon in try fleet.manifest().beacons {
+            if !beacon.tags.isEmpty || !beacon.attachments.isEmpty {
+                var note = BeaconNote()
+                note.tags = beacon.tags
+                note.attachments = beacon.attachments.map { .init(key: $0.key, text: $0.text) }
+                notes[beacon.name] = notes[beacon.name] ?? note
+            }
             for advertisement in beacon.advertisements {
                 guard let identity = BeaconIdentity(advertisement.identity) else { continue }
                 beacons.append(

@@ -53,6 +53,55 @@ struct GenerationTests {
 
         """
 
+    private static func noted(_ members: String) -> String {
+        #"""
+        { "version": 1, "name": "f", "template": { "advertisements": [
+            { "type": "eddystone-url", "url": "https://e.org/${name}", "intervalMs": 500,
+              "measuredPowerDbm": "typical" } ] }, \#(members),
+          "defaults": { "variables": { "page": 7 } },
+          "groups": [ { "name": "s", "groups": [ { "name": "f", "groups": [ { "name": "r",
+            "beacons": [ { "name": "b" } ] } ] } ] } ],
+          "beacons": [ { "name": "a", "title": "Großer Saal", "variables": { "owner": "Peter" } } ] }
+        """#
+    }
+
+    @Test("tags and attachments are defined once, and filled for each beacon")
+    func notes() throws {
+        let manifest = try Self.generate(
+            Self.noted(
+                #"""
+                "tags": ["desk", "${room}", "desk"], "attachments": { "title": "${title}",
+                  "url": "https://example.org/${page}", "page": "${page}", "owner": "${owner}" }
+                """#
+            )
+        ).manifest
+        #expect(
+            manifest.contains(
+                #""tags":["desk"],"attachments":{"title":"Großer Saal","url":"https://example.org/7","page":"7","#
+                    + #""owner":"Peter"}"#), "\(manifest)")
+        #expect(
+            manifest.contains(
+                #""tags":["desk","r"],"attachments":{"title":"b","url":"https://example.org/7","page":"7"}"#))
+        #expect(FleetManifest.decode(Array(manifest.utf8)).manifest?.json == manifest)
+    }
+
+    @Test(
+        "a wrong tag or attachment is reported at its place",
+        arguments: [
+            (#""tags": ["${rom}"], "attachments": {"o": "${owner} ${page}"}"#, "did you mean \"${room}\"?"),
+            (#""tags": ["${room"], "attachments": {"o": "${owner} ${page}"}"#, "that no \"}\" ends"),
+            (#""attachments": {"o": "${owner} ${page}", "x": 1}"#, "attachments.x: a string is expected"),
+            (#""attachments": ["${owner} ${page}"]"#, "attachments: an object with a text under each key is expected"),
+            (
+                #""tags": ["\#(String(repeating: "x", count: 101))"], "attachments": {"o": "${owner} ${page}"}"#,
+                "101 characters are more than the maximum of 100"
+            ),
+        ])
+    func wrongNotes(_ members: String, _ sentence: String) {
+        let problems = MadeFleet.problems(Self.noted(members))
+        #expect(problems.contains { $0.contains(sentence) }, "\(problems)")
+    }
+
     @Test("a misspelled key is reported at the key, not at the variable that its value comes from")
     func placesUnknownKeys() throws {
         let text = """

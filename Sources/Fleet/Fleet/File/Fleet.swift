@@ -21,6 +21,8 @@ public struct Fleet: Sendable {
     let keysNode: JSONNode?
     let listenersNode: JSONNode?
     let template: FleetTemplate
+    /// The tags and then the attachments of all beacons.
+    let notes: [NoteTemplate]
     let rules: AllocationRules
     /// The first is the fleet itself.
     let groups: [Group]

@@ -74,6 +74,9 @@ struct FleetDecoder {
         let keysFolder = decoder.read(FleetFormat.keys, in: root)
         if let object = decoder.read(FleetFormat.identities, in: root) { rules = identities(object) }
         let template = decoder.read(FleetFormat.template, in: root)
+        let notes =
+            (decoder.read(FleetFormat.tags, in: root) ?? [])
+            + (decoder.read(FleetFormat.attachments, in: root) ?? [])
         groups[0].node = root
         if let defaults = decoder.read(FleetFormat.defaults, in: root) { readDefaults(defaults, into: 0) }
         addGroups(decoder.read(FleetFormat.groups, in: root) ?? [], in: 0)
@@ -81,11 +84,32 @@ struct FleetDecoder {
         for number in groups.indices {
             if let node = groups[number].node?["beacons"] { beacons(node, in: number, table: table) }
         }
+        checkVariables(of: notes)
         guard let name, let template else { return nil }
         return Fleet(
             name: name, file: file, listeners: listeners, keysFolder: keysFolder, keysNode: root["keys"],
-            listenersNode: root["listeners"], template: template, rules: rules, groups: groups, beacons: beacons,
+            listenersNode: root["listeners"], template: template, notes: notes, rules: rules, groups: groups,
+            beacons: beacons,
             numbers: numbers)
+    }
+
+    /// Reports variables of tags and attachments that no beacon has. One that only some beacons have is no error.
+    private mutating func checkVariables(of notes: [NoteTemplate]) {
+        guard !notes.isEmpty else { return }
+        var names = Set(Variable.reserved + Variable.allocated.filter { rules.isAllocated($0) } + ["title"])
+        for group in groups { names.formUnion(group.variables.keys) }
+        for beacon in beacons {
+            names.formUnion(beacon.variables.keys)
+            if let columns = beacon.row?.table.columns.variables { names.formUnion(columns.keys) }
+        }
+        for note in notes {
+            for name in note.expression.variables where !names.contains(name) {
+                let advice =
+                    NearestWord.find(name, among: names.sorted()).map { "did you mean \"${\($0)}\"?" }
+                    ?? "\"defaults\", groups, beacons and the columns of tables can set it"
+                decoder.error("no beacon has the variable \"\(name)\"; \(advice)", at: note.node)
+            }
+        }
     }
 
     /// Finds the variables that the strings of the file use.

@@ -15,6 +15,18 @@ enum FleetFormat {
         "template", TemplateFormat.type,
         "The profile from which the profiles of all beacons are made. Strings may contain ${variables}.",
         isRequired: true)
+    static let tags = Key(
+        "tags", NoteTemplate.tags,
+        """
+        Tags of the beacons, for the zones of listener files. Strings may contain ${variables}; a tag is left out for a \
+        beacon that has no value for one of them.
+        """)
+    static let attachments = Key(
+        "attachments", NoteTemplate.attachments,
+        """
+        Your own keys and texts of the beacons, for the texts of zones and hooks. Strings may contain ${variables}; a text \
+        is left out for a beacon that has no value for one of them.
+        """)
     static let defaults = Key("defaults", .section(DefaultsKeys.section), "Values for all beacons.")
     static let identities = Key(
         "identities", .section(IdentityKeys.section),
@@ -26,8 +38,8 @@ enum FleetFormat {
     static let section = Section(
         "A fleet: one template for the profiles of many machines, the values that differ, and the identities.",
         [
-            FileHeader.schema, FileHeader.version, name, listeners, keys, template, defaults, identities, groups,
-            beacons,
+            FileHeader.schema, FileHeader.version, name, listeners, keys, template, tags, attachments, defaults,
+            identities, groups, beacons,
         ],
         rules: [
             .oneOrMore(

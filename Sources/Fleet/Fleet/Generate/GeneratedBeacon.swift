@@ -35,7 +35,8 @@ extension FleetAllocation {
         guard let profile,
             let wanted = try? profile.advertisements(staticAddress: { _ in DeviceAddress(FixedOctets<6>()) })
         else { return result }
-        let entry = entry(beacon, identity, profile, wanted, Fingerprint.text(of: result.profile))
+        var entry = entry(beacon, identity, profile, wanted, Fingerprint.text(of: result.profile))
+        (entry.tags, entry.attachments) = (filler.tags, filler.attachments)
         result.beacon = entry
         result.traffic = zip(entry.advertisements, wanted).map { own, wanted in
             .init(

@@ -63,6 +63,10 @@ public struct FleetManifest: Hashable, Sendable {
         public var profileHash: String
         /// The time at which the counter of ephemeral ids was 65280; `nil` for beacons without identity keys.
         public var eidEpoch: RFC3339Time?
+        /// The tags for the zones of listener files.
+        public var tags: [String] = []
+        /// Texts for zones and hooks, in the order of the fleet file.
+        public var attachments: [Attachment] = []
         /// At least one, in the order of the profile.
         public var advertisements: [Advertisement]
 
@@ -91,6 +95,18 @@ public struct FleetManifest: Hashable, Sendable {
         public var site: String? { group.first }
         public var floor: String? { group.count > 1 ? group[1] : nil }
         public var room: String? { group.count > 2 ? group[2] : nil }
+    }
+
+    /// A text with a key, such as the owner of a desk.
+    public struct Attachment: Hashable, Sendable {
+        public var key: String
+        public var text: String
+
+        /// The attachment `key` with the value `text`.
+        public init(key: String, text: String) {
+            self.key = key
+            self.text = text
+        }
     }
 
     /// The position of a machine.

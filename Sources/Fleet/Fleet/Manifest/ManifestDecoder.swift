@@ -22,8 +22,7 @@ struct ManifestDecoder {
     private static let keys = ["version", "fleet", "beacons"]
     private static let beaconKeys = [
         "name", "title", "group", "host", "serial", "controller", "adapter", "address", "position", "profileHash",
-        "eidEpoch",
-        "advertisements",
+        "eidEpoch", "tags", "attachments", "advertisements",
     ]
     private static let positionKeys = ["x", "y", "z", "latitude", "longitude"]
     private static let advertisementKeys = [
@@ -68,11 +67,26 @@ struct ManifestDecoder {
         let address = address(object["address"])
         let position = position(object["position"])
         let epoch = time(object["eidEpoch"])
+        let tags = object["tags"].flatMap { decoder.list($0, of: "tags") }?.compactMap { decoder.label($0) }
+        let attachments = attachments(object["attachments"])
         guard let name, let hash else { return nil }
-        return FleetManifest.Beacon(
+        var beacon = FleetManifest.Beacon(
             name: name, title: title, group: group, host: host, serial: serial, controller: controller,
             adapter: adapter,
             address: address, position: position, profileHash: hash, eidEpoch: epoch, advertisements: advertisements)
+        (beacon.tags, beacon.attachments) = (tags ?? [], attachments)
+        return beacon
+    }
+
+    private mutating func attachments(_ node: JSONNode?) -> [FleetManifest.Attachment] {
+        guard let node else { return [] }
+        guard let members = node.members else {
+            decoder.wrongKind(node, expected: "an object with a text under each key")
+            return []
+        }
+        return members.compactMap { member in
+            decoder.label(member.value, limit: 1000, isEmptyGood: true).map { .init(key: member.key, text: $0) }
+        }
     }
 
     private mutating func group(_ node: JSONNode?) -> [String] {

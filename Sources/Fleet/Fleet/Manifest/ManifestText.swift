@@ -106,6 +106,10 @@ extension FleetManifest.Beacon {
         }
         add("profileHash", profileHash)
         add("eidEpoch", eidEpoch?.description)
+        if !tags.isEmpty { members.append(.init("tags", .array(tags.map(JSONValue.string)))) }
+        if !attachments.isEmpty {
+            members.append(.init("attachments", .object(attachments.map { .init($0.key, .string($0.text)) })))
+        }
         members.append(.init("advertisements", .array(advertisements.map(\.json))))
         return .object(members)
     }

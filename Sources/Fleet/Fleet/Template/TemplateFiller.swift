@@ -14,6 +14,9 @@ struct TemplateFiller {
     /// The origin of each value.
     private(set) var origins: [ValueOrigin] = []
     private(set) var faults: [Fault] = []
+    /// The tags of the beacon, each once.
+    private(set) var tags: [String] = []
+    private(set) var attachments: [FleetManifest.Attachment] = []
 
     private let fleet: Fleet
     private let beacon: Fleet.Beacon
@@ -51,6 +54,31 @@ struct TemplateFiller {
             if slot.type == .string, case .number(let number) = value { value = .string(number.text) }
             values.append(value)
             origins.append(resolved.origin)
+        }
+        for note in fleet.notes { fill(note) }
+    }
+
+    /// Fills a tag or an attachment. It is left out if one of its variables has no value for this beacon.
+    private mutating func fill(_ note: NoteTemplate) {
+        let hasValues = note.expression.variables.allSatisfy { name in
+            name == "title" || builtIn(name) != nil || variable(name) != nil
+        }
+        guard hasValues else { return }
+        let resolved = resolve(note.expression, at: .node(note.node), path: [])
+        let text: String
+        switch resolved.value {
+        case .string(let string): text = string
+        case .number(let number): text = number.text
+        default: return fail("a tag or an attachment is a text, but this value is not one", resolved.origin)
+        }
+        let count = text.unicodeScalars.count
+        guard count <= note.limit else {
+            return fail("\(count) characters are more than the maximum of \(note.limit)", resolved.origin)
+        }
+        if let key = note.key {
+            attachments.append(.init(key: key, text: text))
+        } else if !text.isEmpty, !tags.contains(text) {
+            tags.append(text)
         }
     }
 
