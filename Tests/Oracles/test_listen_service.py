@@ -465,6 +465,8 @@ def test_metrics_are_those_of_prometheus(service, needs):
 
 def test_two_devices_with_one_identity_are_logged_once_and_counted(service):
     service.write(NEAR).start()
+    service.hears()
+    eventually((service.folder / "run/hall.listener.prom").exists)
     for _ in range(12):
         for number in (2, 3):
             eventually(lambda number=number: service.controller.send(

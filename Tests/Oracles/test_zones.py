@@ -113,7 +113,7 @@ FLAGS = bytes([2, 1, 6])
 
 
 def test_a_tag_is_known_by_its_local_name(tmp_path):
-    name = "Peter's keys".encode()
+    name = b"Peter's keys"
     named = bytes([len(name) + 1, 9]) + name
     keys = {"name": "keys", "localName": "Peter's keys"}
     zone = {"name": "near", "beacons": ["keys"], "aboveDbm": -70}

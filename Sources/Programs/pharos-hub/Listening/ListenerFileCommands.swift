@@ -77,7 +77,9 @@ struct CheckedFile: ParsableArguments {
             ]
             Terminal.write(JSONValue.record(members).line + "\n")
         } else {
-            let lines = result.errors + result.warnings.map { "warning: \($0)" }
+            // A warning about a place of the file has the word after the place.
+            let warnings = result.warnings.map { $0.contains(": warning: ") ? $0 : "warning: \($0)" }
+            let lines = result.errors + warnings
             let summary = result.errors.isEmpty ? [result.summary] : []
             Terminal.write((lines + summary).map { TerminalText.line($0) + "\n" }.joined())
         }
@@ -159,6 +161,7 @@ struct ZonesInit: ParsableCommand {
         discussion: """
             pharos zones init desk.json --beacon key-peter=ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-7
             pharos zones init door.json --beacon cat=address:C0:01:02:03:04:05 --above-dbm -70
+            pharos zones init keys.json --beacon "keys=name:Peter's keys" --above-dbm -70
 
             `pharos scan` shows the identities of beacons.
             """)
@@ -201,7 +204,8 @@ struct ListenerStart: ParsableArguments {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A known beacon and its identity, as `scan` shows it. May be repeated.", valueName: "name=id"))
+            "A known beacon and its identity, as `scan` shows it, or name:TEXT or service:UUID. May be repeated.",
+            valueName: "name=id"))
     var beacon: [String] = []
 
     @Option(
