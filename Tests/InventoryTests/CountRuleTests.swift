@@ -196,6 +196,19 @@ import Testing
         #expect(Double(found) / Double(trials) >= 0.953, "\(found) of \(trials)")
     }
 
+    /// A measured power of -3 dBm gives no distance, so the item cannot be found, and one warning says why.
+    @Test func aBeaconWithoutADistanceIsWarnedOfOnce() {
+        var count = World(items: 2)
+        for second in 0..<10 {
+            count.hear(0, second: Double(second), rssi: -53, power: 0xFD)
+            count.hear(1, second: Double(second) + 0.1, rssi: -53)
+        }
+        count.finish(second: 10)
+        #expect(count.session.foundCount == 1)
+        #expect(count.session.takeWarnings().map { $0.prefix(31) } == ["item-1: its distance is unknown"])
+        #expect(count.session.takeWarnings() == [])
+    }
+
     /// The same number exactly: all patterns of six rounds, weighed by their probability, through the session itself.
     @Test func theShareFoundWithinSixRoundsIsAtLeast98Percent() {
         var share = 0.0
@@ -239,16 +252,18 @@ struct World {
 
     static func instant(_ second: Double) -> HeardInstant { HeardInstant(nanoseconds: UInt64(second * 1e9)) }
 
-    static func data(_ number: Int) -> [UInt8] {
+    static func data(_ number: Int, power: UInt8 = 0xC5) -> [UInt8] {
         [0x02, 0x01, 0x06, 0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15] + uuid.octets
-            + [0, 1, UInt8(number >> 8), UInt8(number & 0xFF), 0xC5]
+            + [0, 1, UInt8(number >> 8), UInt8(number & 0xFF), power]
     }
 
     mutating func advance(second: Double) { _ = session.advance(to: Self.instant(second)) }
 
-    mutating func hear(_ number: Int, second: Double, rssi: Int8, from sender: Sender? = nil) {
+    mutating func hear(
+        _ number: Int, second: Double, rssi: Int8, from sender: Sender? = nil, power: UInt8 = 0xC5
+    ) {
         advance(second: second)
-        let octets = Self.data(number)
+        let octets = Self.data(number, power: power)
         let address = DeviceAddress.staticRandom(
             from: FixedOctets<6>([0xC0, 0, 0, 0, 1, UInt8(number & 0xFF)]) ?? FixedOctets())
         let sighting = Sighting(

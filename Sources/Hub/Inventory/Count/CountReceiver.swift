@@ -75,6 +75,7 @@ final class CountReceiver: SightingConsumer {
 
     func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
         session.hear(report.sighting, octets, range)
+        for warning in session.takeWarnings() { run.send(.warning(warning)) }
     }
 
     func change(_ state: ListeningState, at now: HeardInstant) {

@@ -76,6 +76,8 @@ public struct CountSession: Sendable {
     private var isDeaf = false
     private var workingMicroseconds = 0
     private var stoppedMicroseconds = 0
+    private var warnings = BeaconWarnings()
+    private var newWarnings: [String] = []
 
     /// - Parameters:
     ///   - others: Inventories whose items are foreign, unless `inventory` has the same beacon.
@@ -155,6 +157,13 @@ public struct CountSession: Sendable {
         }
         if let sender = sighting.sender { seen.addresses.hear(sender) }
         observations[place] = seen
+        if place < inventory.items.count { newWarnings += warnings.take(place, in: table) }
+    }
+
+    /// Returns the warnings about beacons of items since the last call, one sentence each. No warning is repeated.
+    public mutating func takeWarnings() -> [String] {
+        defer { newWarnings = [] }
+        return newWarnings
     }
 
     /// Marks the receiver as deaf from now on.
