@@ -14,11 +14,16 @@ private struct Stage {
     var reports = 0
     var state = "listening"
 
-    init(_ section: String = #"{"url":"mqtt://a","homeAssistant":true,"espresense":true}"#) throws {
+    /// - Parameter isGroup: Whether the beacon is every one of the namespace.
+    init(
+        _ section: String = #"{"url":"mqtt://a","homeAssistant":true,"espresense":true}"#, isGroup: Bool = false
+    ) throws {
         let known = [
-            KnownBeacon(
-                name: "key-peter", identity: .eddystoneUID(namespace: Self.namespace, instance: Self.instance),
-                intervalMicroseconds: 100_000)
+            isGroup
+                ? KnownBeacon(name: "key-peter", .eddystoneUID(namespace: Self.namespace, instance: nil))
+                : KnownBeacon(
+                    name: "key-peter", identity: .eddystoneUID(namespace: Self.namespace, instance: Self.instance),
+                    intervalMicroseconds: 100_000)
         ]
         table = SightingTable(known: known, strangers: .counted)
         let subject = ListenerPublisher.Subject(
@@ -32,8 +37,12 @@ private struct Stage {
 
     /// A second of which the beacon is heard, or not.
     ///
-    /// - Parameter hasOthers: Whether another device is heard.
-    mutating func round(_ second: Int, level: Int8? = nil, hasOthers: Bool = false) -> ListenerPublisher.Output {
+    /// - Parameters:
+    ///   - hasOthers: Whether another device is heard.
+    ///   - senders: The number of devices that send the beacon in turn.
+    mutating func round(
+        _ second: Int, level: Int8? = nil, hasOthers: Bool = false, senders: Int = 1
+    ) -> ListenerPublisher.Output {
         if hasOthers {
             table.hear(Sighting(at: Self.at(Double(second) + 0.05), from: nil, rssi: -70), [2, 1, 6].span, 0..<3)
         }
@@ -46,7 +55,9 @@ private struct Stage {
                 table.hear(
                     Sighting(
                         at: Self.at(Double(second) + 0.1 + Double(part) * 0.105),
-                        from: Sender(DeviceAddress(FixedOctets(repeating: 0xC1)), isRandom: true), rssi: level),
+                        from: Sender(
+                            DeviceAddress(FixedOctets(repeating: 0xC1 + UInt8(part % senders))), isRandom: true),
+                        rssi: level),
                     frame.span, frame.indices)
             }
         }
@@ -103,6 +114,33 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         #expect(output.text(statusTopic) == "online")
         let told = output.retained + output.assured + output.fleeting + stage.publisher.finish()
         #expect(!told.contains { $0.topic.contains("/beacons/") })
+    }
+
+    @Test func attributesSayThatTwoDevicesSendTheIdentity() throws {
+        var stage = try Stage()
+        stage.publisher.begin(at: Stage.at(0))
+        let topic = "pharos/museum/beacons/key-peter/attributes"
+        #expect(stage.round(0, level: -61).text(topic) == #"{"in_zones":["zone.home"],"room":"hall"}"#)
+        var texts: [String] = []
+        for second in 1..<4 {
+            if let text = stage.round(second, level: -61, senders: 2).text(topic) { texts.append(text) }
+        }
+        #expect(texts.last == #"{"in_zones":["zone.home"],"room":"hall","cloned":true}"#)
+    }
+
+    /// Any device may belong to a group, so its address is that of a stranger.
+    @Test func addressesOfAGroupAreNotPublished() throws {
+        for isGroup in [false, true] {
+            var stage = try Stage(
+                #"{"url":"mqtt://a","espresense":true,"theengs":true,"raddec":true}"#, isGroup: isGroup)
+            stage.publisher.begin(at: Stage.at(0))
+            let output = stage.round(0, level: -61)
+            let texts = (output.retained + output.assured + output.fleeting).map {
+                ($0.topic + String(decoding: $0.payload, as: UTF8.self)).lowercased()
+            }
+            #expect(output.text(stateTopic)?.hasPrefix(#"{"present":"ON""#) == true)
+            #expect(texts.contains { $0.contains("c1c1c1c1c1c1") || $0.contains("c1:c1") } != isGroup, "\(texts)")
+        }
     }
 
     @Test func whatDoesNotChangeIsNotRepeated() throws {
