@@ -28,6 +28,31 @@ struct UnknownReasonTests {
         #expect(Array(collector.states).first?.state.attributes.line.contains("\"reason\":\"") == true)
     }
 
+    @Test(
+        "A room that is not known any more is not shown as the room: in Home Assistant, in the attributes, and in JSON")
+    func noLastRoom() throws {
+        var collector = try FourReceivers.collector()
+        func hear(_ seconds: Range<Int>, _ level: (Int) -> Double) {
+            for second in seconds {
+                for receiver in 0..<4 {
+                    let line = ReceiverLine(
+                        receiver: "r\(receiver)", unixMilliseconds: 1_790_000_000_000 + second * 1000,
+                        beacons: [.init(name: "tag", level: level(receiver))])
+                    _ = collector.take(line, from: nil, arrival: 0)
+                }
+            }
+        }
+        hear(0..<20) { $0 == 0 ? -50 : -80 }
+        let before = try #require(Array(collector.states).first).state
+        #expect(before.isKnown && before.json.line.contains(#""room":"living""#), "\(before.json.line)")
+        // The receivers near the beacon and far from it are about equally loud now.
+        hear(20..<60) { $0 < 2 ? -78 : -71 }
+        let state = try #require(Array(collector.states).first).state
+        #expect(!state.isKnown && state.isPresent == true, "\(state)")
+        #expect(state.json.line.contains(#""room":null"#) && state.attributes.line.contains(#""room":null"#))
+        #expect(collector.beaconsJSON.first?.line.contains(#""room":null"#) == true)
+    }
+
     @Test("A text names rooms first, then at most three receivers")
     func texts() {
         let minute = 1_790_000_040_000

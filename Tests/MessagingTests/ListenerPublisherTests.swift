@@ -177,7 +177,7 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         let deaf = (1..<100).map { stage.round($0) }
         #expect(deaf[2].text(statusTopic) == "online" && deaf[6].text(statusTopic) == "offline")
         let told = deaf.compactMap { $0.text(stateTopic) }
-        #expect(told.count == 1 && told[0].hasPrefix(#"{"present":"ON","room":"hall","zones":[],"known":false"#))
+        #expect(told.count == 1 && told[0].hasPrefix(#"{"present":"ON","room":null,"zones":[],"known":false"#))
         #expect(
             deaf[0].text("pharos/museum/receivers/hall/state")?.contains(#""state":"recovering","deafSince":"T1""#)
                 == true)
@@ -194,7 +194,7 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         let silent = (61..<100).map { stage.round($0) }
         #expect(silent[2].text(statusTopic) == "online" && silent[6].text(statusTopic) == "offline")
         let told = silent.compactMap { $0.text(stateTopic) }
-        #expect(told.count == 1 && told[0].hasPrefix(#"{"present":"ON","room":"hall","zones":[],"known":false"#))
+        #expect(told.count == 1 && told[0].hasPrefix(#"{"present":"ON","room":null,"zones":[],"known":false"#))
     }
 
     @Test func theLastWordsClaimNothing() throws {

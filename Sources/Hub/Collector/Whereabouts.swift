@@ -76,7 +76,8 @@ extension SightingCollector {
 
     /// One beacon. Unknown values are null.
     private func json(_ trail: BeaconTrail) -> JSONValue {
-        let room = trail.room.map { plan.rooms[$0] }
+        // The last room is not the room of a beacon that may have left it.
+        let room = trail.isKnown ? trail.room.map { plan.rooms[$0] } : nil
         let place = trail.isPresent ? trail.filter.flatMap(plan.place) : nil
         let distance = distance(of: trail)
         func rounded(_ value: Double, _ step: Int) -> JSONValue {

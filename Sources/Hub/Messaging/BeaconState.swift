@@ -5,7 +5,7 @@ public import Sightings
 public struct BeaconState: Hashable, Sendable {
     /// `nil` if it was never known.
     public var isPresent: Bool?
-    /// The room of the beacon; `nil` if it is not known, or the beacon is away.
+    /// The room of the beacon, or the last known one; `nil` if it was never known, or the beacon is away.
     public var room: String?
     /// The zones with the beacon inside.
     public var zones: [String]
@@ -39,10 +39,14 @@ public struct BeaconState: Hashable, Sendable {
         self.reason = reason
     }
 
+    /// The room as JSON. It is null if the room is not known now, so that no reader takes the last room for the present
+    /// one.
+    private var roomJSON: JSONValue { .optional(isKnown ? room : nil, JSONValue.string) }
+
     /// The payload of `…/beacons/NAME/state`.
     public var json: JSONValue {
         .record([
-            ("present", .optional(isPresent) { $0 ? "ON" : "OFF" }), ("room", .optional(room, JSONValue.string)),
+            ("present", .optional(isPresent) { $0 ? "ON" : "OFF" }), ("room", roomJSON),
             ("zones", .array(zones.map(JSONValue.string))), ("known", .boolean(isKnown)),
             ("rssiDbm", .optional(level) { .integer(Int($0.rounded())) }),
             ("distanceM", Rounded.meters(distance?.meters)), ("distanceLowM", Rounded.meters(distance?.lowMeters)),
@@ -55,7 +59,7 @@ public struct BeaconState: Hashable, Sendable {
     public var attributes: JSONValue {
         var members: [(String, JSONValue)] = [
             ("in_zones", isPresent == true ? [.string(Self.homeZone)] : []),
-            ("room", .optional(room, JSONValue.string)),
+            ("room", roomJSON),
         ]
         if isCloned { members.append(("cloned", true)) }
         if let reason { members.append(("reason", .string(reason))) }
