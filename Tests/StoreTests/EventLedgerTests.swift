@@ -50,6 +50,31 @@ import Testing
         #expect(try stored(for: "lines").isEmpty)
     }
 
+    @Test func theFileKnowsWhenTheServiceDidNotRun() throws {
+        let now = WallClock.microseconds()
+        let first = opened()
+        #expect(try EventStore(path: path, isReadOnly: true).pauses(until: now).isEmpty)
+        first.markRunning(at: now - 400_000_000)
+        // A jump of the clock, or a sleep of the machine, is a pause.
+        #expect(try EventStore(path: path, isReadOnly: true).pauses(until: now - 399_000_000).isEmpty)
+        let next = opened()
+        next.markRunning(at: now)
+        let pause = ServicePause(start: now - 400_000_000, end: now)
+        #expect(try EventStore(path: path, isReadOnly: true).pauses(until: now + 1_000_000) == [pause])
+        next.finish()
+        let last = try #require(try EventStore(path: path, isReadOnly: true).pauses(until: .max).last)
+        #expect((now...WallClock.microseconds()).contains(last.start) && last.end == .max)
+    }
+
+    @Test func theRunOfAServiceIsWrittenEveryTenSeconds() {
+        var run = ServiceRunWriter()
+        let second: Int64 = 1_000_000
+        func takes(_ time: Int64, _ now: UInt64) -> Bool { run.takes(time * second, at: now * 1_000_000_000) }
+        #expect(takes(1000, 1) && !takes(1001, 2) && takes(1010, 11) && !takes(1011, 12))
+        #expect(run.start == 1000 * second && run.end == 1010 * second)
+        #expect(takes(5000, 21) && run.start == 5000 * second)
+    }
+
     @Test func aLockedFileDelaysNothingAndKeepsWhatWaits() throws {
         let ledger = opened()
         let first = ledger.record(event("first"), .none, for: ["mqtt"])

@@ -27,6 +27,8 @@ public final class CollectorService {
     private var stateFails = false
     private var clock: WallClockSteps
     private var hasUnprinted = false
+    /// True after a line that was received when it was written, not read from a recording.
+    private var isLive = false
 
     /// Sightings are written after this number of lines, and by ``rest()``.
     private static let linesBetween = 1000
@@ -80,6 +82,7 @@ public final class CollectorService {
     ) -> [SightingCollector.Event] {
         resume(at: line.unixMilliseconds ?? arrival)
         let events = collector.take(line, from: receiver, arrival: arrival, isLive: isLive, goesOn: goesOn)
+        self.isLive = self.isLive || isLive
         linesSinceKept += 1
         if !events.isEmpty || linesSinceKept >= Self.linesBetween { keep(events) }
         return events
@@ -181,6 +184,7 @@ public final class CollectorService {
     /// Writes sightings that wait, deletes old events, and writes the state file, each when it is time.
     public func rest() {
         keep([])
+        if isLive { ledger?.markRunning(at: WallClock.microseconds()) }
         if let days = collector.file.history?.days { ledger?.pruneHourly(days: days) }
         writeState(isLast: false)
     }

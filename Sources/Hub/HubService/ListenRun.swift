@@ -138,6 +138,7 @@ final class ListenRun: SightingConsumer {
         broker?.endRound(monitor, source, state: snapshot.state.rawValue, at: now)
         monitor.beginRound()
         ledger.retry()
+        ledger.markRunning(at: WallClock.microseconds())
         ledger.pruneHourly(days: file.history.days)
     }
 

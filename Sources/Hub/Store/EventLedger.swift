@@ -31,6 +31,7 @@ public final class EventLedger {
     private var droppedSightings = 0
     /// Deliveries that the file does not have yet.
     private var deliveries: [EventStore.Delivery] = []
+    private var run = ServiceRunWriter()
     private var failure = FailureReport()
     private var nextTry: UInt64 = 0
     private var nextSightings: UInt64 = 0
@@ -109,6 +110,20 @@ public final class EventLedger {
         write()
     }
 
+    /// Records that the service runs, so that its history does not count times in which it does not. Call it about once a
+    /// second.
+    ///
+    /// - Parameter time: The wall clock, in microseconds since 1970.
+    public func markRunning(at time: Int64) {
+        guard run.takes(time, at: MonotonicClock.nanoseconds()) else { return }
+        writeRun(isOver: false)
+    }
+
+    private func writeRun(isOver: Bool) {
+        guard let start = run.start else { return }
+        use { store throws(StoreError) in try store.recordRun(from: start, to: run.end, isOver: isOver) }
+    }
+
     private func write() {
         if store == nil { open() }
         guard let store, !events.isEmpty || !sightings.isEmpty || !deliveries.isEmpty else { return }
@@ -129,6 +144,8 @@ public final class EventLedger {
         if !isUnusable {
             store?.wait(forOthers: Self.patience.ends)
             write()
+            run.ends(at: WallClock.microseconds())
+            writeRun(isOver: true)
         }
         let lost = dropped + events.count
         if lost > 0 {

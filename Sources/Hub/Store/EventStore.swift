@@ -107,7 +107,7 @@ public final class EventStore {
         "CREATE INDEX IF NOT EXISTS event_from ON event (json_extract(json, '$.from'), seq) WHERE kind = 'room'"
     private static let columns = "event.id, event.at, event.kind, event.zone, event.beacon, event.json"
 
-    private let database: Database
+    let database: Database
     private var taken = TakenBatches()
 
     /// Opens the file, and creates it if it is missing.
@@ -119,7 +119,10 @@ public final class EventStore {
         database = try Database(
             path: path, isReadOnly: isReadOnly, application: Self.application, version: Self.version,
             setUp: Self.tables, waiting: milliseconds)
-        if !isReadOnly { try database.execute(Self.index) }
+        if !isReadOnly {
+            try database.execute(Self.index)
+            try database.execute(Self.runTable)
+        }
     }
 
     /// Sets the longest wait while another process has locked the file.
@@ -177,6 +180,7 @@ public final class EventStore {
             "DELETE FROM event WHERE at < ? AND seq NOT IN (SELECT seq FROM outbox)", [.integer(time)])
         let count = database.changes
         try SightingDatabase(database).prune(before: time)
+        try pruneRuns(before: time)
         return count
     }
 

@@ -19,7 +19,8 @@ struct History: ParsableCommand {
             first. Times are local; with --utc, and always in JSON and in --csv, they are in UTC. Without --history, all \
             files NAME.db of the state directory are read; one that cannot be read is reported, and the others are shown. \
             A collector file stands for the database in its "postgresql" or "history". The last table shows how long a \
-            beacon was in which room or zone.
+            beacon was in which room of a collector, and in which zone of which receiver. Time in which the listener or \
+            the collector did not run does not count.
             """)
 
     @Argument(help: "The name of a beacon, a zone or a room.")
@@ -99,16 +100,20 @@ struct History: ParsableCommand {
             try history.isEmpty
             ? FoundFiles.usable(found()) { try open($0, range) }
             : history.map { try open($0, range) }
-        var times = RoomTimes()
+        // A database has one cursor, or two with --heard.
+        let cursors = files.enumerated().flatMap { file in file.element.cursors.map { (file.offset, $0) } }
+        var times = RoomTimes(pauses: try files.map { try $0.source.pauses(until: WallClock.microseconds()) })
         if start > .min {
             // Where beacons were at the start follows from the events before it.
-            try HistoryCursor.merge(files.map { $0.source.events(of: name, .min...start - 1) }) { times.take($0) }
+            try HistoryCursor.merge(files.map { $0.source.events(of: name, .min...start - 1) }) {
+                times.take($0, from: $1)
+            }
             times.begin(at: start)
         }
         var output = HistoryOutput(totals ? .nothing : json ? .json : csv ? .csv : .table(utc ? .utc : .local))
-        try HistoryCursor.merge(files.flatMap(\.cursors)) { event in
+        try HistoryCursor.merge(cursors.map(\.1)) { event, place in
             // A reader such as head has enough.
-            if !Terminal.outputIsGone { output.add(event, lasted: times.take(event)) }
+            if !Terminal.outputIsGone { output.add(event, lasted: times.take(event, from: cursors[place].0)) }
         }
         output.finish()
         if output.count == 0 {
@@ -161,7 +166,8 @@ struct History: ParsableCommand {
                 ([RoomTimes.Row.header.joined(separator: ",")] + rows.map(\.csv)).map { $0 + "\r\n" }.joined())
         } else if !json, !csv, !rows.isEmpty {
             var sums = Table(
-                ["beacon", "room or zone", "time", "stays", ""], alignment: [.left, .left, .right, .right, .left])
+                ["beacon", "room or zone", "receiver", "time", "stays", ""],
+                alignment: [.left, .left, .left, .right, .right, .left])
             for row in rows { sums.add(row.cells) }
             Terminal.show((isFirst ? "" : "\n") + sums.text)
         }

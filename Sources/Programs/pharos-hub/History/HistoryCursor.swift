@@ -44,7 +44,9 @@ struct HistoryCursor {
     }
 
     /// Takes the events of several databases in the order of their times.
-    static func merge(_ cursors: [HistoryCursor], _ each: (EventStore.Event) throws -> Void) throws {
+    ///
+    /// - Parameter each: Receives an event and the position of its cursor.
+    static func merge(_ cursors: [HistoryCursor], _ each: (EventStore.Event, Int) throws -> Void) throws {
         var cursors = cursors
         while true {
             var next: (place: Int, event: EventStore.Event)?
@@ -55,7 +57,7 @@ struct HistoryCursor {
             }
             guard let next else { return }
             cursors[next.place].events.removeFirst()
-            try each(next.event)
+            try each(next.event, next.place)
         }
     }
 }

@@ -70,6 +70,14 @@ enum HistorySource {
         }
     }
 
+    /// The times until now in which the service did not run, the oldest first. PostgreSQL does not have them.
+    func pauses(until now: Int64) throws -> [ServicePause] {
+        switch self {
+        case .file(let store): try store.pauses(until: now)
+        case .site: []
+        }
+    }
+
     /// The names that have events.
     func names() throws -> [String] {
         switch self {

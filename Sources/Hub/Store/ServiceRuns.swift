@@ -1,0 +1,91 @@
+/// A time in which the service of a database did not run, in microseconds since 1970.
+public struct ServicePause: Hashable, Sendable {
+    public var start: Int64
+    public var end: Int64
+
+    /// The time from `start` to `end`.
+    public init(start: Int64, end: Int64) { (self.start, self.end) = (start, end) }
+}
+
+/// The times in which the service of a database ran. An older database has none.
+extension EventStore {
+    static let runTable =
+        "CREATE TABLE IF NOT EXISTS run (begun INTEGER PRIMARY KEY, ended INTEGER NOT NULL, isOver INTEGER NOT NULL)"
+    /// The service writes at least every ``ServiceRunWriter/interval``. If it has not written for this time, it does not
+    /// run, in microseconds.
+    private static let silence: Int64 = 60_000_000
+
+    /// Records that the service has run from `start` to `end`, in microseconds since 1970.
+    ///
+    /// - Parameter isOver: True if it ends now.
+    func recordRun(from start: Int64, to end: Int64, isOver: Bool) throws(StoreError) {
+        try database.execute(
+            "INSERT INTO run (begun, ended, isOver) VALUES (?1, ?2, ?3) ON CONFLICT (begun) DO UPDATE SET "
+                + "ended = max(ended, excluded.ended), isOver = excluded.isOver",
+            [.integer(start), .integer(end), .integer(isOver ? 1 : 0)])
+    }
+
+    func pruneRuns(before time: Int64) throws(StoreError) {
+        try database.execute("DELETE FROM run WHERE ended < ?", [.integer(time)])
+    }
+
+    /// The times between the first run and `now` in which the service did not run, the oldest first. The time of events
+    /// of the service's first version, which recorded no runs, is no pause.
+    ///
+    /// - Parameter now: Microseconds since 1970.
+    public func pauses(until now: Int64) throws(StoreError) -> [ServicePause] {
+        guard try database.number("SELECT count(*) FROM sqlite_master WHERE name = 'run'", []) ?? 0 > 0 else {
+            return []
+        }
+        let runs: [(start: Int64, end: Int64, isOver: Bool)] = try database.rows(
+            "SELECT begun, ended, isOver FROM run ORDER BY begun"
+        ) { row in
+            guard row.count == 3, let start = row[0].integer, let end = row[1].integer else { return nil }
+            return (start, end, row[2].integer == 1)
+        }
+        guard let last = runs.last else { return [] }
+        var end = Int64.min
+        var pauses: [ServicePause] = []
+        for run in runs {
+            if end > .min, run.start > end { pauses.append(ServicePause(start: end, end: run.start)) }
+            end = max(end, run.end)
+        }
+        if now > end, last.isOver || now - end > Self.silence {
+            pauses.append(ServicePause(start: end, end: .max))
+        }
+        return pauses
+    }
+}
+
+/// Decides when the run of a service is written to its database.
+struct ServiceRunWriter {
+    /// The time between two writes, in nanoseconds.
+    static let interval: UInt64 = 10_000_000_000
+    /// If the wall clock advances by so much more than expected, it was set or the machine slept, and a new run begins,
+    /// in microseconds.
+    private static let jump: Int64 = 60_000_000
+
+    private(set) var start: Int64?
+    private(set) var end: Int64 = 0
+    private var nextWrite: UInt64 = 0
+
+    /// Takes the present time.
+    ///
+    /// - Parameters:
+    ///   - time: Microseconds since 1970.
+    ///   - now: The monotonic clock in nanoseconds.
+    /// - Returns: true if the run must be written.
+    mutating func takes(_ time: Int64, at now: UInt64) -> Bool {
+        guard start != nil, now < nextWrite || abs(time - end) < Self.jump else {
+            // The first time, and after a jump.
+            (start, end, nextWrite) = (time, time, now + Self.interval)
+            return true
+        }
+        guard now >= nextWrite else { return false }
+        (end, nextWrite) = (max(end, time), now + Self.interval)
+        return true
+    }
+
+    /// Takes the time of the end of the run.
+    mutating func ends(at time: Int64) { if time - end < Self.jump { end = max(end, time) } }
+}

@@ -1,0 +1,50 @@
+import Store
+import Testing
+
+@testable import pharos_hub
+
+/// The time in each room and zone.
+@Suite struct RoomTimesTests {
+    /// An event of a collector, or with a receiver, of a zone.
+    private func event(_ kind: String, _ place: String, at second: Int64, by receiver: String? = nil)
+        -> EventStore.Event
+    {
+        let json =
+            receiver.map {
+                #"{"event":"\#(kind)","zone":"\#(place)","receiver":"\#($0)","attachments":{"room":"12"}}"#
+            } ?? #"{"event":"\#(kind)","room":"\#(place)"}"#
+        return EventStore.Event(
+            id: "\(second)", time: second * 1_000_000, kind: kind, zone: place, beacon: "peter", json: json)
+    }
+
+    private func rows(_ times: RoomTimes, at second: Int64) -> [String] {
+        times.totals(of: "peter", at: second * 1_000_000).map(\.csv)
+    }
+
+    @Test func zonesOfDifferentReceiversAndRoomsDoNotEndEachOther() {
+        var times = RoomTimes()
+        times.take(event("enter", "desk", at: 0, by: "east"), from: 0)
+        #expect(times.take(event("enter", "east", at: 1), from: 2) == nil)
+        times.take(event("enter", "desk", at: 8, by: "middle"), from: 1)
+        #expect(times.take(event("room", "middle", at: 9), from: 2) == 8_000_000)
+        times.take(event("enter", "door", at: 10, by: "east"), from: 0)
+        #expect(times.take(event("exit", "desk", at: 25, by: "east"), from: 0) == 25_000_000)
+        #expect(
+            rows(times, at: 26) == [
+                #""peter","desk",25,1,false,"east""#, #""peter","desk",18,1,true,"middle""#,
+                #""peter","middle",17,1,true,"""#, #""peter","door",16,1,true,"east""#,
+                #""peter","east",8,1,false,"""#,
+            ])
+    }
+
+    @Test func timeInWhichTheListenerDidNotRunDoesNotCount() {
+        let second: Int64 = 1_000_000
+        var times = RoomTimes(pauses: [
+            [.init(start: 25 * second, end: 325 * second), .init(start: 337 * second, end: .max)]
+        ])
+        times.take(event("enter", "desk", at: 0, by: "east"), from: 0)
+        #expect(rows(times, at: 330) == [#""peter","desk",30,1,true,"east""#])
+        #expect(rows(times, at: 1000) == [#""peter","desk",37,1,false,"east""#])
+        #expect(times.take(event("exit", "desk", at: 330, by: "east"), from: 0) == 30 * second)
+    }
+}
