@@ -88,7 +88,7 @@ import VirtualController
         #expect(beacons.map(\.name) == ["all", "key-peter", "anna"])
         #expect(beacons.map(\.sources.count) == [7, 2, 1])
         let phone = try #require(beacons.last?.sources.first?.advertisement.address)
-        guard case .staticRandom(let address) = phone else {
+        guard case .random(let address) = phone else {
             Issue.record("\(phone)")
             return
         }
@@ -98,6 +98,30 @@ import VirtualController
         let place = table.hear(sighting, data.span, data.indices)
         let track = try #require(place)
         #expect(table.tracks[track].known?.name == "anna")
+    }
+
+    @Test("phones, and devices with any kind of address, are sent next to the other beacons")
+    func anyAddress() throws {
+        try Files.replaceSecret(folder.place("anna.irk"), with: Array("ec0234a357c8ad05341010a60a397d9b\n".utf8))
+        let file = try folder.file(
+            "hall.json",
+            Array(
+                """
+                {"version": 1, "name": "hall", "known": [
+                  {"name": "key-peter", "ibeacon": {"uuid": "\(Self.uuid)", "major": 1, "minor": 7}},
+                  {"name": "tag", "address": "AC:23:3F:01:02:03"}
+                ], "irks": [{"name": "anna", "file": "anna.irk"}]}
+                """.utf8))
+        let known = try KnownBeacons([file])
+        var table = known.table(HearingClock(), strangers: .counted)
+        var names: Set<String> = []
+        for pdu in try sent(known.virtualBeacons, seconds: 1).map(\.pdu) {
+            let sighting = Sighting(
+                at: HeardInstant(nanoseconds: 0), from: Sender(pdu.address, isRandom: pdu.addressType != .public), rssi: -60)
+            let place = table.hear(sighting, pdu.data.span, pdu.data.indices)
+            names.formUnion([place.flatMap { table.tracks[$0].known?.name }].compactMap(\.self))
+        }
+        #expect(names == ["key-peter", "tag", "anna"])
     }
 
     @Test("without a file there is one iBeacon")

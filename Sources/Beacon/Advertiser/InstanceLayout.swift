@@ -337,7 +337,7 @@ private struct InstanceDraft {
     private var addressReasons: [ManagedWarning.Reason] {
         if capabilities.makesConnectable && advertisement.pdu != .connectable { return [.sentConnectable] }
         if isConnectable {
-            if case .staticRandom = advertisement.address { return [.addressOfAdapter] }
+            if advertisement.address != .public { return [.addressOfAdapter] }
             return []
         }
         // A new ephemeral id needs a new address, and the kernel chooses one.

@@ -66,6 +66,9 @@ public struct SetParameters: Hashable, Sendable {
             }
             randomAddress = chosen
             address = chosen
+        case .random(let chosen):
+            randomAddress = chosen
+            address = chosen
         }
         family = capabilities.hasExtendedAdvertising ? .extended(handle: handle) : .legacy
         interval = advertisement.interval

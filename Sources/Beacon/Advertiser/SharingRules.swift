@@ -135,7 +135,7 @@ struct SharingRules {
     private static func text(_ address: Advertisement.AddressRule) -> String {
         switch address {
         case .public: "the public address"
-        case .staticRandom(let address): address.description
+        case .staticRandom(let address), .random(let address): address.description
         }
     }
 

@@ -93,6 +93,8 @@ public struct Advertisement: Hashable, Sendable {
         case `public`
         /// A static random address.
         case staticRandom(DeviceAddress)
+        /// Any random address, such as the resolvable private address of a phone. It is sent as it is.
+        case random(DeviceAddress)
     }
 }
 

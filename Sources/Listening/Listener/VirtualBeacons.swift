@@ -120,7 +120,10 @@ struct VirtualBeacon: Sendable {
         self.name = name
         let address = StaticAddress.make(name: name)
         sources = identities.compactMap { known in
-            guard let (content, address) = Self.content(known, address) else { return nil }
+            guard let content = Self.content(known) else { return nil }
+            // A device that is known by its address may have any kind of address.
+            let rule: Advertisement.AddressRule =
+                if case .address(let own)? = known.identity { .random(own) } else { .staticRandom(address) }
             let dBm = known.calibrationAtOneMeter ?? Self.usualPower
             let interval = known.intervalMicroseconds.map { (2 * $0 + 625) / 1250 }
             var hasPower = true
@@ -132,23 +135,20 @@ struct VirtualBeacon: Sendable {
                         ?? Self.usualInterval,
                     measuredPower: hasPower
                         ? .atOneMeter(MeasuredPowerAtOneMeter(octet: UInt8(bitPattern: Int8(clamping: dBm)))) : .none,
-                    address: .staticRandom(address)))
+                    address: rule))
         }
     }
 
-    private static func content(
-        _ known: KnownBeacon, _ address: DeviceAddress
-    ) -> (Advertisement.Content, DeviceAddress)? {
-        if let region = known.region { return content(region).map { ($0, address) } }
+    private static func content(_ known: KnownBeacon) -> Advertisement.Content? {
+        if let region = known.region { return content(region) }
         return switch known.identity {
         case .iBeacon(let uuid, let major, let minor):
-            (.iBeacon(uuid: uuid, major: major, minor: minor, flags: .beacon), address)
+            .iBeacon(uuid: uuid, major: major, minor: minor, flags: .beacon)
         case .altBeacon(let company, let id):
-            (.altBeacon(companyID: company, beaconID: id, reserved: 0, flags: .beacon), address)
-        case .eddystoneUID(let namespace, let instance):
-            (.eddystoneUID(namespace: namespace, instance: instance), address)
-        case .eddystoneURL(let url): (.eddystoneURL(url), address)
-        case .address(let own): (.raw(Self.flags), own)
+            .altBeacon(companyID: company, beaconID: id, reserved: 0, flags: .beacon)
+        case .eddystoneUID(let namespace, let instance): .eddystoneUID(namespace: namespace, instance: instance)
+        case .eddystoneURL(let url): .eddystoneURL(url)
+        case .address: .raw(Self.flags)
         case .eddystoneEID, nil: nil
         }
     }
@@ -180,7 +180,7 @@ struct VirtualBeacon: Sendable {
             PayloadSource(
                 Advertisement(
                     content: .raw(Self.flags), interval: Self.usualInterval, measuredPower: .none,
-                    address: .staticRandom(try key.address(from: random))))
+                    address: .random(try key.address(from: random))))
         ]
     }
 
