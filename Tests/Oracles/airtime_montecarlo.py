@@ -123,6 +123,8 @@ class Latency(NamedTuple):
     percentiles: dict[int, Value]
     #: The share that is not received within so many seconds.
     undiscovered: dict[float, Value]
+    #: In seconds; infinite where some are not received within the horizon.
+    mean: Value
 
 
 def latency(count: int, interval: float, scanner: Scanner, payload: int = 31, *, horizon: float, after=(),
@@ -131,6 +133,28 @@ def latency(count: int, interval: float, scanner: Scanner, payload: int = 31, *,
     """From a random instant to the start of the first event, after it, of which a copy is received. `horizon` in
     seconds: what takes longer counts as never. Each repetition has its own phase of the scanner; those of a group share
     their percentiles, and the groups' scatter gives the error."""
+    return told(waits(count, interval, scanner, payload, horizon=horizon, copy_spacing=copy_spacing,
+                      repetitions=repetitions, instants=instants, groups=groups, seed=seed), after)
+
+
+def mixed_latency(count: int, interval: float, scanners: dict[Scanner, float], *, horizon: float, after=(),
+                  repetitions: int = 400, instants: int = 20, groups: int = 20, seed: int = 1) -> Latency:
+    """The latency of visitors who each have one scanner: of so many in each group as its weight says."""
+    found = [[] for _ in range(groups)]
+    whole = sum(scanners.values())
+    for number, (scanner, weight) in enumerate(scanners.items()):
+        each = repetitions * weight / whole / groups
+        assert each == int(each) > 0, "give so many repetitions that each group has all scanners by their weights"
+        own = waits(count, interval, scanner, horizon=horizon, repetitions=int(each) * groups, instants=instants,
+                    groups=groups, seed=seed + 1000 * number)
+        for group, more in zip(found, own, strict=True):
+            group.append(more)
+    return told([numpy.concatenate(group) for group in found], after)
+
+
+def waits(count: int, interval: float, scanner: Scanner, payload: int = 31, *, horizon: float,
+          copy_spacing: float = 1.0, repetitions: int, instants: int, groups: int, seed: int) -> list[numpy.ndarray]:
+    """The waits of each group in ms; infinite beyond the horizon."""
     length = airtime(payload)
     horizon *= 1000
     duration = 3 * horizon if count == 1 else horizon * 1.5
@@ -148,9 +172,15 @@ def latency(count: int, interval: float, scanner: Scanner, payload: int = 31, *,
             found = numpy.append(row[kept], numpy.inf)
             waits[number % groups].append(found[numpy.searchsorted(found, begin)] - begin)
     waits = [numpy.concatenate(group) for group in waits]
-    waits = [numpy.where(group > horizon, numpy.inf, group) for group in waits]
+    return [numpy.where(group > horizon, numpy.inf, group) for group in waits]
+
+
+def told(waits: list[numpy.ndarray], after) -> Latency:
     percentiles = {
         percent: summary([numpy.quantile(group, percent / 100, method="higher") / 1000 for group in waits])
         for percent in (50, 90, 95, 99)
         if all(numpy.isfinite(group).mean() > percent / 100 + 0.002 for group in waits)}
-    return Latency(percentiles, {limit: summary([(group > limit * 1000).mean() for group in waits]) for limit in after})
+    undiscovered = {limit: summary([(group > limit * 1000).mean() for group in waits]) for limit in after}
+    means = [group.mean() / 1000 for group in waits]
+    finite = all(numpy.isfinite(means))
+    return Latency(percentiles, undiscovered, summary(means) if finite else Value(numpy.inf, numpy.inf))

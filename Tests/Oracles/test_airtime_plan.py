@@ -120,6 +120,77 @@ def test_latency(wait):
         agree(answer[f"p{percent}"], value, wait.share, f"p{percent}")
 
 
+class Mix(NamedTuple):
+    beacons: int
+    interval: float
+    #: Weights by the name on the command line.
+    weights: dict
+    horizon: float
+    after: float
+    repetitions: int
+    instants: int
+    share: float
+
+    def __str__(self):
+        return f"{self.beacons} at {self.interval} ms, {' '.join(self.weights)}"
+
+
+KNOWN = {"android-low-power": LOW_POWER, "android-balanced": air.Scanner(1024, 4096), "continuous": CONTINUOUS,
+         "ios-foreground": air.Scanner(30, 40), "ios-background": FIND_MY}
+MIXES = [
+    Mix(1, 300, {"android-low-power": 6, "android-balanced": 3, "continuous": 1}, 30, 2, 2000, 60, 0.01),
+    Mix(1, 152.5, {"ios-foreground": 2, "ios-background": 2, "android-low-power": 4}, 40, 1, 2000, 60, 0.01),
+    Mix(50, 417.5, {"android-balanced": 1, "ios-foreground": 3}, 20, 1, 160, 20, 0.02),
+    Mix(250, 585, {"android-low-power": 3, "continuous": 1}, 60, 5, 80, 20, 0.02),
+]
+
+
+@pytest.mark.parametrize("mix", MIXES, ids=str)
+def test_latency_of_a_mix_of_scanners(mix):
+    """The percentiles are those of visitors drawn by weight; means and shares are within 1 %."""
+    scanners = {KNOWN[name]: weight for name, weight in mix.weights.items()}
+    found = air.mixed_latency(mix.beacons, mix.interval, scanners, horizon=mix.horizon, after=(mix.after,),
+                              repetitions=mix.repetitions, instants=mix.instants)
+    asked = ",".join(f"{name}:{weight}" for name, weight in mix.weights.items())
+    answer = plan("latency", "--beacons", mix.beacons, "--interval-ms", mix.interval, "--scanners", asked,
+                  "--undiscovered-after-s", mix.after)
+    times, whole = answer["latencyS"], sum(mix.weights.values())
+    assert set(found.percentiles) == {50, 90, 95, 99}
+    for percent, value in found.percentiles.items():
+        agree(times[f"p{percent}"], value, mix.share, f"p{percent}")
+    agree(times["mean"], found.mean, 0.01, "mean")
+    agree(next(iter(answer["undiscoveredAfterS"].values())), found.undiscovered[mix.after], 0.01, "undiscovered")
+    assert [part["share"] for part in answer["scanners"]] == pytest.approx(
+        [weight / whole for weight in mix.weights.values()])
+    assert times["mean"] == pytest.approx(
+        sum(part["share"] * part["latencyS"]["mean"] for part in answer["scanners"]), rel=0.002)
+    for part in answer["scanners"]:
+        alone = plan("latency", "--beacons", mix.beacons, "--interval-ms", mix.interval, "--scanner", part["scanner"])
+        assert part["latencyS"] == pytest.approx(alone["latencyS"], rel=0.003)
+
+
+def test_an_interval_for_a_mix_holds_for_the_visitors_together():
+    """By the Monte Carlo, the advised interval reaches the target, and one a twentieth longer hardly does."""
+    weights = {"android-low-power": 2, "continuous": 2}
+    asked = ",".join(f"{name}:{weight}" for name, weight in weights.items())
+    answer = plan("interval", "--beacons", 1, "--detect-within-s", 6, "--probability", 0.9, "--scanners", asked)
+    found = air.mixed_latency(1, answer["intervalMs"], {KNOWN[name]: each for name, each in weights.items()},
+                              horizon=60, after=(6,), repetitions=2000, instants=60)
+    agree(1 - found.undiscovered[6].mean, air.Value(0.9, found.undiscovered[6].error), 0.01, "found within 6 s")
+    shares = {part["scanner"]: part["detectedShare"] for part in answer["scanners"]}
+    assert shares["continuous"] > 0.99 > 0.9 > shares["android-low-power"]
+
+
+def test_a_simulated_mix_agrees_with_the_monte_carlo():
+    answer = plan("simulate", "latency", "--beacons", 1, "--interval-ms", 300, "--scanners",
+                  "android-low-power:1,continuous:1", "--precision", 0.03, "--seed", 3)
+    found = air.mixed_latency(1, 300, {LOW_POWER: 1, CONTINUOUS: 1}, horizon=30, repetitions=2000, instants=60)
+    for percent in (90, 95, 99):
+        low, high = answer["confidence95"]["latencyS"][f"p{percent}"]
+        error = ((high - low) ** 2 / 16 + found.percentiles[percent].error ** 2) ** 0.5
+        agree(answer["latencyS"][f"p{percent}"], air.Value(found.percentiles[percent].mean, error), 0.01, f"p{percent}")
+
+
 @pytest.mark.parametrize("interval,scanner,named,after", [
     (1022.5, LOW_POWER, "android-low-power", 120), (1285, LOW_POWER, "android-low-power", 30),
     (1022.5, FIND_MY, "ios-find-my", 20)])

@@ -11,6 +11,8 @@ DRIVER = Path(__file__).with_name("completions.zsh")
 # Words on the line, the last one to be completed, and some of what must be offered; None is for the files there.
 CASES = [
     (["plan", "interval", "--scanner", "android-l"], {"android-low-power", "android-low-latency"}),
+    (["plan", "interval", "--scanners", "ios-"], {"ios-foreground", "ios-background", "ios-find-my"}),
+    (["plan", "latency", "--scanner-file", "bea"], {"beacon.json"}),
     (["plan", "energy", "--chip", ""], {"nrf52832"}),
     (["advertise", "ibeacon", "--pdu", "s"], {"scannable"}),
     (["advertise", "ibeacon", "--adapter", "vi"], {"virtual"}),

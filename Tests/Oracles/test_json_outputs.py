@@ -397,6 +397,7 @@ def fleet_resolved(folder):
     return [output("fleet", "keys", "resolve", "0011223344556677", folder / "out", "--json")]
 
 
+MIX = "android-low-power:6,continuous:1"
 DETECT = ("--detect-within-s", "10", "--probability", "0.95", "--scanner", "android-low-power")
 MUSEUM = ("--from-fleet", ROOT / "profiles/fleets/museum.json")
 
@@ -411,11 +412,13 @@ def latency(_):
     after = ("--undiscovered-after-s", "10")
     return [plan("latency", "--beacons", "100", "--interval-ms", "760", "--scanner", "android-low-power", *after),
             plan("latency", "--beacons", "100000", "--interval-ms", "20", "--scanner", "continuous", *after),
-            plan("latency", *MUSEUM, "--scanner", "continuous", *after)]
+            plan("latency", *MUSEUM, "--scanner", "continuous", *after),
+            plan("latency", "--beacons", "1", "--interval-ms", "300", "--scanners", MIX, *after)]
 
 
 def density(_):
-    return [plan("density", "--interval-ms", "10240", *DETECT), plan("density", *MUSEUM, *DETECT)]
+    return [plan("density", "--interval-ms", "10240", *DETECT), plan("density", *MUSEUM, *DETECT),
+            plan("density", "--interval-ms", "500", *DETECT[:4], "--scanners", MIX)]
 
 
 def energy(_):
@@ -425,7 +428,8 @@ def energy(_):
 
 def walk(_):
     past = ("--speed-mps", "1.4", "--distance-m", "3")
-    return [plan("walk", "--interval-ms", "760", *past), plan("walk", *MUSEUM, *past)]
+    return [plan("walk", "--interval-ms", "760", *past), plan("walk", *MUSEUM, *past),
+            plan("walk", "--interval-ms", "760", *past, "--scanners", MIX)]
 
 
 def site(folder):
@@ -435,6 +439,7 @@ def site(folder):
              "defaults": {"intervalMs": 1000, "radioPowerDbm": -12}}
     (folder / "hall.json").write_text(json.dumps(floor))
     return [plan("site", folder / "hall.json", "--places", "60", "--propose"),
+            plan("site", folder / "hall.json", "--places", "60", "--scanners", MIX),
             plan("site", ROOT / "profiles/sites/museum-from-fleet.json", "--places", "60")]
 
 
@@ -641,7 +646,8 @@ OUTPUTS = [
     Output("fleet", "keys rotate", "fleet keys rotate", fleet_rotated),
     Output("fleet", "keys resolve", "fleet keys resolve", fleet_resolved),
     Output("plan", "interval", "plan interval", lambda _: [
-        plan("interval", *MUSEUM, *DETECT), plan("interval", "--beacons", "50", "--max-throughput")]),
+        plan("interval", *MUSEUM, *DETECT), plan("interval", "--beacons", "50", "--max-throughput"),
+        plan("interval", "--beacons", "50", *DETECT[:4], "--scanners", MIX)]),
     Output("plan", "collisions", "plan collisions", collisions),
     Output("plan", "latency", "plan latency", latency),
     Output("plan", "density", "plan density", density),
@@ -655,6 +661,8 @@ OUTPUTS = [
            lambda folder: simulated(("latency", "--undiscovered-after-s", "1"), folder)),
     Output("plan", "thesis", "plan thesis", lambda _: [
         plan("thesis", "--beacons", "250"), plan("thesis", "--beacons", "1"), plan("thesis", *MUSEUM)]),
+    Output("plan", "scanners", "plan scanners", lambda _: [
+        plan("scanners", "--scanner-file", ROOT / "profiles/scanners/our-visitors.json")]),
 ]
 
 

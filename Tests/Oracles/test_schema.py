@@ -2,7 +2,8 @@
 
 Good files pass both; bad files fail both; semantic files pass the schema and fail the decoder, because no schema can
 say what is wrong with them. The decoders' half of this stands in Tests/ProfilesTests/CorpusTests.swift,
-Tests/SitesTests/SiteCorpusTests.swift, Tests/ListenerServiceTests/ListenerFileTests.swift,
+Tests/SitesTests/SiteCorpusTests.swift, Tests/SitesTests/ScannerFileTests.swift,
+Tests/ListenerServiceTests/ListenerFileTests.swift,
 Tests/InventoryTests/InventoryFileTests.swift, Tests/CollectorTests/CollectorFileTests.swift and
 Tests/HubServiceTests/HubFileTests.swift (zones, hooks and history).
 """
@@ -18,6 +19,7 @@ CORPUS = ROOT / "Tests" / "Corpus"
 KINDS = {
     "profiles": ("beacon", ROOT / "profiles"),
     "sites": ("site", ROOT / "profiles" / "sites"),
+    "scanners": ("scanners", ROOT / "profiles" / "scanners"),
     "listeners": ("listener", ROOT / "profiles" / "listeners"),
     "hub": ("listener", ROOT / "profiles" / "listeners"),
     "inventories": ("inventory", ROOT / "profiles" / "inventories"),

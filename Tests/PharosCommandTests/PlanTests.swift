@@ -33,6 +33,22 @@ import Testing
             "latency --beacons 5 --interval-ms 100 --scan-window-ms 200 --scan-interval-ms 100",
             "200 ms is longer than the scan interval of 100 ms"),
         Mistake("latency --beacons 5 --interval-ms 100 --scan-window-ms 200", "--scan-interval-ms"),
+        Mistake(
+            mix + "continuous:0", "--scanners continuous:0: the weight must be above 0"),
+        Mistake(
+            mix + "linux:2,continuous:-1", "part 2, \"continuous:-1\": the weight must be above 0"),
+        Mistake(mix + "linux:1e999,continuous:1", "part 1, \"linux:1e999\": the weight must not be infinite"),
+        Mistake(mix + "linux:nan,continuous:1", "part 1, \"linux:nan\": the weight is not a number"),
+        Mistake(mix + "linux:60%,continuous:30%", "the percentages add up to 90 %, not to 100 %"),
+        Mistake(mix + "linux:60%,continuous:40", "part 2, \"continuous:40\": give all scanners a weight"),
+        Mistake(mix + "linux:1,continuous", "part 2, \"continuous\": give all scanners a weight"),
+        Mistake(mix + "linux:1,linux:2", "part 2, \"linux:2\": linux occurs twice; add up its weights"),
+        Mistake(mix + "linux:1,", "part 2, \"\": write a scanner and its weight"),
+        Mistake(mix + "linux:1,pigeon:2", "part 2, \"pigeon:2\": use one of android-low-power"),
+        Mistake(mix + "linux:1,continuous:1e-12", "less than a billionth of the mix"),
+        Mistake(mix + "linux:1 --scanner linux", "Give one of --scanner, --scanners"),
+        Mistake("latency --beacons 5 --interval-ms 100 --scanner-file x", "--scanner-file needs --scanner"),
+        Mistake("site x.json --scanners linux:0", "the weight must be above 0"),
         Mistake("interval --beacons 5", "--detect-within-s and --probability, or --max-throughput"),
         Mistake("interval --beacons 5 --detect-within-s -1 --probability 0.9", "write a number above 0"),
         Mistake("interval --beacons 5 --detect-within-s 1 --probability 1", "--probability"),
@@ -50,6 +66,57 @@ import Testing
         #expect(result.output.isEmpty)
         let line = result.errors.split(separator: "\n").first.map(String.init) ?? ""
         #expect(line.hasPrefix("pharos: ") && line.contains(mistake.reason), "\(line)")
+    }
+
+    private static let mix = "latency --beacons 5 --interval-ms 100 --scanners "
+
+    @Test("weights on any scale, percentages, and no weights give the same mix")
+    func weightsAreRelative() throws {
+        let words = "plan latency --beacons 1 --interval-ms 300 --json --scanners".split(separator: " ").map(
+            String.init)
+        let mixes = [
+            "linux:3,continuous:3", "linux:50%,continuous:50%", "Linux, continuous", "linux:0.5,continuous:.5",
+        ]
+        let outputs = try Set(mixes.map { try Program.run(words + [$0]).output })
+        #expect(outputs.count == 1 && outputs.first?.hasPrefix("{") == true, "\(outputs)")
+    }
+
+    @Test("scanners of a file have names of their own, and known ones stay")
+    func ownScanners() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("scanners.json", RepositoryFile("profiles/scanners/our-visitors.json").octets)
+        let words = ["plan", "latency", "--beacons", "1", "--interval-ms", "300", "--json", "--scanner-file", path]
+        let mixed = try Program.run(words + ["--scanners", "our-app-2026:1,linux:1"])
+        #expect(mixed.output.contains(#""scanner":"our-app-2026 50 %, linux 50 %""#), "\(mixed.errors)")
+        #expect(try Program.run(words + ["--scanner", "guide-tablet"]).code == 0)
+        let unknown = try Program.run(words + ["--scanner", "our-app"])
+        #expect(unknown.code == 64 && unknown.errors.contains("use one of our-app-2026"), "\(unknown.errors)")
+        let list = try Program.run("plan", "scanners", "--scanner-file", path)
+        #expect(list.output.contains("guide-tablet") && list.output.contains("- ios-background: An assumption"))
+        let wrong = try folder.file(
+            "wrong.json", Array(#"{"version":1,"name":"x","scanners":[{"name":"linux"}]}"#.utf8))
+        let refused = try Program.run("plan", "scanners", "--scanner-file", wrong)
+        #expect(refused.code == 78 && refused.errors.contains("wrong.json:1:"), "\(refused.errors)")
+        #expect(try Program.run("plan", "scanners", "--scanner-file", "/nowhere.json").code == 66)
+    }
+
+    @Test("the options replace the scanner of a site file, and a file has a mix of its own")
+    func sitesHaveMixes() throws {
+        let folder = try TemporaryFolder()
+        func site(_ scanner: String) throws -> String {
+            try folder.file(
+                "site.json",
+                Array(
+                    (#"{"version":1,"name":"hall","outline":[[0,0],[20,0],[20,20],[0,20]],"#
+                        + #""beacons":[{"position":[2,2]}],"paths":[{"name":"tour","points":[[0,0],[20,20]]}],"#
+                        + #""target":{"detectWithinS":2,"probability":0.9},\#(scanner)}"#).utf8))
+        }
+        let own = try site(#""scanners":[{"scanner":"linux","weight":1},{"scanner":"harmony","weight":3}]"#)
+        let inFile = try Program.run("plan", "site", own, "--places", "50", "--json").output
+        #expect(inFile.contains(#""scanners":[{"scanner":"linux","share":0.25,"holdingShare":"#), "\(inFile)")
+        #expect(inFile.contains(#""scanners":[{"scanner":"linux","probabilitySeen":"#), "\(inFile)")
+        let asked = ["--places", "50", "--json", "--scanners", "linux:1,harmony:3"]
+        #expect(try Program.run(["plan", "site", site(#""scanner":"continuous""#)] + asked).output == inFile)
     }
 
     @Test func beyondSaturationTheOrderOfMagnitudeIsSaid() throws {

@@ -11,7 +11,7 @@ import Testing
         return PlannedAir(beacons: beacons, frames: [try PlannedFrame(interval: interval, payloadOctets: 31)])
     }
 
-    private let scanner = ScannerPreset(named: "android-low-power")
+    private let scanner = ScannerPreset(named: "android-low-power").map { ScannerMix($0) }
 
     @Test func collisionsHaveTheModelsOwnValue() throws {
         let answer = try CollisionQuestion(air: air(250, 100)).answer()
@@ -25,10 +25,29 @@ import Testing
 
     @Test func latencyIsThatOfTheReference() throws {
         let scanner = try #require(scanner)
-        let answer = try LatencyQuestion(air: air(1, 100), scanner: scanner, undiscoveredAfter: [3]).answer()
+        let answer = try LatencyQuestion(air: air(1, 100), scanners: scanner, undiscoveredAfter: [3]).answer()
         let median = try #require(answer["latencyS"]?["p50"]?.value)
         #expect(abs(median - 2.153) < 0.01)
         #expect(answer["undiscoveredAfterS"]?["3"]?.value != nil)
+    }
+
+    @Test("a mix has a row and an object for each scanner, and the times of all visitors")
+    func mixesHaveParts() throws {
+        let low = try #require(ScannerPreset(named: "android-low-power"))
+        let mix = try ScannerMix([(low, 3), (.continuous, 1)])
+        let answer = try LatencyQuestion(air: air(1, 300), scanners: mix).answer()
+        #expect(answer["scanner"]?.text == "android-low-power 75 %, continuous 25 %")
+        guard case .list(let parts)? = answer["scanners"] else {
+            Issue.record("no list of scanners")
+            return
+        }
+        #expect(parts.map { $0["share"]?.value } == [0.75, 0.25])
+        let means = try parts.map { try #require($0["latencyS"]?["mean"]?.value) }
+        let mean = try #require(answer["latencyS"]?["mean"]?.value)
+        #expect(abs(mean - (0.75 * means[0] + 0.25 * means[1])) < 0.001 * mean)
+        let text = answer.text(charts: TextChart())
+        for row in ["android-low-power", "continuous", "all  "] { #expect(text.contains("\n\(row)"), "\(text)") }
+        #expect(answer.page(command: "").contains("all visitors"))
     }
 
     /// No fact is said in two ways: each figure that people read stands in the page as in the text.
@@ -36,9 +55,9 @@ import Testing
         let scanner = try #require(scanner)
         let answers = [
             try CollisionQuestion(air: air(50, 200)).answer(),
-            try LatencyQuestion(air: air(50, 1022), scanner: scanner).answer(),
+            try LatencyQuestion(air: air(50, 1022), scanners: scanner).answer(),
             try WalkQuestion(
-                air: air(5, 760), scanner: scanner, speed: 1.4, distance: 3, range: PlannedRange(meters: 10)
+                air: air(5, 760), scanners: scanner, speed: 1.4, distance: 3, range: PlannedRange(meters: 10)
             ).answer(),
             try EnergyQuestion(
                 air: air(5, 500), chip: #require(BeaconChip.named("nrf52832")),
@@ -64,7 +83,7 @@ import Testing
         let scanner = try #require(scanner)
         let target = DetectionTarget(withinSeconds: 1, probability: 0.95)
         let answer = try DensityQuestion(
-            air: air(1, 10_000), scanner: scanner, target: target, range: PlannedRange(meters: 10)
+            air: air(1, 10_000), scanners: scanner, target: target, range: PlannedRange(meters: 10)
         ).answer()
         #expect(!answer.holds)
         #expect(answer["beaconsInRange"]?.value == 0)
@@ -76,7 +95,7 @@ import Testing
     @Test func theIntervalIsTheModelsAdvice() throws {
         let question = try IntervalQuestion(
             beacons: 250, goal: .maximumThroughput,
-            scanner: ScannerPreset(name: "continuous", pattern: .continuous))
+            scanners: ScannerMix(.continuous))
         #expect(question.advice.interval.microseconds == 183_125)
         #expect(try question.answer()["intervalMs"]?.value == 183.125)
     }

@@ -32,7 +32,7 @@ import Testing
         #expect(site.beacons.map(\.intervalMicroseconds) == [200_000, 100_000])
         #expect(site.beacons.map(\.radioPower) == [-4, -4])
         #expect(site.paths.first?.walk.length == 38)
-        #expect(site.scanner.pattern.windowMicroseconds == 60_000)
+        #expect(site.scanners.only?.pattern.windowMicroseconds == 60_000)
         #expect(site.target.probability == 0.9)
     }
 
@@ -70,6 +70,36 @@ import Testing
     func everyMistakeHasItsMessage(text: String, mistake: String, message: String) {
         let problems = problems(Self.hall.replacing(text, with: mistake))
         #expect(problems.contains { $0.contains(message) }, "\(problems)")
+    }
+
+    @Test("a mix of scanners, one of them without a name")
+    func readsMix() throws {
+        let mix = """
+            "scanners": [ { "scanner": "continuous", "weight": 1 }, { "scanner": { "windowMs": 60, "intervalMs": 600 },
+              "weight": 3 } ]
+            """
+        let text = Self.hall.replacing(#""scanner": { "windowMs": 60, "intervalMs": 600 }"#, with: mix)
+        let site = try #require(Site.decode(Array(text.utf8)).site)
+        #expect(site.scanners.parts.map(\.share) == [0.25, 0.75])
+        #expect(site.scanners.parts.map(\.scanner.name) == ["continuous", "60/600 ms"])
+    }
+
+    @Test(arguments: [
+        (#"{"scanner":"linux","weight":0}"#, "scanners[0].weight: 0 is out of range 0.001...1000000"),
+        (#"{"scanner":"linux","weight":-1}"#, "scanners[0].weight: -1 is out of range"),
+        (#"{"scanner":"linux","weight":1e999}"#, "scanners[0].weight: 1e999 is out of range"),
+        (#"{"scanner":"linux"}"#, "scanners[0]: the key \"weight\" is missing"),
+        (#"{"scanner":"linus","weight":1}"#, "scanners[0].scanner: \"linus\" is not known; did you mean \"linux\"?"),
+        (
+            #"{"scanner":"linux","weight":1},{"scanner":"linux","weight":2}"#,
+            "scanners[1].scanner: linux occurs twice: add up its weights"
+        ),
+    ])
+    func wrongMixesAreNamed(mix: String, message: String) {
+        let text = Self.hall.replacing(
+            #""scanner": { "windowMs": 60, "intervalMs": 600 }"#, with: #""scanners": [\#(mix)]"#)
+        let problems = problems(text)
+        #expect(problems.count == 1 && problems[0].contains(message), "\(problems)")
     }
 
     @Test func emptySiteIsRefused() {

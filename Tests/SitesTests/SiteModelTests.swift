@@ -65,7 +65,8 @@ import Testing
         let beacons = try (0..<100).map { try Self.beacon(Double($0) / 100, 0) }
         let model = SiteModel(beacons: beacons, walls: [], radio: try Self.radio(shadowing: 0))
         let scanner = try #require(ScannerPreset(named: "android-low-latency"))
-        var survey = SiteSurvey(model: model, scanner: scanner, target: try .init(seconds: 2, probability: 0.9))
+        var survey = SiteSurvey(
+            model: model, scanners: ScannerMix(scanner), target: try .init(seconds: 2, probability: 0.9))
         let point = try survey.point(at: FloorPosition(x: 0, y: 1))
         let seconds = try #require(point.detectionSeconds)
         // 390.4 ms by simulation.
@@ -76,7 +77,8 @@ import Testing
     @Test func targetIsMissedWhereTheBestIsTooFaint() throws {
         let model = SiteModel(beacons: [try Self.beacon(0, 0)], walls: [], radio: try Self.radio())
         let scanner = try #require(ScannerPreset(named: "continuous"))
-        var survey = SiteSurvey(model: model, scanner: scanner, target: try .init(seconds: 2, probability: 0.9))
+        var survey = SiteSurvey(
+            model: model, scanners: ScannerMix(scanner), target: try .init(seconds: 2, probability: 0.9))
         let point = try survey.point(at: FloorPosition(x: 100, y: 0))
         #expect(point.detectionSeconds == nil)
         #expect(abs(point.detectedShare - 0.5) < 1e-6)
@@ -86,12 +88,43 @@ import Testing
         let beacons = try [0.0, 100, 200].map { try Self.beacon($0, 3) }
         let model = SiteModel(beacons: beacons, walls: [], radio: try Self.radio(shadowing: 0, sensitivity: -60))
         let scanner = try #require(ScannerPreset(named: "continuous"))
-        var survey = SiteSurvey(model: model, scanner: scanner, target: try .init(seconds: 2, probability: 0.9))
+        var survey = SiteSurvey(
+            model: model, scanners: ScannerMix(scanner), target: try .init(seconds: 2, probability: 0.9))
         let walk = try SiteWalk(corners: [FloorPosition(x: -20, y: 0), FloorPosition(x: 220, y: 0)], speed: 1.5)
         let result = try walk.result(in: &survey)
         #expect(abs(result.duration - 160) < 1e-9)
         #expect(abs(result.seen - 3) < 0.01)
         // Heard within 10 m: 2·√(100 - 9) = 19.08 m around each.
         #expect(abs(result.longestSilence - (100 - 19.08)) < 1)
+    }
+
+    @Test("a visitor has one scanner of the mix, at each place and on the whole path")
+    func mixedVisitors() throws {
+        let beacons = try [0.0, 30, 60].map { try Self.beacon($0, 3, interval: 1_000_000) }
+        let model = SiteModel(beacons: beacons, walls: [], radio: try Self.radio(shadowing: 2, sensitivity: -70))
+        let mix = try ScannerMix([
+            (try #require(ScannerPreset(named: "android-low-power")), 3), (.continuous, 1),
+        ])
+        let target = try SiteSurvey.Target(seconds: 3, probability: 0.9)
+        let walk = try SiteWalk(corners: [FloorPosition(x: -20, y: 0), FloorPosition(x: 80, y: 0)], speed: 4)
+        var mixed = SiteSurvey(model: model, scanners: mix, target: target)
+        let point = try mixed.point(at: FloorPosition(x: 10, y: 0))
+        let result = try walk.result(in: &mixed)
+        var (detected, seen, seenAny) = (0.0, 0.0, 0.0)
+        for (index, part) in mix.parts.enumerated() {
+            var survey = SiteSurvey(model: model, scanners: ScannerMix(part.scanner), target: target)
+            let own = try survey.point(at: FloorPosition(x: 10, y: 0))
+            let ownWalk = try walk.result(in: &survey)
+            #expect(abs(point.detectedByScanner[index] - own.detectedShare) < 1e-9)
+            #expect(abs(result.seenAnyByScanner[index] - ownWalk.seenAnyProbability) < 1e-9)
+            detected += part.share * own.detectedShare
+            seen += part.share * ownWalk.seen
+            seenAny += part.share * ownWalk.seenAnyProbability
+        }
+        #expect(abs(point.detectedShare - detected) < 1e-9)
+        #expect(abs(result.seen - seen) < 1e-9)
+        #expect(abs(result.seenAnyProbability - seenAny) < 1e-9)
+        // A mean scanner for each beacon would find more: the beacons would be missed independently of each other.
+        #expect(result.seenAnyByScanner[0] < result.seenAnyProbability)
     }
 }

@@ -51,7 +51,7 @@ import Testing
                     intervalMicroseconds: 500_000, airtimeMicroseconds: 376, radioPower: 0)
             }, fleet: nil, paths: [], mounts: mounts.map { .init(x: $0.0, y: $0.1) },
             radio: try SiteModelTests.radio(sensitivity: sensitivity), backgroundLoad: 0,
-            scanner: try #require(ScannerPreset(named: "android-low-latency")),
+            scanners: ScannerMix(try #require(ScannerPreset(named: "android-low-latency"))),
             target: try .init(seconds: seconds, probability: 0.9), defaults: .init())
     }
 
@@ -74,7 +74,7 @@ import Testing
                     radioPower: 0))
         }
         let model = SiteModel(beacons: beacons, walls: site.walls, radio: site.radio)
-        var survey = SiteSurvey(model: model, scanner: site.scanner, target: site.target)
+        var survey = SiteSurvey(model: model, scanners: site.scanners, target: site.target)
         let places = SiteSurvey.grid(over: try #require(site.bounds), outline: site.outline, limit: 300).positions
         let shares = try places.map { try survey.point(at: $0).detectedShare }
         return Double(shares.count { $0 >= site.target.probability }) / Double(shares.count)

@@ -17,6 +17,8 @@ public enum AirtimeError: Error, Hashable, Sendable {
     case saturated(intervalMicroseconds: Double, windowMicroseconds: Double)
     /// Any other quantity outside its range.
     case quantity(name: String, value: Double)
+    /// A mix of scanners that cannot be used, and why.
+    case mix(String)
 }
 
 extension AirtimeError: CustomStringConvertible {
@@ -36,6 +38,7 @@ extension AirtimeError: CustomStringConvertible {
             "beacons that send every \(interval / 1000) ms leave no gap as long as the \(window / 1000) ms that a packet "
                 + "needs clear"
         case .quantity(let name, let value): "\(name) of \(value) is out of range"
+        case .mix(let reason): reason
         }
     }
 }

@@ -186,9 +186,10 @@ public struct CollisionQuestion: Sendable {
 
     /// Adds the page's controls, which need one frame.
     private func addPicture(to answer: inout PlanAnswer) throws(AirtimeError) {
-        guard let frame = air.onlyFrame, let scanner = ScannerPreset(named: "continuous") else { return }
+        guard let frame = air.onlyFrame else { return }
         try answer.explore(
-            frame.group(air.beacons), scanner, payloadOctets: frame.payloadOctets, background: background,
+            frame.group(air.beacons), ScannerMix(.continuous), payloadOctets: frame.payloadOctets,
+            background: background,
             captureDecibels: captureDecibels)
     }
 

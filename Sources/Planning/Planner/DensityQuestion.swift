@@ -5,18 +5,18 @@ internal import BluetoothTypes
 public struct DensityQuestion: Sendable {
     /// The beacons. More beacons of the same mixture are added.
     public let air: PlannedAir
-    public let scanner: ScannerPreset
+    public let scanners: ScannerMix
     public let target: DetectionTarget
     public let range: PlannedRange
     /// True adds a curve over other numbers of beacons, which takes longer.
     public let drawsCurve: Bool
 
     public init(
-        air: PlannedAir, scanner: ScannerPreset, target: DetectionTarget, range: PlannedRange,
+        air: PlannedAir, scanners: ScannerMix, target: DetectionTarget, range: PlannedRange,
         drawsCurve: Bool = false
     ) {
         self.air = air
-        self.scanner = scanner
+        self.scanners = scanners
         self.target = target
         self.range = range
         self.drawsCurve = drawsCurve
@@ -30,7 +30,7 @@ public struct DensityQuestion: Sendable {
                 within: target.seconds, probability: target.probability,
                 around: BoxSurroundings(
                     kind: air.target.kind, advertisement: air.target.frame, in: air.kinds(), isAmongMore: true),
-                preset: scanner)
+                scanners: scanners)
             let spacing =
                 fleet.beacons == 0
                 ? nil : try Neighborhood.gridSpacing(holding: fleet.beacons, radiusMeters: range.meters)
@@ -38,7 +38,7 @@ public struct DensityQuestion: Sendable {
         }
         var answer = PlanAnswer(
             title: "Density of beacons that send every \(asked.interval)",
-            sentence: spacing.map { sentence(beacons, $0) } ?? refusal(latency))
+            sentence: spacing.map { sentence(beacons, $0) } ?? refusal(latency.whole))
         answer.holds = beacons > 0
         answer.stateOrigin(of: air)
         answer.state(.beaconsInRange, .count(beacons), remark: "at most, including the target beacon")
@@ -46,9 +46,11 @@ public struct DensityQuestion: Sendable {
         answer.state(.range, .number(range.meters), remark: range.remark)
         answer.state(.interval, .milliseconds(asked.milliseconds))
         answer.stateTarget(of: air)
-        answer.state(.scanner, .word(scanner.name))
-        answer.state(latency)
-        if let only = air.onlyFrame {
+        answer.state(scanners)
+        try PlanError.asking { () throws(AirtimeError) in
+            try answer.state(latency, found: (.mixDetected, "in time")) { target.share(of: $0) }
+        }
+        if let only = air.onlyFrame, let scanner = scanners.onPage {
             let scanners = [scanner] + ScannerPreset.all.filter { $0.name != scanner.name }
             answer.pictures.page.density = .init(
                 beaconsInRange: beacons, gridSpacingM: spacing, detectWithinS: target.seconds,
@@ -56,7 +58,8 @@ public struct DensityQuestion: Sendable {
                 payloadOctets: only.payloadOctets, scanners: scanners.map { .init($0.name, $0.pattern) },
                 scannerName: scanner.name,
                 shares: drawsCurve
-                    ? try PlanError.asking { () throws(AirtimeError) in try shares(around: beacons, of: only) } : [])
+                    ? try PlanError.asking { () throws(AirtimeError) in try shares(around: beacons, of: only, scanner) }
+                    : [])
         }
         if let origin = air.origin {
             answer.note("The additional beacons send the same mixture of advertisements as those of \(origin.name).")
@@ -66,7 +69,9 @@ public struct DensityQuestion: Sendable {
     }
 
     /// The share received in time by other numbers of beacons.
-    private func shares(around beacons: Int, of frame: PlannedFrame) throws(AirtimeError) -> [PlanPageContent.Point] {
+    private func shares(around beacons: Int, of frame: PlannedFrame, _ scanner: ScannerPreset) throws(AirtimeError)
+        -> [PlanPageContent.Point]
+    {
         let counts = Set([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, beacons]).filter {
             (1...4 * beacons + 4).contains($0)
         }
@@ -91,14 +96,14 @@ public struct DensityQuestion: Sendable {
     private func refusal(_ alone: LatencyDistribution) -> String {
         let share = alone.received(within: min(target.seconds, alone.horizonSeconds)) ?? 1
         return "Even a single beacon is found within \(NumberFormat.duration(target.seconds)) in only "
-            + "\(NumberFormat.percent(share)) of the cases by \(scanner.name), less than the "
-            + "\(NumberFormat.percent(target.probability)) of the target. \(scanner.remedies)"
+            + "\(NumberFormat.percent(share)) of the cases by \(scanners.phrase), less than the "
+            + "\(NumberFormat.percent(target.probability)) of the target. \(scanners.remedies)"
     }
 
     /// The keys of the answer in JSON.
     static let keys: [PlanKey] =
         PlanKey.origin + [.beaconsInRange, .gridSpacing, .range, .interval] + PlanKey.target + [.scanner]
-        + PlanKey.discovery
+        + PlanKey.discovery + [.mixDetected]
 }
 
 extension PlanKey {
@@ -122,16 +127,12 @@ public struct DetectionTarget: Hashable, Sendable {
         self.probability = probability
     }
 
+    /// The share of cases in which the beacon is found in time.
+    func share(of latency: LatencyDistribution) -> Double? {
+        latency.received(within: min(seconds, latency.horizonSeconds))
+    }
+
     var text: String {
         "within \(NumberFormat.duration(seconds)) in \(NumberFormat.percent(probability)) of the cases"
-    }
-}
-
-extension ScannerPreset {
-    /// Advice if even a single beacon is found too seldom. A scanner that never pauses cannot listen more.
-    var remedies: String {
-        pauses
-            ? "Send more often, allow more time, or let the scanner listen more."
-            : "Send more often, or allow more time."
     }
 }

@@ -10,7 +10,7 @@ public struct IntervalQuestion: Sendable {
     /// The bytes of advertising data.
     public let payloadOctets: Int
     public let goal: IntervalGoal
-    public let scanner: ScannerPreset
+    public let scanners: ScannerMix
     /// The site of a fleet that has these beacons; nil if a number was given.
     public let fleet: FleetInterval?
     /// True compares scanners and adds controls, which only a page needs and which takes longer.
@@ -22,33 +22,34 @@ public struct IntervalQuestion: Sendable {
 
     /// A number of equal beacons.
     public init(
-        beacons: Int, payloadOctets: Int = 31, goal: IntervalGoal, scanner: ScannerPreset,
+        beacons: Int, payloadOctets: Int = 31, goal: IntervalGoal, scanners: ScannerMix,
         comparesScanners: Bool = false
     ) throws(PlanError) {
         try self.init(
-            beacons: beacons, payloadOctets: payloadOctets, goal: goal, scanner: scanner, fleet: nil,
+            beacons: beacons, payloadOctets: payloadOctets, goal: goal, scanners: scanners, fleet: nil,
             comparesScanners: comparesScanners)
     }
 
     /// The beacons of one site of a fleet.
     public init(
-        fleet: FleetInterval, goal: IntervalGoal, scanner: ScannerPreset, comparesScanners: Bool = false
+        fleet: FleetInterval, goal: IntervalGoal, scanners: ScannerMix, comparesScanners: Bool = false
     ) throws(PlanError) {
         try self.init(
-            beacons: fleet.air.beacons, payloadOctets: fleet.payloadOctets, goal: goal, scanner: scanner, fleet: fleet,
+            beacons: fleet.air.beacons, payloadOctets: fleet.payloadOctets, goal: goal, scanners: scanners,
+            fleet: fleet,
             comparesScanners: comparesScanners)
     }
 
     private init(
-        beacons: Int, payloadOctets: Int, goal: IntervalGoal, scanner: ScannerPreset, fleet: FleetInterval?,
+        beacons: Int, payloadOctets: Int, goal: IntervalGoal, scanners: ScannerMix, fleet: FleetInterval?,
         comparesScanners: Bool
     ) throws(PlanError) {
-        (self.beacons, self.payloadOctets, self.goal, self.scanner) = (beacons, payloadOctets, goal, scanner)
+        (self.beacons, self.payloadOctets, self.goal, self.scanners) = (beacons, payloadOctets, goal, scanners)
         (self.fleet, self.comparesScanners) = (fleet, comparesScanners)
         (airtime, advice) = try PlanError.asking { () throws(AirtimeError) in
             let airtime = try PacketTiming.airtimeMicroseconds(payloadOctets: payloadOctets)
             let advice = try IntervalAdvice(
-                goal: goal, count: beacons, airtimeMicroseconds: airtime, preset: scanner,
+                goal: goal, count: beacons, airtimeMicroseconds: airtime, scanners: scanners,
                 logSparingOther: fleet?.logSparingOther ?? 0)
             return (airtime, advice)
         }
@@ -65,7 +66,7 @@ public struct IntervalQuestion: Sendable {
         let clear = advice.collisionFreeProbability
         if let fleet { answer.stateOrigin(of: fleet.air) }
         answer.state(.beacons, .count(beacons))
-        answer.state(.scanner, .word(scanner.name))
+        answer.state(scanners)
         answer.state(
             .advisedInterval, .milliseconds(Double(advice.interval.microseconds) / 1000),
             remark: "an event every \(NumberFormat.milliseconds(from: advice.meanPeriodMicroseconds)) ms on average")
@@ -74,7 +75,10 @@ public struct IntervalQuestion: Sendable {
         answer.show(
             "arriving", .number(clear * 1_000_000 / advice.meanPeriodMicroseconds, unit: "1/s"),
             remark: "from each beacon, on one channel")
-        answer.state(advice.distribution)
+        let target = wanted.map { DetectionTarget(withinSeconds: $0.seconds, probability: $0.probability) }
+        try answer.state(advice.latency, found: target.map { _ in (.mixDetected, "in time") }) {
+            target?.share(of: $0)
+        }
         answer.state(.outcome, .word(outcomeName))
         try addCost(to: &answer)
         try addResonances(to: &answer)
@@ -84,7 +88,7 @@ public struct IntervalQuestion: Sendable {
             count: beacons, interval: advice.interval, airtimeMicroseconds: airtime)
         if comparesScanners, fleet.map({ $0.logSparingOther == 0 }) ?? true {
             answer.explore(
-                group, scanner, payloadOctets: payloadOctets, background: .none, latency: advice.distribution)
+                group, scanners, payloadOctets: payloadOctets, background: .none, latency: advice.distribution)
             reconcile(in: &answer)
         }
         if let fleet { answer.note(fleet.note) }
@@ -99,13 +103,13 @@ public struct IntervalQuestion: Sendable {
         switch (goal, advice.outcome) {
         case (.detect(let seconds, let probability), .impossible(let shortfall)):
             return
-                "At best, \(scanner.name) finds \(NumberFormat.givenBeacon(of: beacons)) within "
+                "At best, \(scanners.phrase) finds \(NumberFormat.givenBeacon(of: beacons)) within "
                 + "\(NumberFormat.duration(seconds)) in \(NumberFormat.percent(shortfall.share)) of the cases, with "
                 + "\(advice.interval): less than the \(NumberFormat.percent(probability)) of the target."
                 + remedy(shortfall, probability)
         case (.detect(let seconds, let probability), let outcome):
             return
-                "\(set): \(scanner.name) finds \(NumberFormat.givenBeacon(of: beacons)) within "
+                "\(set): \(scanners.phrase) finds \(NumberFormat.givenBeacon(of: beacons)) within "
                 + "\(NumberFormat.duration(seconds)) in at least \(NumberFormat.percent(probability)) of the cases. "
                 + "This is the longest interval that meets the target." + remark(outcome)
         case (.maximumThroughput, let outcome):
@@ -131,7 +135,7 @@ public struct IntervalQuestion: Sendable {
         var remedies: [String] = []
         if let seconds = shortfall.seconds { remedies.append("allow \(NumberFormat.duration(seconds))") }
         if let fewer = shortfall.beacons { remedies.append("have at most \(fewer) beacons in range") }
-        if shortfall.continuousShare >= probability, scanner.pauses {
+        if shortfall.continuousShare >= probability, scanners.pauses {
             remedies.append("use a scanner that never pauses (\(NumberFormat.percent(shortfall.continuousShare)))")
         }
         return remedies.isEmpty ? "" : " To reach the target, " + remedies.joined(separator: ", or ") + "."
@@ -162,12 +166,18 @@ public struct IntervalQuestion: Sendable {
     private func addResonances(to answer: inout PlanAnswer) throws(AirtimeError) {
         let center = Double(advice.interval.microseconds)
         let range = max(20_000, center * 0.7)...min(10_240_000, center * 1.4)
-        let bands = try Resonance.bands(within: range, pattern: scanner.pattern, airtimeMicroseconds: airtime)
+        var bands: [(scanner: ScannerPreset, band: Resonance.Band)] = []
+        for part in scanners.parts {
+            let found = try Resonance.bands(
+                within: range, pattern: part.scanner.pattern, airtimeMicroseconds: airtime)
+            bands += found.map { (part.scanner, $0) }
+        }
         answer.state(
             .resonances,
             .list(
-                bands.map { band in
+                bands.map { scanner, band in
                     .object([
+                        (.resonanceScanner, .word(scanner.name)),
                         (.resonanceFrom, .milliseconds(band.intervalsMicroseconds.lowerBound / 1000)),
                         (.resonanceTo, .milliseconds(band.intervalsMicroseconds.upperBound / 1000)),
                         (.resonanceEvents, .count(band.worst.events)),
@@ -175,12 +185,13 @@ public struct IntervalQuestion: Sendable {
                         (.resonanceSweep, .seconds(band.worst.sweepSeconds)),
                     ])
                 }))
-        for band in bands.sorted(by: { $0.worst.slowness > $1.worst.slowness }).prefix(4) {
+        let slowest = bands.sorted { $0.band.worst.slowness > $1.band.worst.slowness }
+        for (scanner, band) in slowest.prefix(4) {
             let ends = [band.intervalsMicroseconds.lowerBound, band.intervalsMicroseconds.upperBound]
             answer.show(
                 "avoid", .milliseconds(nil),
                 shown: ends.map { NumberFormat.milliseconds(from: $0) }.joined(separator: "–"),
-                remark: "\(Self.ratio(band.worst)): may stay undiscovered for up to "
+                remark: "\(ratio(band.worst, scanner)): may stay undiscovered for up to "
                     + NumberFormat.duration(band.worst.sweepSeconds))
         }
     }
@@ -218,8 +229,9 @@ public struct IntervalQuestion: Sendable {
     private static let noSpread =
         "Give all beacons the same interval: other intervals nearby resonate with the scanner or miss the goal."
 
-    private static func ratio(_ resonance: Resonance) -> String {
-        "resonates with the scanner (\(resonance.events):\(resonance.scanIntervals))"
+    private func ratio(_ resonance: Resonance, _ scanner: ScannerPreset) -> String {
+        let name = scanners.only == nil ? scanner.name : "the scanner"
+        return "resonates with \(name) (\(resonance.events):\(resonance.scanIntervals))"
     }
 
     private func addCurve(to answer: inout PlanAnswer) throws(AirtimeError) {
@@ -263,7 +275,7 @@ public struct IntervalQuestion: Sendable {
         }
         var curve = PlanPageContent.Curve(
             title: "Time to discovery over the interval",
-            caption: "By \(scanner.name), \(beacons) beacons in range.",
+            caption: "By \(scanners.phrase), \(beacons) beacons in range.",
             x: .init("advertising interval", unit: "ms", isLogarithmic: true),
             y: .init("time", unit: "s", isLogarithmic: true),
             series: [series("half are found", \.p50), series("90 %", \.p90), series("99 %", \.p99)],
@@ -307,8 +319,8 @@ public struct IntervalQuestion: Sendable {
 
     /// Adds the times to discovery with each known scanner, and a table of intervals and scanners.
     private func compareScanners(in answer: inout PlanAnswer) throws(AirtimeError) {
-        let presets =
-            ScannerPreset.all.contains { $0.name == scanner.name } ? ScannerPreset.all : [scanner] + ScannerPreset.all
+        let own = scanners.parts.map(\.scanner).filter { !ScannerPreset.all.contains($0) }
+        let presets = own + ScannerPreset.all
         let intervals =
             ([100.0, 152.5, 211.25, 318.75, 417.5, 546.25, 760, 852.5, 1022.5, 1285] + [
                 Double(advice.interval.microseconds) / 1000
@@ -321,6 +333,7 @@ public struct IntervalQuestion: Sendable {
         for preset in presets {
             rows.append(.init(preset.name, try latency(Double(advice.interval.microseconds) / 1000, preset)))
         }
+        if scanners.only == nil { rows.insert(.init("all visitors", advice.distribution), at: 0) }
         for interval in intervals {
             var row: [PlanPageContent.HeatMap.Cell] = []
             for preset in presets {
@@ -351,6 +364,8 @@ extension PlanKey {
         unit: "days")
     fileprivate static let resonances = PlanKey(
         "resonances", "Ranges of intervals to avoid near the advice, because they resonate with the scanner's pauses.")
+    fileprivate static let resonanceScanner = PlanKey(
+        "resonances[].scanner", "Name of the scanner that resonates with these intervals.")
     fileprivate static let resonanceFrom = PlanKey("resonances[].fromMs", "Shortest interval of the range, in ms.")
     fileprivate static let resonanceTo = PlanKey("resonances[].toMs", "Longest interval of the range, in ms.")
     fileprivate static let resonanceEvents = PlanKey(
@@ -375,7 +390,8 @@ extension IntervalQuestion {
     /// The keys of the answer in JSON.
     static let keys: [PlanKey] =
         PlanKey.origin + [.beacons, .scanner, .advisedInterval, .meanPeriod, .collisionFree] + PlanKey.discovery + [
-            .outcome, .comparedLife, .resonances, .resonanceFrom, .resonanceTo, .resonanceEvents,
+            .mixDetected, .outcome, .comparedLife, .resonances, .resonanceScanner, .resonanceFrom, .resonanceTo,
+            .resonanceEvents,
             .resonanceScanIntervals, .resonanceSweep, .spread, .spreadFrom, .spreadTo, .curve,
             PlanKey.interval.within("curve[]"), PlanKey.collisionFree.within("curve[]"), .curveP50, .curveP90,
             .curveP99,

@@ -153,9 +153,20 @@ extension PlanAnswer {
             "Controllers count in steps of 0.625 ms: \(DecimalText.thousandths(requested)) ms becomes \(interval).")
     }
 
-    /// Adds the percentiles of a time to discovery, and the model's known error.
-    mutating func state(_ latency: LatencyDistribution) {
-        state(.latency, .percentiles { latency.percentile($0) })
+    /// Adds the scanner or the mix.
+    mutating func state(_ scanners: ScannerMix) { state(.scanner, .word(scanners.name)) }
+
+    /// Adds the percentiles of a time to discovery, and the model's known error; for a mix also those with each scanner.
+    ///
+    /// - Parameters:
+    ///   - found: The key and the heading of one more result with each scanner.
+    ///   - result: That result.
+    mutating func state(
+        _ mix: MixLatency, found: (key: PlanKey, heading: String)? = nil,
+        result: (LatencyDistribution) throws(AirtimeError) -> Double? = { _ in nil }
+    ) throws(AirtimeError) {
+        let latency = mix.whole
+        state(.latency, .times(latency))
         state(.horizon, .seconds(latency.horizonSeconds))
         for (_, percent, share) in PlanKey.percentiles {
             let time = latency.percentile(share)
@@ -165,13 +176,42 @@ extension PlanAnswer {
         }
         state(.knownError, .flag(latency.knownErrorExceeds2Percent))
         if let reason = latency.knownErrorReason { note(reason) }
+        guard mix.parts.count > 1 else { return }
+        var table = Table(
+            ["scanner", "visitors"] + (found.map { [$0.heading] } ?? []) + ["p50", "p90", "p95", "p99", "mean"],
+            alignment: [.left] + Array(repeating: .right, count: 7))
+        func row(_ name: String, _ share: Double, _ latency: LatencyDistribution) throws(AirtimeError) {
+            var cells = [name, NumberFormat.percent(share)]
+            if found != nil { cells.append(NumberFormat.percent(try result(latency))) }
+            let times = PlanKey.percentiles.map { latency.percentile($0.share) } + [latency.meanSeconds]
+            table.add(cells + times.map { NumberFormat.duration($0) })
+        }
+        var list: [PlanQuantity] = []
+        for part in mix.parts {
+            try row(part.scanner.name, part.share, part.latency)
+            var members: [(PlanKey, PlanQuantity)] = [
+                (.mixScanner, .word(part.scanner.name)), (.mixShare, .share(part.share)),
+            ]
+            if let found { members.append((found.key, .share(try result(part.latency)))) }
+            list.append(.object(members + [(PlanKey.latency, .times(part.latency))]))
+        }
+        try row("all", 1, latency)
+        state(.scanners, .list(list))
+        pictures.terminal.append(.table(table, legend: ""))
+        pictures.page.latencies = .init(
+            caption: "The share of cases in which the beacon is found, over time, with each scanner and in all.",
+            rows: mix.rows)
+        note("The percentiles of the mix are those of all visitors together, each with one of the scanners.")
     }
 
     /// Adds the figure with the controls, which starts from one fleet and one scanner.
+    ///
+    /// The page's own model has no mixes, no gaps in windows and no dead times: with them there are no controls.
     mutating func explore(
-        _ group: AdvertiserGroup, _ scanner: ScannerPreset, payloadOctets: Int, background: BackgroundLoad,
+        _ group: AdvertiserGroup, _ scanners: ScannerMix, payloadOctets: Int, background: BackgroundLoad,
         captureDecibels: Double? = nil, latency: LatencyDistribution? = nil
     ) {
+        guard let scanner = scanners.onPage else { return }
         var numbers = PlanPageContent.Numbers()
         if let model = try? CollisionModel(groups: [group], background: background) {
             numbers.collisionFreeProbability = model.collisionFreeProbability
@@ -205,6 +245,28 @@ extension PlanAnswer {
     private static func setting(_ meanPeriod: Double) -> Double? {
         let setting = try? IntervalSetting(meanPeriodMicroseconds: meanPeriod, rounding: .toNearestOrAwayFromZero)
         return setting.map { Double($0.interval.microseconds) / 1000 }
+    }
+}
+
+extension ScannerMix {
+    /// The scanner, if the page's controls can compute with it.
+    var onPage: ScannerPreset? {
+        only.flatMap { $0.windowGapMicroseconds == 0 && $0.deadTimeMicroseconds == 0 ? $0 : nil }
+    }
+
+    /// Advice if even a single beacon is found too seldom. A scanner that never pauses cannot listen more.
+    var remedies: String {
+        pauses
+            ? "Send more often, allow more time, or let the scanner listen more."
+            : "Send more often, or allow more time."
+    }
+}
+
+extension MixLatency {
+    /// A row for each scanner, and one for all visitors of a mix.
+    var rows: [PlanPageContent.LatencyComparison.Row] {
+        let own = parts.map { PlanPageContent.LatencyComparison.Row($0.scanner.name, $0.latency) }
+        return own + (parts.count > 1 ? [.init("all visitors", whole)] : [])
     }
 }
 

@@ -52,6 +52,7 @@ public enum PlanReference {
         ("simulate collisions, pharos plan simulate merge of its parts", SimulatedCollisions.keys),
         ("simulate latency, pharos plan simulate merge of its parts", SimulatedLatency.keys),
         ("thesis", ThesisQuestion.keys),
+        ("scanners", ScannerList.keys),
     ]
 }
 
@@ -62,7 +63,8 @@ extension PlanKey {
     static let site = PlanKey("site", "With --from-fleet: name of the site; empty for beacons without a site.")
     static let beacons = PlanKey("beacons", "Number of beacons in range of the receiver.")
     static let scanner = PlanKey(
-        "scanner", "Name of the scanner, or the scan window and scan interval that were given.")
+        "scanner",
+        "Name of the scanner, or the scan window and scan interval that were given; with --scanners the mix.")
     static let interval = PlanKey("intervalMs", "Advertising interval in ms.")
     static let collisionFree = PlanKey(
         "collisionFreeProbability", "Share of packets that do not collide, 0 to 1.", label: "collision-free packets")
@@ -87,13 +89,24 @@ extension PlanKey {
         let meaning = "Time in s within which a beacon is found in \(percent) % of the cases; null if it is unknown."
         return (PlanKey("latencyS.p\(percent)", meaning), percent, share)
     }
+    static let mean = PlanKey(
+        "latencyS.mean", "Mean time in s; null if it is unknown, because more than 1 % of the cases take too long.")
     static let horizon = PlanKey("horizonS", "Longest time that the model computes, in s.")
     static let knownError = PlanKey(
         "knownErrorExceeds2Percent", "True if long times are extrapolated and may be more than 2 % wrong.")
     static let undiscovered = PlanKey(
         "undiscoveredAfterS",
         "Share of cases in which the beacon is not yet found, by the time of --undiscovered-after-s.")
-    static let discovery = [latency] + percentiles.map(\.key) + [horizon, knownError]
+    static let discovery = [latency] + percentiles.map(\.key) + [mean, horizon, knownError] + mix + mixLatency
+
+    /// The scanners of a mix.
+    static let scanners = PlanKey("scanners", "With --scanners: the results with each scanner of the mix.")
+    static let mixScanner = PlanKey("scanners[].scanner", "Name of the scanner.")
+    static let mixShare = PlanKey("scanners[].share", "Share of the visitors that have it, 0 to 1.")
+    static let mixDetected = PlanKey(
+        "scanners[].detectedShare", "Share of cases in which this scanner finds the beacon in time, 0 to 1.")
+    static let mix = [scanners, mixScanner, mixShare]
+    static let mixLatency = ([latency] + percentiles.map(\.key) + [mean]).map { $0.within("scanners[]") }
 
     /// A simulation.
     static let seed = PlanKey("seed", "Seed of the random numbers. The same seed gives the same numbers again.")

@@ -1,3 +1,4 @@
+internal import Airtime
 public import BluetoothTypes
 public import Configuration
 
@@ -30,6 +31,13 @@ public indirect enum PlanQuantity: Sendable {
     /// The percentiles of a time in s.
     static func percentiles(_ time: (_ share: Double) -> Double?) -> PlanQuantity {
         .object(PlanKey.percentiles.map { ($0.key, .seconds(time($0.share))) })
+    }
+
+    /// The percentiles and the mean of a time to discovery.
+    static func times(_ latency: LatencyDistribution?) -> PlanQuantity {
+        .object(
+            PlanKey.percentiles.map { ($0.key, .seconds(latency?.percentile($0.share))) }
+                + [(PlanKey.mean, .seconds(latency?.meanSeconds))])
     }
 
     /// A range of two numbers; null if there is none.

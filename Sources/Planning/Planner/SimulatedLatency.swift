@@ -4,7 +4,7 @@ internal import BluetoothTypes
 /// Asks for the time to discovery by simulation, packet by packet, next to the model's values.
 public struct SimulatedLatency: SimulationQuestion {
     public let air: PlannedAir
-    public let scanner: ScannerPreset
+    public let scanners: ScannerMix
     /// The times in s after which the answer gives the share that is not yet found.
     public let undiscoveredAfter: [Double]
     public let seed: UInt64
@@ -16,37 +16,35 @@ public struct SimulatedLatency: SimulationQuestion {
     /// - Parameter precision: Stops the simulation when half the 95 % confidence interval of the 95th percentile is at
     ///   most this share of it.
     public init(
-        air: PlannedAir, scanner: ScannerPreset, undiscoveredAfter: [Double] = [], seed: UInt64 = 1,
+        air: PlannedAir, scanners: ScannerMix, undiscoveredAfter: [Double] = [], seed: UInt64 = 1,
         precision: Double = 0.01
     ) throws(PlanError) {
         self.air = air
-        self.scanner = scanner
+        self.scanners = scanners
         self.undiscoveredAfter = undiscoveredAfter
         self.seed = seed
         let longest = undiscoveredAfter.max() ?? 0
         (latency, scene, goal) = try PlanError.asking { () throws(AirtimeError) in
             let (group, otherClear) = try air.fleet()
-            let latency = try LatencyModel(group: group, preset: scanner, otherClearProbability: otherClear)
-                .distribution(untilSeconds: longest)
+            let latency = try MixLatency(scanners, untilSeconds: longest) { scanner throws(AirtimeError) in
+                try LatencyModel(group: group, preset: scanner, otherClearProbability: otherClear)
+            }.whole
             return (
-                latency, try Self.scene(air, scanner, latency, longest, seed),
+                latency, try Self.scene(air, scanners, latency, longest, seed),
                 try Self.goal(precision, minimumBatches: 200)
             )
         }
     }
 
     private static func scene(
-        _ air: PlannedAir, _ scanner: ScannerPreset, _ latency: LatencyDistribution, _ longest: Double, _ seed: UInt64
+        _ air: PlannedAir, _ scanners: ScannerMix, _ latency: LatencyDistribution, _ longest: Double, _ seed: UInt64
     ) throws(AirtimeError) -> AirSimulation {
-        var receiver = AirReceiver(scan: scanner.pattern)
-        receiver.deadTimeMicroseconds = scanner.deadTimeMicroseconds
-        receiver.channelGapMicroseconds = scanner.windowGapMicroseconds
         var conditions = AirConditions()
         conditions.playsAllChannels = false
         let horizon = max(longest, 1.5 * (latency.percentile(0.999) ?? latency.horizonSeconds), 1)
         conditions.durationMicroseconds = horizon * 1_000_000
         return try AirSimulation(
-            advertisers: air.advertisers(isCounted: air.frame(air.target).pace), receiver: receiver,
+            advertisers: air.advertisers(isCounted: air.frame(air.target).pace), scanners: scanners,
             conditions: conditions, seed: seed)
     }
 
@@ -65,15 +63,15 @@ public struct SimulatedLatency: SimulationQuestion {
         let seconds = { (share: Double) in tally.percentile(share).map { $0 / 1e6 } }
         let place = air.origin.map { " of \($0.name)" } ?? ""
         var answer = PlanAnswer(
-            title: "Simulated time to discovery with \(scanner.name)",
+            title: "Simulated time to discovery with \(scanners.phrase)",
             sentence:
                 "Found within \(NumberFormat.duration(seconds(0.95))) in 95 % of the simulated cases: "
                 + "\(NumberFormat.givenBeacon(of: air.beacons))\(place) at an interval of "
-                + "\(air.frame(air.target).interval), by \(scanner.name).")
+                + "\(air.frame(air.target).interval), by \(scanners.phrase).")
         answer.stateOrigin(of: air)
         answer.state(.beacons, .count(air.beacons))
         answer.stateTarget(of: air)
-        answer.state(.scanner, .word(scanner.name))
+        answer.state(scanners)
         for (_, percent, share) in PlanKey.percentiles {
             answer.show(
                 "\(percent) % received within", .seconds(seconds(share)),

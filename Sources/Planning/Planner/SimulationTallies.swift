@@ -180,6 +180,7 @@ extension SimulationQuestion {
         }
         for advertiser in scene.advertisers { mix("\(advertiser)") }
         mix("\(scene.receiver) \(scene.conditions) \(seed) \(goal)")
+        for visitor in scene.visitors { mix("\(visitor)") }
         let digits = String(hash, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }

@@ -83,6 +83,7 @@ public struct SiteQuestion: Sendable {
         var answer = PlanAnswer(title: "Coverage of \(site.name)", sentence: sentence(points, placement, after))
         answer.holds = placement.map { $0.shortfall == nil } ?? true
         state(points, spacing, isBefore: placement != nil, in: &answer)
+        stateScanners(points, in: &answer)
         answer.state(.interrupted, .flag(visit.isStopped))
         for (name, walk) in walks { show(walk, placement == nil ? name : "\(name), today", in: &answer) }
         answer.state(.paths, .list(walks.map { quantity($0.1, $0.0) }))
@@ -115,7 +116,7 @@ public struct SiteQuestion: Sendable {
             answer.note(fleet.note(proposes: proposal != nil))
         }
         answer.note(
-            "The values are for the strongest beacon at each place, with \(site.scanner.name). Shadowing is constant over "
+            "The values are for the strongest beacon at each place, with \(site.scanners.phrase). Shadowing is constant over "
                 + "time, so it decides whether a beacon is received at a place at all.")
     }
 
@@ -156,7 +157,7 @@ public struct SiteQuestion: Sendable {
             try BackgroundLoad(share: site.backgroundLoad)
         }
         let model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio, background: background)
-        return SiteSurvey(model: model, scanner: site.scanner, target: site.target)
+        return SiteSurvey(model: model, scanners: site.scanners, target: site.target)
     }
 
     /// The number of places in the rectangle that gives `places` inside the outline, up to 4 million.
@@ -214,7 +215,7 @@ public struct SiteQuestion: Sendable {
         case .beacon:
             return
                 "Even next to a beacon a receiver needs more than \(seconds) to find it in \(probability) of the cases, so "
-                + "more beacons do not help. \(site.scanner.remedies)"
+                + "more beacons do not help. \(site.scanners.remedies)"
         case .mounts:
             return "\(beacons) reach the target at \(holding) of the places, the most that the listed mounts allow."
         case .collisions:
@@ -257,6 +258,26 @@ public struct SiteQuestion: Sendable {
         }
     }
 
+    /// Adds the mix, and the share of the places that reach the target with each of its scanners.
+    private func stateScanners(_ points: [SiteSurvey.Point], in answer: inout PlanAnswer) {
+        answer.state(site.scanners)
+        guard site.scanners.only == nil else { return }
+        var list: [PlanQuantity] = []
+        for (index, part) in site.scanners.parts.enumerated() {
+            let holding = points.count { $0.detectedByScanner[index] >= site.target.probability }
+            let share = points.isEmpty ? 0 : Double(holding) / Double(points.count)
+            list.append(
+                .object([
+                    (.mixScanner, .word(part.scanner.name)), (.mixShare, .share(part.share)),
+                    (.mixHoldingShare, .share(share)),
+                ]))
+            answer.show(
+                "with \(part.scanner.name)", .share(share),
+                remark: "of the places reach the target; \(NumberFormat.percent(part.share)) of the visitors")
+        }
+        answer.state(.scanners, .list(list))
+    }
+
     /// The weakest places, at least a tenth of the floor apart.
     static func weakest(_ points: [SiteSurvey.Point]) -> [SiteSurvey.Point] {
         guard let bounds = FloorBounds(points.map(\.reception.position)) else { return [] }
@@ -287,11 +308,19 @@ public struct SiteQuestion: Sendable {
     }
 
     private func quantity(_ walk: SiteWalk.Result, _ name: String) -> PlanQuantity {
-        .object([
-            (.pathName, .word(name)), (.pathDuration, .seconds(walk.duration)), (.pathBeaconsSeen, .number(walk.seen)),
-            (.pathProbabilitySeen, .share(walk.seenAnyProbability)),
-            (.pathLongestSilence, .number(walk.longestSilence)),
-        ])
+        .object(
+            [
+                (.pathName, .word(name)), (.pathDuration, .seconds(walk.duration)),
+                (.pathBeaconsSeen, .number(walk.seen)),
+                (.pathProbabilitySeen, .share(walk.seenAnyProbability)),
+                (.pathLongestSilence, .number(walk.longestSilence)),
+            ] + (site.scanners.only == nil ? [(.pathScanners, .list(scanners(of: walk)))] : []))
+    }
+
+    private func scanners(of walk: SiteWalk.Result) -> [PlanQuantity] {
+        zip(site.scanners.parts, walk.seenAnyByScanner).map { part, seen in
+            .object([(.pathScanner, .word(part.scanner.name)), (.pathScannerSeen, .share(seen))])
+        }
     }
 
     private func show(_ walk: SiteWalk.Result, _ name: String, in answer: inout PlanAnswer) {
@@ -350,13 +379,17 @@ public struct SiteQuestion: Sendable {
 
 extension SiteQuestion {
     /// The keys of the answer in JSON.
-    static let keys: [PlanKey] = [
-        .siteName, .siteFleet, .siteBeacons, .places, .placeSpacing, .holdingShare, .meanBeaconsHeard,
-        .lowestCollisionFree, .weakestSpots, .spotX, .spotY, .spotBeaconsHeard,
-        PlanKey.collisionFree.within("weakestSpots[]"), .spotDetectedShare, .spotDetection, .interrupted, .paths,
-        .pathName, .pathDuration, .pathBeaconsSeen, .pathProbabilitySeen, .pathLongestSilence, .proposal, .positions,
-        .kept, .least, .proposedHoldingShare, .weakestShare, .reached,
-    ]
+    static let keys: [PlanKey] =
+        [
+            .siteName, .siteFleet, .siteBeacons, .places, .placeSpacing, .holdingShare, .meanBeaconsHeard,
+            .lowestCollisionFree, .weakestSpots, .spotX, .spotY, .spotBeaconsHeard,
+            PlanKey.collisionFree.within("weakestSpots[]"), .spotDetectedShare, .spotDetection, .scanner,
+        ] + PlanKey.mix + [
+            .mixHoldingShare, .interrupted, .paths,
+            .pathName, .pathDuration, .pathBeaconsSeen, .pathProbabilitySeen, .pathLongestSilence, .pathScanners,
+            .pathScanner, .pathScannerSeen, .proposal, .positions,
+            .kept, .least, .proposedHoldingShare, .weakestShare, .reached,
+        ]
 }
 
 extension PlanKey {
@@ -390,6 +423,12 @@ extension PlanKey {
     fileprivate static let pathBeaconsSeen = PlanKey("paths[].beaconsSeen", "Mean number of beacons found on the walk.")
     fileprivate static let pathProbabilitySeen = PlanKey(
         "paths[].probabilitySeen", "Share of walks that find a beacon, 0 to 1.")
+    fileprivate static let mixHoldingShare = PlanKey(
+        "scanners[].holdingShare", "Share of the places that reach the target with this scanner, 0 to 1.")
+    fileprivate static let pathScanners = PlanKey("paths[].scanners", "With a mix: the results with each scanner.")
+    fileprivate static let pathScanner = PlanKey("paths[].scanners[].scanner", "Name of the scanner.")
+    fileprivate static let pathScannerSeen = PlanKey(
+        "paths[].scanners[].probabilitySeen", "Share of walks in which this scanner finds a beacon, 0 to 1.")
     fileprivate static let pathLongestSilence = PlanKey(
         "paths[].longestSilenceM", "Longest part of the path without a beacon, in m.")
     fileprivate static let proposal = PlanKey("proposal", "With --propose: the proposed beacons.")

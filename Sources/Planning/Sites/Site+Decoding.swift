@@ -46,13 +46,12 @@ extension ConfigurationDecoder {
         let sensitivity = read(SiteFormat.sensitivity, in: root)
         let radio = sensitivity.flatMap { self.radio(root, sensitivity: $0) }
         let background = read(SiteFormat.backgroundLoad, in: root)
-        let scanner =
-            root["scanner"] == nil ? ScannerPreset(named: "android-low-power") : read(SiteFormat.scanner, in: root)
+        let scanners = scanners(root)
         let target = read(SiteFormat.target, in: root).flatMap { self.target($0) }
-        guard let name, let scanner, let target, let radio, let background else { return nil }
+        guard let name, let scanners, let target, let radio, let background else { return nil }
         return Site(
             name: name, outline: outline, walls: walls, beacons: beacons, fleet: fleet, paths: paths, mounts: mounts,
-            radio: radio, backgroundLoad: background, scanner: scanner, target: target, defaults: defaults)
+            radio: radio, backgroundLoad: background, scanners: scanners, target: target, defaults: defaults)
     }
 
     /// The outline with these corners. The first corner may be repeated at the end.
@@ -187,27 +186,6 @@ extension ConfigurationDecoder {
             case .itu: try? .indoor(coefficient: coefficient, floorLossDecibels: floors)
             }
         return pathLoss.flatMap { try? SiteRadio(pathLoss: $0, shadowing: shadowing, sensitivity: sensitivity) }
-    }
-
-    mutating func scanner(_ node: JSONNode) -> ScannerPreset? {
-        if case .string(let name) = node.value {
-            if let preset = ScannerPreset(named: name) { return preset }
-            notAWord(name, ScannerPreset.all.map(\.name), at: node)
-            return nil
-        }
-        guard let object = open(ScannerKeys.section, node), let window = read(ScannerKeys.window, in: object),
-            let interval = read(ScannerKeys.interval, in: object)
-        else { return nil }
-        guard
-            let pattern = try? ScanPattern(
-                windowMicroseconds: Int((window * 1000).rounded()),
-                intervalMicroseconds: Int((interval * 1000).rounded()))
-        else {
-            error("the scan window is longer than the scan interval", at: node)
-            return nil
-        }
-        let names = [pattern.windowMicroseconds, pattern.intervalMicroseconds].map { DecimalText.thousandths($0) }
-        return ScannerPreset(name: names.joined(separator: "/") + " ms", pattern: pattern)
     }
 
     private mutating func target(_ object: JSONNode) -> SiteSurvey.Target? {

@@ -17,7 +17,8 @@ public struct Site: Sendable {
     public var radio: SiteRadio
     /// The share of the channel that other devices keep busy, 0..<1.
     public var backgroundLoad: Double
-    public var scanner: ScannerPreset
+    /// The receiver, or the receivers of the visitors with their shares.
+    public var scanners: ScannerMix
     public var target: SiteSurvey.Target
     /// The values of beacons without their own, and of proposed beacons.
     public var defaults: Defaults

@@ -44,6 +44,10 @@ enum SiteFormat {
     static let scanner = Key(
         "scanner", scannerType,
         "The receiver: the name of a known scanner, or its scan window and interval. Default: android-low-power.")
+    static let scanners = Key(
+        "scanners",
+        .list("scanners", 1...ScannerMix.countLimit, of: .section(MixKeys.section).defined(as: "visitors")),
+        "The receivers of the visitors with their weights, instead of scanner.")
     static let target = Key(
         "target", .section(TargetKeys.section), "The detection that every position must reach.", isRequired: true)
 
@@ -51,12 +55,13 @@ enum SiteFormat {
         "A floor with walls and beacons, for the planner. Lengths are in metres, x to the east, y to the north.",
         [
             FileHeader.schema, FileHeader.version, name, outline, walls, beacons, mounts, paths, defaults, pathLoss,
-            sensitivity, backgroundLoad, scanner, target,
+            sensitivity, backgroundLoad, scanner, scanners, target,
         ],
         rules: [
             .oneOrMore(
                 of: ["outline", "walls", "beacons"],
-                otherwise: "there is no floor: give \"outline\", \"walls\" or \"beacons\"")
+                otherwise: "there is no floor: give \"outline\", \"walls\" or \"beacons\""),
+            .notBoth("scanner", "scanners", otherwise: "give \"scanner\" or \"scanners\", not both"),
         ])
 
     // MARK: Values with two forms
@@ -71,7 +76,7 @@ enum SiteFormat {
         ) { $1 }
     }
 
-    private static var scannerType: ValueType<ScannerPreset> {
+    static var scannerType: ValueType<ScannerPreset> {
         let names = ScannerPreset.all.map(\.name)
         return ValueType(
             schema: ["anyOf": [["enum": .array(names.map { .string($0) })], ScannerKeys.section.schema]]
@@ -171,17 +176,6 @@ enum PathLossKeys {
         "shadowingDb", .real(0...20, unit: "dB"), "Standard deviation of the loss between links.", default: 4)
     static let section = Section(
         "A path loss.", [model, loss, exponent, coefficient, floorLoss, shadowing])
-}
-
-/// The keys of a scanner that has no name.
-enum ScannerKeys {
-    static let window = Key(
-        "windowMs", .real(2.5...40_959.375, unit: "ms"), "Time for which the receiver listens in each interval.",
-        isRequired: true)
-    static let interval = Key(
-        "intervalMs", .real(2.5...40_959.375, unit: "ms"), "Time from the start of one window to the next.",
-        isRequired: true)
-    static let section = Section("A scan window and interval.", [window, interval])
 }
 
 /// The keys of the target.

@@ -182,8 +182,8 @@ private struct BeaconIndex {
 /// this probability. The latency of equal fleets is computed for a series of numbers of beacons: each number up to 8,
 /// then each a fifth larger. Values between them are interpolated linearly.
 public struct DetectionTimes: Sendable {
-    private let scanner: ScannerPreset
-    private var curves: [Key: LatencyDistribution] = [:]
+    private let scanners: ScannerMix
+    private var curves: [Key: MixLatency] = [:]
     private let horizon: Double
 
     private struct Key: Hashable {
@@ -196,29 +196,45 @@ public struct DetectionTimes: Sendable {
     private static let most = 1_000_000.0
 
     /// - Parameter horizonSeconds: Later detections are of no interest.
-    public init(scanner: ScannerPreset, horizonSeconds: Double) {
-        self.scanner = scanner
+    public init(scanners: ScannerMix, horizonSeconds: Double) {
+        self.scanners = scanners
         horizon = min(max(horizonSeconds, 1), LatencyModel.longestHorizonSeconds)
     }
 
-    /// The probability that a receiver in range receives `beacon` within `seconds`.
+    /// The probability that a visitor in range receives `beacon` within `seconds`.
     public mutating func received(
         _ beacon: SiteBeacon, clear: Double, within seconds: Double
     ) throws(AirtimeError) -> Double {
-        try interpolated(beacon, clear) { $0.received(within: min(seconds, $0.horizonSeconds)) ?? 0 } ?? 0
+        try interpolated(beacon, clear) { Self.received($0.whole, within: seconds) } ?? 0
     }
 
-    /// The time in s by which `share` of the receivers in range have received the beacon; nil beyond the horizon.
+    /// The same probability with each scanner of the mix, in its order.
+    public mutating func receivedByScanner(
+        _ beacon: SiteBeacon, clear: Double, within seconds: Double
+    ) throws(AirtimeError) -> [Double] {
+        var shares: [Double] = []
+        for index in scanners.parts.indices {
+            let share = try interpolated(beacon, clear) { Self.received($0.parts[index].latency, within: seconds) }
+            shares.append(share ?? 0)
+        }
+        return shares
+    }
+
+    private static func received(_ latency: LatencyDistribution, within seconds: Double) -> Double {
+        latency.received(within: min(seconds, latency.horizonSeconds)) ?? 0
+    }
+
+    /// The time in s by which `share` of the visitors in range have received the beacon; nil beyond the horizon.
     public mutating func time(
         _ beacon: SiteBeacon, clear: Double, share: Double
     ) throws(AirtimeError) -> Double? {
         guard share > 0, share < 1 else { return nil }
-        let time = try interpolated(beacon, clear) { $0.percentile(share) }
+        let time = try interpolated(beacon, clear) { $0.whole.percentile(share) }
         return time.flatMap { $0 <= horizon ? $0 : nil }
     }
 
     private mutating func interpolated(
-        _ beacon: SiteBeacon, _ clear: Double, _ value: (LatencyDistribution) -> Double?
+        _ beacon: SiteBeacon, _ clear: Double, _ value: (MixLatency) -> Double?
     ) throws(AirtimeError) -> Double? {
         guard clear > 0 else { return nil }
         let hit = 2 * beacon.airtimeMicroseconds / beacon.meanPeriodMicroseconds
@@ -242,14 +258,15 @@ public struct DetectionTimes: Sendable {
         }
     }
 
-    private mutating func curve(_ beacon: SiteBeacon, _ beacons: Int) throws(AirtimeError) -> LatencyDistribution {
+    private mutating func curve(_ beacon: SiteBeacon, _ beacons: Int) throws(AirtimeError) -> MixLatency {
         let key = Key(interval: beacon.intervalMicroseconds, airtime: beacon.airtimeMicroseconds, beacons: beacons)
         if let known = curves[key] { return known }
         let group = try AdvertiserGroup(
             count: beacons, intervalMicroseconds: beacon.intervalMicroseconds,
             airtimeMicroseconds: beacon.airtimeMicroseconds)
-        let curve = try LatencyModel(group: group, preset: scanner)
-            .distribution(untilSeconds: horizon, horizonSeconds: horizon)
+        let curve = try MixLatency(scanners, untilSeconds: horizon, horizonSeconds: horizon) {
+            scanner throws(AirtimeError) in try LatencyModel(group: group, preset: scanner)
+        }
         curves[key] = curve
         return curve
     }

@@ -119,7 +119,7 @@ public struct SitePlacementSearch: Sendable {
 
     private func start(_ goesOn: Observer) throws(AirtimeError) -> State {
         let standing = SiteModel(beacons: kept, walls: site.walls, radio: site.radio, background: background)
-        var state = State(survey: SiteSurvey(model: standing, scanner: site.scanner, target: site.target))
+        var state = State(survey: SiteSurvey(model: standing, scanners: site.scanners, target: site.target))
         let offered = try mounts.map { position throws(AirtimeError) in try beacon("", at: position) }
         let model = SiteModel(beacons: offered, walls: site.walls, radio: site.radio, background: background)
         let alone = background.clearProbability(forPacketOf: pattern.airtimeMicroseconds)
@@ -183,7 +183,7 @@ public struct SitePlacementSearch: Sendable {
         let positions = chosen.map { mounts[$0] }
         let added = try positions.map { position throws(AirtimeError) in try beacon("", at: position) }
         let model = SiteModel(beacons: kept + added, walls: site.walls, radio: site.radio, background: background)
-        var survey = SiteSurvey(model: model, scanner: site.scanner, target: site.target)
+        var survey = SiteSurvey(model: model, scanners: site.scanners, target: site.target)
         let coverable = Set(table.coverable)
         var (holding, weakest) = (0, 1.0)
         var (isBeaten, isHeard) = (false, false)

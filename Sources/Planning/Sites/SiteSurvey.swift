@@ -12,6 +12,8 @@ public struct SiteSurvey: Sendable {
         public let detectionSeconds: Double?
         /// The probability that the best beacon is received within the target time.
         public let detectedShare: Double
+        /// The same probability with each scanner of the mix, in its order.
+        public let detectedByScanner: [Double]
     }
 
     /// The target for all places.
@@ -32,26 +34,35 @@ public struct SiteSurvey: Sendable {
 
     public let model: SiteModel
     public let target: Target
+    private let scanners: ScannerMix
     private var times: DetectionTimes
 
-    public init(model: SiteModel, scanner: ScannerPreset, target: Target) {
+    public init(model: SiteModel, scanners: ScannerMix, target: Target) {
         self.model = model
         self.target = target
-        times = DetectionTimes(scanner: scanner, horizonSeconds: target.seconds * 10)
+        self.scanners = scanners
+        times = DetectionTimes(scanners: scanners, horizonSeconds: target.seconds * 10)
     }
 
     /// Surveys one place.
     public mutating func point(at position: FloorPosition) throws(AirtimeError) -> Point {
         let reception = model.reception(at: position)
         guard let best = reception.best else {
-            return Point(reception: reception, detectionSeconds: nil, detectedShare: 0)
+            return Point(
+                reception: reception, detectionSeconds: nil, detectedShare: 0,
+                detectedByScanner: scanners.parts.map { _ in 0 })
         }
         let beacon = model.beacons[best.beacon]
         let clear = reception.collisionFreeProbability
         let share = target.probability / best.audible
         let seconds = share < 1 ? try times.time(beacon, clear: clear, share: share) : nil
         let within = try times.received(beacon, clear: clear, within: target.seconds)
-        return Point(reception: reception, detectionSeconds: seconds, detectedShare: best.audible * within)
+        let single =
+            scanners.only == nil
+            ? try times.receivedByScanner(beacon, clear: clear, within: target.seconds) : [within]
+        return Point(
+            reception: reception, detectionSeconds: seconds, detectedShare: best.audible * within,
+            detectedByScanner: single.map { best.audible * $0 })
     }
 
     /// The probabilities that the best beacon at a surveyed place is received within some times in s; empty if no beacon is
@@ -67,11 +78,19 @@ public struct SiteSurvey: Sendable {
         return shares
     }
 
-    /// The probability that a receiver that is in range of a beacon for `seconds` receives it.
+    /// The probability that a visitor who is in range of a beacon for `seconds` receives it.
     mutating func received(
         _ beacon: SiteBeacon, clear: Double, within seconds: Double
     ) throws(AirtimeError) -> Double {
         try times.received(beacon, clear: clear, within: seconds)
+    }
+
+    /// The same probability with each scanner of the mix, with its share of the visitors.
+    mutating func receivedByScanner(
+        _ beacon: SiteBeacon, clear: Double, within seconds: Double
+    ) throws(AirtimeError) -> [(share: Double, received: Double)] {
+        let received = try times.receivedByScanner(beacon, clear: clear, within: seconds)
+        return zip(scanners.parts, received).map { ($0.share, $1) }
     }
 
     /// The places of a square grid inside an outline, or inside the bounds if there is no outline, at most `limit` of

@@ -30,6 +30,8 @@ public struct SiteWalk: Hashable, Sendable {
         public let seen: Double
         /// The probability that at least one is.
         public let seenAnyProbability: Double
+        /// The same probability with each scanner of the mix, in its order.
+        public let seenAnyByScanner: [Double]
         /// The longest part of the path, in m, on which every beacon has a probability of reception below one half.
         public let longestSilence: Double
     }
@@ -41,7 +43,7 @@ public struct SiteWalk: Hashable, Sendable {
     ///
     /// A beacon is in range while its probability of reception is above one half. It is found with the probability that its
     /// latency is shorter than the time in range, with the share of clear packets in the middle of it. Beacons are found
-    /// independently of each other.
+    /// independently of each other by one scanner; a visitor has the same scanner on the whole path.
     public func result(in survey: inout SiteSurvey) throws(AirtimeError) -> Result {
         let places = self.places
         let step = places.count > 1 ? length / Double(places.count - 1) : 0
@@ -65,17 +67,21 @@ public struct SiteWalk: Hashable, Sendable {
             silence.longest = max(silence.longest, silence.now)
         }
         var seen = 0.0
-        var seenNone = 1.0
+        var parts: [(share: Double, seenNone: Double)] = []
         for (number, visit) in reached.sorted(by: { $0.key < $1.key }) {
-            let probability =
-                visit.audible
-                * (try survey.received(
-                    survey.model.beacons[number], clear: visit.clear, within: Double(visit.steps) * step / speed))
-            seen += probability
-            seenNone *= 1 - probability
+            let received = try survey.receivedByScanner(
+                survey.model.beacons[number], clear: visit.clear, within: Double(visit.steps) * step / speed)
+            if parts.isEmpty { parts = received.map { ($0.share, 1) } }
+            for (index, part) in received.enumerated() {
+                let probability = visit.audible * part.received
+                seen += part.share * probability
+                parts[index].seenNone *= 1 - probability
+            }
         }
+        let seenNone = parts.isEmpty ? 1 : parts.reduce(0) { $0 + $1.share * $1.seenNone }
         return Result(
             duration: length / speed, seen: seen, seenAnyProbability: 1 - seenNone,
+            seenAnyByScanner: parts.map { 1 - $0.seenNone },
             longestSilence: min(length, Double(silence.longest) * step))
     }
 

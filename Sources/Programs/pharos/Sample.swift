@@ -143,6 +143,9 @@ struct Sample: Sendable {
             name: "sites/museum-from-fleet", summary: "a floor whose beacons come from fleets/museum",
             contents: PackageResources.sites_museum_from_fleet_json),
         Sample(
+            name: "scanners/our-visitors", summary: "scanners for the planner, with names of your own",
+            contents: PackageResources.scanners_our_visitors_json),
+        Sample(
             name: "listeners/desk", summary: "a listener: who is at which desk",
             contents: PackageResources.listeners_desk_json),
         Sample(

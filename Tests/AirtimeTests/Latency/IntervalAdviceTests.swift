@@ -7,7 +7,7 @@ import Testing
         _ goal: IntervalGoal, beacons: Int, scanner: String
     ) throws -> IntervalAdvice {
         let preset = try #require(ScannerPreset(named: scanner))
-        return try IntervalAdvice(goal: goal, count: beacons, airtimeMicroseconds: 376, preset: preset)
+        return try IntervalAdvice(goal: goal, count: beacons, airtimeMicroseconds: 376, scanners: ScannerMix(preset))
     }
 
     @Test func mostThroughputIsAtTwiceTheAirtimeOfAll() throws {

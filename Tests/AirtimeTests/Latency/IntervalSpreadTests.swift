@@ -5,7 +5,8 @@ import Testing
 @Suite struct IntervalSpreadTests {
     private func advice(_ beacons: Int, _ scanner: String, _ goal: IntervalGoal) throws -> IntervalAdvice {
         try IntervalAdvice(
-            goal: goal, count: beacons, airtimeMicroseconds: 376, preset: #require(ScannerPreset(named: scanner)))
+            goal: goal, count: beacons, airtimeMicroseconds: 376,
+            scanners: ScannerMix(#require(ScannerPreset(named: scanner))))
     }
 
     /// 951 ms are advised, and 1022 ms within ten per cent of it keep step with the scanner.

@@ -7,7 +7,7 @@ import Testing
     ) throws -> LargestFleet {
         try LargestFleet(
             within: seconds, probability: probability, intervalMicroseconds: milliseconds * 1000,
-            airtimeMicroseconds: 376, preset: try #require(ScannerPreset(named: scanner)))
+            airtimeMicroseconds: 376, scanners: ScannerMix(try #require(ScannerPreset(named: scanner))))
     }
 
     private func share(_ count: Int, within seconds: Double, scanner: String) throws -> Double {
@@ -23,13 +23,13 @@ import Testing
         #expect(fleet.beacons > 1)
         #expect(try share(fleet.beacons, within: seconds, scanner: scanner) >= probability)
         #expect(try share(fleet.beacons + 1, within: seconds, scanner: scanner) < probability)
-        #expect(try #require(fleet.latency.received(within: seconds)) >= probability)
+        #expect(try #require(fleet.latency.whole.received(within: seconds)) >= probability)
     }
 
     @Test func wherePausesAreTooLongThereIsNone() throws {
         let fleet = try fleet(1, 0.9, scanner: "android-low-power")
         #expect(fleet.beacons == 0)
-        #expect(try #require(fleet.latency.received(within: 1)) < 0.9)
+        #expect(try #require(fleet.latency.whole.received(within: 1)) < 0.9)
     }
 
     @Test func moreTimeBearsMoreBeacons() throws {

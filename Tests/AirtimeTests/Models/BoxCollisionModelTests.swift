@@ -123,15 +123,17 @@ struct BoxCollisionModelTests {
 
     @Test("find their densest crowd as equal ones do where they send one advertisement")
     func largestFleet() throws {
-        let preset = try #require(ScannerPreset(named: "android-low-power"))
+        let scanners = ScannerMix(try #require(ScannerPreset(named: "android-low-power")))
         let equal = try LargestFleet(
-            within: 10, probability: 0.9, intervalMicroseconds: 250_000, airtimeMicroseconds: 376, preset: preset)
+            within: 10, probability: 0.9, intervalMicroseconds: 250_000, airtimeMicroseconds: 376,
+            scanners: scanners)
         let around = try BoxSurroundings(
             kind: 0, advertisement: 0, in: [Self.box(3, (250_000, 376))], isAmongMore: true)
-        #expect(try LargestFleet(within: 10, probability: 0.9, around: around, preset: preset).beacons == equal.beacons)
+        #expect(
+            try LargestFleet(within: 10, probability: 0.9, around: around, scanners: scanners).beacons == equal.beacons)
         let more = try BoxSurroundings(
             kind: 0, advertisement: 0, in: [Self.box(3, (250_000, 376), (250_000, 376))], isAmongMore: true)
-        let fewer = try LargestFleet(within: 10, probability: 0.9, around: more, preset: preset).beacons
+        let fewer = try LargestFleet(within: 10, probability: 0.9, around: more, scanners: scanners).beacons
         #expect(fewer < equal.beacons && fewer > equal.beacons / 3)
     }
 

@@ -12,19 +12,21 @@ public struct IntervalAdvice: Sendable {
     /// The interval to set.
     public let interval: AdvertisingInterval
     public let outcome: IntervalOutcome
-    /// The model at that interval.
+    /// The model at that interval, with the first scanner of the mix.
     public let model: LatencyModel
-    /// The distribution at that interval.
-    public let distribution: LatencyDistribution
+    /// The latency at that interval.
+    public let latency: MixLatency
     /// The interval below which no advice goes: E = 2·tau·N/ln 2, within the controllers' range.
     public let shortestSensible: AdvertisingInterval
     let search: IntervalSearch
 
+    /// The distribution of the latency of all visitors at that interval.
+    public var distribution: LatencyDistribution { latency.whole }
     /// E in µs at the interval.
     public var meanPeriodMicroseconds: Double { model.meanPeriodMicroseconds }
     public var collisionFreeProbability: Double { model.collisionFreeProbability * model.otherClearProbability }
 
-    /// Finds the interval for `count` beacons of this airtime (in µs) and a scanner.
+    /// Finds the interval for `count` beacons of this airtime (in µs) and the visitors' scanners.
     ///
     /// - Parameter logSparingOther: ln of the probability that the other advertisements of one beacon do not hit a
     ///   packet (``BoxSurroundings/logSparingOther``); 0 for beacons with one advertisement.
@@ -32,11 +34,12 @@ public struct IntervalAdvice: Sendable {
     /// Throws for an empty fleet, times that are not above 0 or above an hour, a probability outside 0..<1 (no time is
     /// long enough for all), a logarithm above 0, and what `LatencyModel` refuses.
     public init(
-        goal: IntervalGoal, count: Int, airtimeMicroseconds: Double, preset: ScannerPreset, logSparingOther: Double = 0
+        goal: IntervalGoal, count: Int, airtimeMicroseconds: Double, scanners: ScannerMix,
+        logSparingOther: Double = 0
     ) throws(AirtimeError) {
         self.goal = goal
         search = try IntervalSearch(
-            count: count, airtime: airtimeMicroseconds, preset: preset, logSparingOther: logSparingOther)
+            count: count, airtime: airtimeMicroseconds, scanners: scanners, logSparingOther: logSparingOther)
         let chosen: (interval: AdvertisingInterval, outcome: IntervalOutcome)
         switch goal {
         case .detect(let seconds, let probability):
@@ -50,7 +53,7 @@ public struct IntervalAdvice: Sendable {
         outcome = chosen.outcome
         shortestSensible = search.shortestSensible.interval
         model = try search.model(chosen.interval)
-        distribution = try search.distribution(chosen.interval, horizonSeconds: IntervalSearch.horizonSeconds)
+        latency = try search.latency(chosen.interval, horizonSeconds: IntervalSearch.horizonSeconds)
     }
 }
 
@@ -128,8 +131,11 @@ extension IntervalAdvice {
         let legacy = AdvertisingInterval.legacyRange
         let lowest = max(center * (1 - share), Double(legacy.lowerBound.microseconds))
         let highest = min(center * (1 + share), Double(legacy.upperBound.microseconds))
-        let bands = try Resonance.bands(
-            within: lowest...highest, pattern: search.preset.pattern, airtimeMicroseconds: search.airtime)
+        var bands: [Resonance.Band] = []
+        for part in search.scanners.parts {
+            bands += try Resonance.bands(
+                within: lowest...highest, pattern: part.scanner.pattern, airtimeMicroseconds: search.airtime)
+        }
         guard !bands.contains(where: { $0.intervalsMicroseconds.contains(center) }) else { return nil }
         let step = LatencyModel.stepMicroseconds
         let below = bands.map(\.intervalsMicroseconds.upperBound).filter { $0 < center }.max().map { $0 + step }
@@ -218,7 +224,7 @@ extension IntervalSearch {
         _ unit: UInt32, isExtra: Bool, wantedShare: Double?, horizonSeconds: Double
     ) throws(AirtimeError) -> IntervalPoint {
         let interval = AdvertisingInterval(rawValue: unit)
-        let distribution = try distribution(interval, horizonSeconds: horizonSeconds)
+        let distribution = try latency(interval, horizonSeconds: horizonSeconds).whole
         let model = try model(interval)
         return IntervalPoint(
             interval: interval,
@@ -231,12 +237,17 @@ extension IntervalSearch {
     fileprivate func slowest(_ count: Int, within range: ClosedRange<UInt32>) throws(AirtimeError) -> [UInt32] {
         guard count > 0 else { return [] }
         let step = LatencyModel.stepMicroseconds
-        let bands = try Resonance.bands(
-            within: Double(range.lowerBound) * step...Double(range.upperBound) * step, pattern: preset.pattern,
-            airtimeMicroseconds: airtime)
-        return bands.sorted { $0.worst.slowness > $1.worst.slowness }.prefix(count).map { band in
+        var bands: [(band: Resonance.Band, scanInterval: Double)] = []
+        for part in scanners.parts {
+            let pattern = part.scanner.pattern
+            let found = try Resonance.bands(
+                within: Double(range.lowerBound) * step...Double(range.upperBound) * step, pattern: pattern,
+                airtimeMicroseconds: airtime)
+            bands += found.map { ($0, Double(pattern.intervalMicroseconds)) }
+        }
+        return bands.sorted { $0.band.worst.slowness > $1.band.worst.slowness }.prefix(count).map {
+            band, scanInterval in
             // The interval with k·E = m·I.
-            let scanInterval = Double(preset.pattern.intervalMicroseconds)
             let period = Double(band.worst.scanIntervals) * scanInterval / Double(band.worst.events)
             let ends = band.intervalsMicroseconds
             let middle = min(ends.upperBound, max(ends.lowerBound, period - AdvertisingDelay.meanMicroseconds))

@@ -10,25 +10,32 @@ struct IntervalSearch: Sendable {
 
     let count: Int
     let airtime: Double
-    let preset: ScannerPreset
+    let scanners: ScannerMix
     /// ln of the probability that the other advertisements of each further beacon do not hit a packet.
     let logSparingOther: Double
 
     init(
-        count: Int, airtime: Double, preset: ScannerPreset, logSparingOther: Double = 0
+        count: Int, airtime: Double, scanners: ScannerMix, logSparingOther: Double = 0
     ) throws(AirtimeError) {
         guard logSparingOther <= 0 else {
             throw .quantity(name: "a logarithm of a probability", value: logSparingOther)
         }
         self.count = count
         self.airtime = airtime
-        self.preset = preset
+        self.scanners = scanners
         self.logSparingOther = logSparingOther
         // Throws the model's errors before the search.
         _ = try model(AdvertisingInterval(rawValue: 0x20))
     }
 
+    /// The model with the mix's first scanner. What does not depend on the scanner is the same with the others.
     func model(_ interval: AdvertisingInterval) throws(AirtimeError) -> LatencyModel {
+        try model(interval, scanners.parts[0].scanner)
+    }
+
+    private func model(
+        _ interval: AdvertisingInterval, _ preset: ScannerPreset
+    ) throws(AirtimeError) -> LatencyModel {
         let group = try AdvertiserGroup(
             count: count, interval: interval, airtimeMicroseconds: airtime)
         return try LatencyModel(
@@ -38,10 +45,10 @@ struct IntervalSearch: Sendable {
 
     private var otherClearProbability: Double { count > 1 ? exp(Double(count - 1) * logSparingOther) : 1 }
 
-    func distribution(
-        _ interval: AdvertisingInterval, untilSeconds: Double = 0, horizonSeconds: Double
-    ) throws(AirtimeError) -> LatencyDistribution {
-        try model(interval).distribution(untilSeconds: untilSeconds, horizonSeconds: horizonSeconds)
+    func latency(_ interval: AdvertisingInterval, horizonSeconds: Double) throws(AirtimeError) -> MixLatency {
+        try MixLatency(scanners, horizonSeconds: horizonSeconds) { preset throws(AirtimeError) in
+            try model(interval, preset)
+        }
     }
 
     func distribution(
@@ -54,7 +61,10 @@ struct IntervalSearch: Sendable {
 
     /// The share received in time.
     func share(_ interval: AdvertisingInterval, within seconds: Double) throws(AirtimeError) -> Double {
-        try distribution(interval, untilSeconds: seconds, horizonSeconds: seconds).received(within: seconds) ?? 0
+        try scanners.mean { preset throws(AirtimeError) in
+            try model(interval, preset).distribution(untilSeconds: seconds, horizonSeconds: seconds)
+                .received(within: seconds) ?? 0
+        }
     }
 
     /// E = 2·tau·N/ln 2, within the range of controllers.
@@ -110,7 +120,9 @@ struct IntervalSearch: Sendable {
 
     /// No more than seconds/E·(share of events in a window) events can be received in time, in the mean.
     private func longestConceivable(within seconds: Double, probability: Double) throws(AirtimeError) -> Int {
-        let share = try model(Self.unit(Self.units.upperBound)).windowShare
+        let share = try scanners.mean { preset throws(AirtimeError) in
+            try model(Self.unit(Self.units.upperBound), preset).windowShare
+        }
         let period = seconds * 1_000_000 * share / probability
         let units = (period - AdvertisingDelay.meanMicroseconds) / LatencyModel.stepMicroseconds
         return Int(min(max(units, Double(Self.units.lowerBound)), Double(Self.units.upperBound)))
@@ -119,9 +131,9 @@ struct IntervalSearch: Sendable {
     private func shortfall(
         at interval: AdvertisingInterval, _ share: Double, within seconds: Double, probability: Double
     ) throws(AirtimeError) -> IntervalOutcome.Shortfall {
-        let all = try distribution(interval, horizonSeconds: min(Self.horizonSeconds, max(60, 10 * seconds)))
+        let all = try latency(interval, horizonSeconds: min(Self.horizonSeconds, max(60, 10 * seconds))).whole
         let continuous = try IntervalSearch(
-            count: count, airtime: airtime, preset: ScannerPreset(name: "continuous", pattern: .continuous),
+            count: count, airtime: airtime, scanners: ScannerMix(.continuous),
             logSparingOther: logSparingOther)
         return IntervalOutcome.Shortfall(
             share: share, seconds: all.percentile(probability),
@@ -136,7 +148,7 @@ struct IntervalSearch: Sendable {
         while high - low > max(1, low / 50) {
             let middle = (low + high) / 2
             let fewer = try IntervalSearch(
-                count: middle, airtime: airtime, preset: preset, logSparingOther: logSparingOther)
+                count: middle, airtime: airtime, scanners: scanners, logSparingOther: logSparingOther)
             let share = try fewer.share(fewer.shortestSensible.interval, within: seconds)
             if share >= probability { low = middle } else { high = middle }
         }

@@ -3,7 +3,7 @@ public struct LargestFleet: Sendable {
     /// 0 if a single beacon is not received in time often enough.
     public let beacons: Int
     /// The latency in that fleet; if there is none, the latency of a single beacon.
-    public let latency: LatencyDistribution
+    public let latency: MixLatency
 
     /// The largest number that the search considers.
     public static let countLimit = 100_000_000
@@ -14,26 +14,26 @@ public struct LargestFleet: Sendable {
     /// 5 ms, and what `LatencyModel` refuses.
     public init(
         within seconds: Double, probability: Double, intervalMicroseconds: Double, airtimeMicroseconds: Double,
-        preset: ScannerPreset
+        scanners: ScannerMix
     ) throws(AirtimeError) {
         try self.init(
             within: seconds, probability: probability,
             around: BoxSurroundings(
                 intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds),
-            preset: preset)
+            scanners: scanners)
     }
 
     /// The number of boxes with several advertisements: the target is the advertisement `asked`, and all boxes have the
     /// same mixture.
     public init(
-        within seconds: Double, probability: Double, around asked: BoxSurroundings, preset: ScannerPreset
+        within seconds: Double, probability: Double, around asked: BoxSurroundings, scanners: ScannerMix
     ) throws(AirtimeError) {
         guard seconds > 0, seconds <= 3600 else { throw .quantity(name: "a time in s", value: seconds) }
         guard probability > 0, probability < 1 else { throw .share(probability) }
         guard asked.airtimeMicroseconds <= AdvertisingDelay.meanMicroseconds else {
             throw .airtime(asked.airtimeMicroseconds)
         }
-        let search = FleetSearch(seconds: seconds, probability: probability, asked: asked, preset: preset)
+        let search = FleetSearch(seconds: seconds, probability: probability, asked: asked, scanners: scanners)
         (beacons, latency) = try search.most()
     }
 }
@@ -43,21 +43,20 @@ private struct FleetSearch {
     let seconds: Double
     let probability: Double
     let asked: BoxSurroundings
-    let preset: ScannerPreset
+    let scanners: ScannerMix
 
-    func most() throws(AirtimeError) -> (Int, LatencyDistribution) {
-        let alone = try model(1)
-        let single = try share(alone)
-        guard single >= probability else { return (0, try whole(alone)) }
+    func most() throws(AirtimeError) -> (Int, MixLatency) {
+        let single = try share(1)
+        guard single >= probability else { return (0, try latency(1)) }
         var (low, reached) = (1, single)
-        var (high, missed) = (ceiling(alone), 0.0)
+        var (high, missed) = (try ceiling(), 0.0)
         // If one end stays the same for two steps, the guesses lie on one side of the solution.
         var standing = (low: 0, high: 0)
         while high - low > 1 {
             let isStuck = max(standing.low, standing.high) > 2
             let guess = isStuck ? low + (high - low) / 2 : guess(from: low, reached, to: high, missed)
             let beacons = min(high - 1, max(low + 1, guess))
-            let share = try share(model(beacons))
+            let share = try share(beacons)
             if share < probability {
                 (high, missed) = (beacons, share)
                 standing = (standing.low + 1, 0)
@@ -67,27 +66,34 @@ private struct FleetSearch {
             }
             if isStuck { standing = (0, 0) }
         }
-        return (low, try whole(model(low)))
+        return (low, try latency(low))
     }
 
     /// The share received in time.
-    private func share(_ model: LatencyModel) throws(AirtimeError) -> Double {
-        let latency = try model.distribution(untilSeconds: seconds, horizonSeconds: seconds)
-        return latency.received(within: min(seconds, latency.horizonSeconds)) ?? 1
+    private func share(_ beacons: Int) throws(AirtimeError) -> Double {
+        try scanners.mean { preset throws(AirtimeError) in
+            let latency = try model(beacons, preset).distribution(untilSeconds: seconds, horizonSeconds: seconds)
+            return latency.received(within: min(seconds, latency.horizonSeconds)) ?? 1
+        }
     }
 
-    private func whole(_ model: LatencyModel) throws(AirtimeError) -> LatencyDistribution {
-        try model.distribution(untilSeconds: seconds, horizonSeconds: max(seconds, 60))
+    private func latency(_ beacons: Int) throws(AirtimeError) -> MixLatency {
+        try MixLatency(scanners, untilSeconds: seconds, horizonSeconds: max(seconds, 60)) {
+            preset throws(AirtimeError) in try model(beacons, preset)
+        }
     }
 
-    private func model(_ beacons: Int) throws(AirtimeError) -> LatencyModel {
+    private func model(_ beacons: Int, _ preset: ScannerPreset) throws(AirtimeError) -> LatencyModel {
         let (group, otherClear) = try asked.fleet(ofBoxes: beacons)
         return try LatencyModel(group: group, preset: preset, otherClearProbability: otherClear)
     }
 
     /// A fleet that cannot hold the target: a beacon is received at least once no more often than it is on average.
-    private func ceiling(_ alone: LatencyModel) -> Int {
-        let packets = alone.windowShare * seconds * 1_000_000 / alone.meanPeriodMicroseconds
+    private func ceiling() throws(AirtimeError) -> Int {
+        let packets = try scanners.mean { preset throws(AirtimeError) in
+            let alone = try model(1, preset)
+            return alone.windowShare * seconds * 1_000_000 / alone.meanPeriodMicroseconds
+        }
         let beacons = 2 + log(probability / packets) / asked.logSparing
         return Int(max(2, min(beacons.rounded(.up), Double(LargestFleet.countLimit))))
     }

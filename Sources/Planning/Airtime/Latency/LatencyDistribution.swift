@@ -67,6 +67,68 @@ public struct LatencyDistribution: Hashable, Sendable {
 
     private static let pointsPerPeriod = 64
 
+    /// The distribution of all visitors together: the sum of the parts' shares received, each times the part's share.
+    ///
+    /// It ends with the part that ends first, unless that part is exhausted by then.
+    init(mixing parts: [MixLatency.Part]) {
+        if parts.count == 1 {
+            self = parts[0].latency
+            return
+        }
+        let latencies = parts.map(\.latency)
+        let open = latencies.filter { !$0.isExhausted }.map(\.horizonSeconds).min()
+        let end = open ?? latencies.reduce(0) { max($0, $1.horizonSeconds) }
+        var times = latencies.flatMap { $0.seconds.filter { $0 < end } }.sorted()
+        times.append(end)
+        var distinct = [0.0]
+        for time in times where time > distinct[distinct.count - 1] { distinct.append(time) }
+        seconds = distinct
+        var shares = Array(repeating: 0.0, count: distinct.count)
+        for part in parts { part.latency.add(part.share, to: &shares, at: distinct) }
+        receivedShare = shares
+        horizonSeconds = end
+        isExhausted = open == nil
+        knownErrorReason =
+            parts.first { $0.latency.knownErrorReason != nil }.flatMap { part in
+                part.latency.knownErrorReason.map { "with \(part.scanner.name), \($0)" }
+            }
+    }
+
+    /// Adds `share` times the share received at ascending times within the horizon, or after it if all are received.
+    private func add(_ share: Double, to sums: inout [Double], at times: [Double]) {
+        var next = 0
+        for (index, time) in times.enumerated() {
+            while next < seconds.count, seconds[next] < time { next += 1 }
+            guard next < seconds.count else {
+                sums[index] += share
+                continue
+            }
+            guard next > 0 else {
+                sums[index] += share * receivedShare[0]
+                continue
+            }
+            let (low, high) = (receivedShare[next - 1], receivedShare[next])
+            let part = (time - seconds[next - 1]) / (seconds[next] - seconds[next - 1])
+            sums[index] += share * (low + part * (high - low))
+        }
+    }
+
+    /// The mean time in s; nil if more than 1 % are not received within the horizon, because their times are unknown.
+    ///
+    /// The share that is left at the end of the curve falls exponentially from there on, as fast as it fell to a quarter
+    /// before.
+    public var meanSeconds: Double? {
+        guard let last = receivedShare.last, last >= 0.99 else { return nil }
+        var area = 0.0
+        for index in 1..<seconds.count {
+            let open = 1 - (receivedShare[index - 1] + receivedShare[index]) / 2
+            area += open * (seconds[index] - seconds[index - 1])
+        }
+        let rest = 1 - last
+        guard rest > 1e-6, let before = percentile(1 - 4 * rest) else { return area }
+        return area + rest * (horizonSeconds - before) / log(4)
+    }
+
     /// The time by which `share` of all are received, in s; nil if it is not reached within the horizon, and for shares
     /// outside 0..<1.
     public func percentile(_ share: Double) -> Double? {

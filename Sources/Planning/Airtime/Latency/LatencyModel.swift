@@ -126,12 +126,15 @@ extension LatencyModel {
     public func distribution(
         untilSeconds: Double = 0, horizonSeconds: Double = 3600
     ) throws(AirtimeError) -> LatencyDistribution {
-        try distribution(untilSeconds: untilSeconds, horizonSeconds: horizonSeconds, workLimit: 40_000_000)
+        try distribution(untilSeconds: untilSeconds, horizonSeconds: horizonSeconds, endsWhenExhausted: false)
     }
 
-    /// - Parameter workLimit: The number of additions after which the distribution is extrapolated.
+    /// - Parameters:
+    ///   - endsWhenExhausted: True ends before `untilSeconds` when nearly all are received.
+    ///   - workLimit: The number of additions after which the distribution is extrapolated.
     func distribution(
-        untilSeconds: Double = 0, horizonSeconds: Double = 3600, workLimit: Int
+        untilSeconds: Double = 0, horizonSeconds: Double = 3600, endsWhenExhausted: Bool = false,
+        workLimit: Int = 40_000_000
     ) throws(AirtimeError) -> LatencyDistribution {
         guard horizonSeconds > 0, horizonSeconds <= Self.longestHorizonSeconds else {
             throw .quantity(name: "a horizon in s", value: horizonSeconds)
@@ -150,7 +153,9 @@ extension LatencyModel {
         var rest = 1.0
         var work = 0
         var extrapolatedFrom: Int?
+        let enough = endsWhenExhausted ? Self.exhaustedRest : -.infinity
         while Double(received.count) < horizon, Double(received.count) < wanted || rest > 1 - Self.completeShare {
+            if rest <= enough { break }
             if work > workLimit {
                 extrapolatedFrom = received.count
                 extrapolate(&received, rest: rest, horizon: horizon, wanted: wanted)
@@ -198,6 +203,8 @@ extension LatencyModel {
         }
     }
 
+    /// The share that is not yet received when all count as received.
+    private static let exhaustedRest = 5e-7
     /// The share at which the distribution ends.
     private static let completeShare = 0.995
     /// The number of losses in a row after which the probability of the next one stays the same.

@@ -10,11 +10,15 @@ public struct ScannerPreset: Hashable, Sendable {
     public var windowGapMicroseconds: Double
     /// t_d: the time after each decoded packet in which the scanner cannot receive, in µs.
     public var deadTimeMicroseconds: Double
+    /// The source of the numbers and their uncertainty, in one or two sentences; empty if there is none.
+    public var source: String
 
     public init(
-        name: String, pattern: ScanPattern, windowGapMicroseconds: Double = 0, deadTimeMicroseconds: Double = 0
+        name: String, pattern: ScanPattern, windowGapMicroseconds: Double = 0, deadTimeMicroseconds: Double = 0,
+        source: String = ""
     ) {
         self.name = name
+        self.source = source
         self.pattern = pattern
         self.windowGapMicroseconds = windowGapMicroseconds
         self.deadTimeMicroseconds = deadTimeMicroseconds
@@ -38,19 +42,34 @@ public struct ScannerPreset: Hashable, Sendable {
     public var pauses: Bool { pattern.windowMicroseconds < pattern.intervalMicroseconds }
 
     /// A scanner that never pauses.
-    public static let continuous = ScannerPreset(name: "continuous", pattern: .continuous)
+    public static let continuous = ScannerPreset(
+        name: "continuous", pattern: .continuous, source: "The ideal receiver: one channel, without a pause.")
 
-    /// The presets by name, the popular ones first. Android's three are the values of its open source; iOS is the
-    /// Find My network's; the windows of 60 ms are in use in gateways.
+    /// The presets by name, the popular ones first.
     public static let all: [ScannerPreset] = [
-        scanner("android-low-power", 512, 5120), scanner("android-balanced", 1024, 4096),
-        scanner("android-low-latency", 4096, 4096), scanner("ios-find-my", 30, 300), scanner("harmony", 20, 600),
-        continuous, scanner("gateway-60-600", 60, 600), scanner("gateway-60-3000", 60, 3000),
-        // ESPHome's esp32_ble_tracker, which Bluetooth proxies are made with: 30 of 320 ms by default.
-        scanner("esp32-proxy", 30, 320),
-        // The passive scan of Pharos on Linux: it never pauses, and changes the channel every 60 ms.
-        scanner("linux", 60, 60),
+        scanner("android-low-power", 512, 5120, android + "SCAN_MODE_LOW_POWER"),
+        scanner("android-balanced", 1024, 4096, android + "SCAN_MODE_BALANCED"),
+        scanner("android-low-latency", 4096, 4096, android + "SCAN_MODE_LOW_LATENCY"),
+        scanner(
+            "ios-foreground", 30, 40,
+            "Reported by developers for an app in the foreground; Apple publishes no values. Uncertain: iOS also drops "
+                + "reports, and an app may receive fewer (a thesis received about two thirds of the packets)."),
+        scanner(
+            "ios-background", 30, 300,
+            "An assumption: the values of ios-find-my. Apple publishes only that the scan interval grows when all apps "
+                + "that scan are in the background. Very uncertain: discovery may take several times as long."),
+        scanner("ios-find-my", 30, 300, "Quoted for Apple's Find My network; Apple publishes no values."),
+        scanner("harmony", 20, 600, "Quoted for HarmonyOS."),
+        continuous,
+        scanner("gateway-60-600", 60, 600, "In use in gateways."),
+        scanner("gateway-60-3000", 60, 3000, "In use in gateways that save power."),
+        scanner(
+            "esp32-proxy", 30, 320,
+            "The default of ESPHome's esp32_ble_tracker, which Bluetooth proxies are made with."),
+        scanner("linux", 60, 60, "The passive scan of Pharos on Linux: no pause, another channel every 60 ms."),
     ].compactMap { $0 }
+
+    private static let android = "Android's open source: "
 
     /// The preset of that name; nil when there is none.
     public init?(named name: String) {
@@ -58,9 +77,9 @@ public struct ScannerPreset: Hashable, Sendable {
         self = preset
     }
 
-    private static func scanner(_ name: String, _ window: Int, _ interval: Int) -> ScannerPreset? {
+    private static func scanner(_ name: String, _ window: Int, _ interval: Int, _ source: String) -> ScannerPreset? {
         (try? ScanPattern(windowMicroseconds: window * 1000, intervalMicroseconds: interval * 1000))
-            .map { ScannerPreset(name: name, pattern: $0) }
+            .map { ScannerPreset(name: name, pattern: $0, source: source) }
     }
 }
 

@@ -50,6 +50,7 @@ struct AirBatch {
     private var undecided = 0
 
     // Reception.
+    private let receiver: AirReceiver
     private let windows: AirWindows
     /// The power of each advertiser, on a linear scale.
     private let powers: [Double]
@@ -70,7 +71,8 @@ struct AirBatch {
         lastCopy = scene.advertisers.reduce(0) { max($0, $1.thirdCopyMicroseconds) }
         hasBoxes = scene.advertisers.contains { $0.box != nil }
         var random = SplitMix64(seed: scene.seed, batch: index)
-        windows = AirWindows(scene.receiver, unit: random.nextUnit())
+        receiver = scene.receiver(ofBatch: index)
+        windows = AirWindows(receiver, unit: random.nextUnit())
         let shadowing = scene.conditions.shadowingDecibels
         powers = scene.advertisers.map { advertiser in
             let shadow = shadowing > 0 ? random.nextNormal() * shadowing : 0
@@ -86,7 +88,7 @@ struct AirBatch {
     }
 
     mutating func run() -> AirTally {
-        let begin = -(lastCopy + 2 * longestAirtime + scene.receiver.deadTimeMicroseconds)
+        let begin = -(lastCopy + 2 * longestAirtime + receiver.deadTimeMicroseconds)
         let end = scene.conditions.durationMicroseconds + lastCopy + 2 * longestAirtime
         let slice = max(Self.packetsInSlice / scene.packetRate, 4 * longestAirtime)
         beginTraffic(begin)
@@ -223,7 +225,7 @@ extension AirBatch {
         let isReceived =
             isClear && wanted.start >= deadUntil
             && windows.cover(start: wanted.start, end: wanted.end, channel: Int(wanted.channel))
-        if isReceived { deadUntil = wanted.end + scene.receiver.deadTimeMicroseconds }
+        if isReceived { deadUntil = wanted.end + receiver.deadTimeMicroseconds }
         let isCounted =
             wanted.eventStart >= 0 && wanted.eventStart < scene.conditions.durationMicroseconds
             && scene.advertisers[Int(wanted.advertiser)].isCounted

@@ -16,13 +16,39 @@ public struct AirSimulation: BatchedSimulation {
 
     public let advertisers: [AirAdvertiser]
     public let receiver: AirReceiver
+    /// The receivers of a mix, one of which receives each batch, with their shares; empty if all batches have `receiver`.
+    public let visitors: [Visitor]
     public let conditions: AirConditions
     public let seed: UInt64
+
+    /// A receiver and the share of the batches that it receives.
+    public struct Visitor: Hashable, Sendable {
+        public let receiver: AirReceiver
+        public let share: Double
+    }
+
+    /// The scanners of a mix around the advertisers: each batch has one of them, by their shares.
+    public init(
+        advertisers: [AirAdvertiser], scanners: ScannerMix, conditions: AirConditions, seed: UInt64
+    ) throws(AirtimeError) {
+        let visitors = scanners.parts.map { Visitor(receiver: AirReceiver($0.scanner), share: $0.share) }
+        try self.init(
+            advertisers: advertisers, receiver: visitors[0].receiver, visitors: visitors.count > 1 ? visitors : [],
+            conditions: conditions, seed: seed)
+    }
 
     /// Throws if there are no advertisers, or too many, if a quantity is out of range, and if a batch would take minutes.
     public init(
         advertisers: [AirAdvertiser], receiver: AirReceiver = AirReceiver(),
         conditions: AirConditions = AirConditions(), seed: UInt64
+    ) throws(AirtimeError) {
+        try self.init(
+            advertisers: advertisers, receiver: receiver, visitors: [], conditions: conditions, seed: seed)
+    }
+
+    private init(
+        advertisers: [AirAdvertiser], receiver: AirReceiver, visitors: [Visitor], conditions: AirConditions,
+        seed: UInt64
     ) throws(AirtimeError) {
         guard !advertisers.isEmpty else { throw .count(0) }
         guard advertisers.count <= Self.maximumAdvertisers else {
@@ -33,6 +59,8 @@ public struct AirSimulation: BatchedSimulation {
         try conditions.check()
         for advertiser in advertisers { try advertiser.check() }
         try receiver.check()
+        for visitor in visitors { try visitor.receiver.check() }
+        self.visitors = visitors
         self.advertisers = advertisers
         self.receiver = receiver
         self.conditions = conditions
@@ -56,8 +84,22 @@ public struct AirSimulation: BatchedSimulation {
         return batch.run()
     }
 
+    /// The receiver of a batch. The numbers are spread so evenly that any row of batches has the mix's shares.
+    func receiver(ofBatch index: Int) -> AirReceiver {
+        let golden = 0.618_033_988_749_894_9
+        var place = (Double(index) * golden + 0.5).truncatingRemainder(dividingBy: 1)
+        for visitor in visitors {
+            if place < visitor.share { return visitor.receiver }
+            place -= visitor.share
+        }
+        return visitors.last?.receiver ?? receiver
+    }
+
     /// The number of simulated channels.
-    var channels: Int { conditions.playsAllChannels || receiver.scan.channelCount > 1 ? 3 : 1 }
+    var channels: Int {
+        let stays = ([receiver] + visitors.map(\.receiver)).allSatisfy { $0.scan.channelCount == 1 }
+        return conditions.playsAllChannels || !stays ? 3 : 1
+    }
 
     /// Packets per µs on all channels.
     var packetRate: Double {
@@ -137,6 +179,13 @@ public struct AirReceiver: Hashable, Sendable {
 
     public init(scan: ScanPattern = .continuous) {
         self.scan = scan
+    }
+
+    /// The receiver with a preset's times.
+    public init(_ preset: ScannerPreset) {
+        scan = preset.pattern
+        deadTimeMicroseconds = preset.deadTimeMicroseconds
+        channelGapMicroseconds = preset.windowGapMicroseconds
     }
 
     func check() throws(AirtimeError) {

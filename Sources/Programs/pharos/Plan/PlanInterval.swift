@@ -68,7 +68,7 @@ struct PlanInterval: ParsableCommand {
     }
 
     func run() throws {
-        let scanner = try receiver.presetOrContinuous
+        let scanners = try receiver.mix
         let site = try fleet.source.site(interval: nil, payloadOctets: fleet.packet.payloadOctets)
         let goal: IntervalGoal =
             if let detectWithinS, let probability {
@@ -80,11 +80,11 @@ struct PlanInterval: ParsableCommand {
         let question =
             if let site {
                 try IntervalQuestion(
-                    fleet: FleetInterval(site), goal: goal, scanner: scanner, comparesScanners: comparesScanners)
+                    fleet: FleetInterval(site), goal: goal, scanners: scanners, comparesScanners: comparesScanners)
             } else {
                 try IntervalQuestion(
                     beacons: fleet.beacons ?? 1, payloadOctets: fleet.packet.payloadOctets ?? 31, goal: goal,
-                    scanner: scanner, comparesScanners: comparesScanners)
+                    scanners: scanners, comparesScanners: comparesScanners)
             }
         var answer = try question.answer()
         if let writeProfile {

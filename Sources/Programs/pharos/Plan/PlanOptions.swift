@@ -83,9 +83,20 @@ struct PlanBackgroundOptions: ParsableArguments {
 struct PlanScannerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A known scanner: \(ScannerPreset.all.map(\.name).joined(separator: ", ")).", valueName: "name"),
-        completion: .list(ScannerPreset.all.map(\.name)), transform: PlanValue.scanner)
-    var scanner: ScannerPreset?
+            "A known scanner: \(ScannerPreset.all.map(\.name).joined(separator: ", ")). See pharos plan scanners.",
+            valueName: "name"), completion: .list(ScannerPreset.all.map(\.name)))
+    var scanner: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The visitors' scanners with weights on any scale, such as android-low-power:6,continuous:1, or with percentages.",
+            valueName: "name:weight,..."), completion: .list(ScannerPreset.all.map(\.name)))
+    var scanners: String?
+
+    @Option(
+        help: ArgumentHelp("File with scanners of your own, for --scanner and --scanners.", valueName: "file"),
+        completion: .file())
+    var scannerFile: String?
 
     @Option(
         parsing: .unconditional,
@@ -100,9 +111,15 @@ struct PlanScannerOptions: ParsableArguments {
     var scanIntervalMs: Int?
 
     func validate() throws {
-        if scanner != nil, scanWindowMs != nil || scanIntervalMs != nil {
-            throw ValidationError("Give --scanner, or --scan-window-ms and --scan-interval-ms, not both.")
+        let isTyped = scanWindowMs != nil || scanIntervalMs != nil
+        guard [scanner != nil, scanners != nil, isTyped].count(where: \.self) < 2 else {
+            throw ValidationError("Give one of --scanner, --scanners, and --scan-window-ms with --scan-interval-ms.")
         }
+        if scannerFile != nil, scanner == nil, scanners == nil {
+            throw ValidationError("--scanner-file needs --scanner or --scanners.")
+        }
+        // Names of known scanners are checked before anything is computed.
+        if scannerFile == nil, scanner != nil || scanners != nil { _ = try mix }
         guard (scanWindowMs == nil) == (scanIntervalMs == nil) else {
             throw ValidationError("--scan-window-ms and --scan-interval-ms belong together.")
         }
@@ -113,12 +130,24 @@ struct PlanScannerOptions: ParsableArguments {
         }
     }
 
-    /// The scanner; one that never pauses if none is given.
-    var presetOrContinuous: ScannerPreset {
+    /// True if the options name a scanner.
+    var isGiven: Bool { scanner != nil || scanners != nil || scanWindowMs != nil }
+
+    /// The scanner or the mix; a scanner that never pauses if none is given.
+    var mix: ScannerMix {
         get throws {
-            guard let window = scanWindowMs, let interval = scanIntervalMs else { return scanner ?? .continuous }
-            return try PlanError.asking { () throws(AirtimeError) in
-                try ScannerPreset(windowMicroseconds: window, intervalMicroseconds: interval)
+            if let window = scanWindowMs, let interval = scanIntervalMs {
+                return try PlanError.asking { () throws(AirtimeError) in
+                    ScannerMix(try ScannerPreset(windowMicroseconds: window, intervalMicroseconds: interval))
+                }
+            }
+            let known = try scannerFile.map { try ScannerFileReader.scanners(in: $0) } ?? []
+            do {
+                if let scanners { return try PlanValue.mix(scanners, own: known) }
+                return ScannerMix(try scanner.map { try PlanValue.scanner($0, own: known) } ?? .continuous)
+            } catch let mistake as Mistake {
+                let option = scanners.map { "--scanners \($0)" } ?? "--scanner \(scanner ?? "")"
+                throw ValidationError("\(option): \(mistake)")
             }
         }
     }

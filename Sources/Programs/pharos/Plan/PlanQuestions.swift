@@ -27,14 +27,14 @@ struct PlanLatency: ParsableCommand {
 
     func validate() throws {
         try interval.validate(with: fleet.source)
-        guard receiver.scanner != nil || receiver.scanWindowMs != nil else {
-            throw ValidationError("Give a scanner: --scanner, or --scan-window-ms and --scan-interval-ms.")
+        guard receiver.isGiven else {
+            throw ValidationError("Give a scanner: --scanner, --scanners, or --scan-window-ms and --scan-interval-ms.")
         }
     }
 
     func run() throws {
         let question = LatencyQuestion(
-            air: try fleet.air(interval), scanner: try receiver.presetOrContinuous, background: try background.load,
+            air: try fleet.air(interval), scanners: try receiver.mix, background: try background.load,
             undiscoveredAfter: undiscoveredAfterS)
         try output.show(question.answer())
     }
@@ -89,7 +89,7 @@ struct PlanWalk: ParsableCommand {
     func run() throws {
         let range = try rangeM.map { PlannedRange(meters: $0) } ?? radio.range
         let question = WalkQuestion(
-            air: try source.air(interval, packet, beacons: beacons), scanner: try receiver.presetOrContinuous,
+            air: try source.air(interval, packet, beacons: beacons), scanners: try receiver.mix,
             speed: speedMps, distance: distanceM, range: range)
         try output.show(question.answer())
     }
@@ -132,7 +132,7 @@ struct PlanDensity: ParsableCommand {
 
     func run() throws {
         let question = DensityQuestion(
-            air: try source.air(interval, packet), scanner: try receiver.presetOrContinuous,
+            air: try source.air(interval, packet), scanners: try receiver.mix,
             target: DetectionTarget(withinSeconds: detectWithinS, probability: probability), range: try radio.range,
             drawsCurve: output.html != nil)
         try output.show(question.answer())

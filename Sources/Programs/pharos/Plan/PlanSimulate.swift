@@ -165,7 +165,7 @@ struct SimulateLatency: SimulationCommand {
 
     func question() throws -> SimulatedLatency {
         try SimulatedLatency(
-            air: fleet.air(interval), scanner: receiver.presetOrContinuous, undiscoveredAfter: undiscoveredAfterS,
+            air: fleet.air(interval), scanners: receiver.mix, undiscoveredAfter: undiscoveredAfterS,
             seed: simulation.seed, precision: simulation.precision)
     }
 }

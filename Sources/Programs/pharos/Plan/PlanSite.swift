@@ -12,7 +12,10 @@ struct PlanSite: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "site",
         abstract: "Show coverage and weak spots of a floor plan, and where to add beacons.",
-        discussion: "The format of site files: pharos plan site --schema, or the shipped samples.")
+        discussion: """
+            The format of site files: pharos plan site --schema, or the shipped samples. --scanner, --scanners and the \
+            scan options replace the scanner of the file.
+            """)
 
     @Argument(help: "Site file (JSON), or - for standard input.", completion: .file())
     var file: String?
@@ -40,6 +43,8 @@ struct PlanSite: ParsableCommand {
         completion: .file())
     var writeFleet: String?
 
+    @OptionGroup var receiver: PlanScannerOptions
+
     @Flag(help: "Print the JSON Schema of site files, for editors.")
     var schema = false
 
@@ -61,6 +66,7 @@ struct PlanSite: ParsableCommand {
             let lines = Self.lines(faults.filter { $0.severity == .error }, file: name)
             throw Failure(isJSON ? .configuration : .dataFormat, lines)
         }
+        if receiver.isGiven { site.scanners = try receiver.mix }
         var problems = faults
         var fleet: SiteFleet?
         if let reference = site.fleet {
@@ -113,7 +119,7 @@ struct PlanSite: ParsableCommand {
     private static let sizeLimit = 1 << 25
 
     /// The first problems, and the number of further ones.
-    private static func lines(_ problems: [FileProblem], file: String) -> [String] {
+    static func lines(_ problems: [FileProblem], file: String) -> [String] {
         let lines = problems.prefix(JSONDocument.problemLimit).map { $0.text(file: file) }
         let rest = problems.count - lines.count
         return rest > 0 ? lines + ["\(file): \(rest) more problems"] : lines

@@ -1,0 +1,54 @@
+internal import Airtime
+internal import ArgumentParser
+internal import CommandSupport
+internal import Configuration
+internal import LinuxHost
+internal import Planner
+internal import Sites
+
+struct PlanScanners: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scanners",
+        abstract: "List the known scanners, with the sources of their numbers.",
+        discussion: """
+            Example: pharos plan scanners --scanner-file our-phones.json
+
+            The format of files with scanners of your own: pharos plan scanners --schema, or the sample \
+            scanners/our-visitors.
+            """)
+
+    @Option(
+        help: ArgumentHelp("Check this file with scanners of your own, and list them first.", valueName: "file"),
+        completion: .file())
+    var scannerFile: String?
+
+    @Flag(help: "Print the JSON Schema of such files, for editors.")
+    var schema = false
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() throws {
+        if schema { return Terminal.write(ScannerFile.schema) }
+        let own = try scannerFile.map { try ScannerFileReader.scanners(in: $0) } ?? []
+        let list = ScannerList(own + ScannerPreset.all)
+        Terminal.write(json ? list.json.line + "\n" : list.text)
+    }
+}
+
+/// Reads the files of --scanner-file.
+enum ScannerFileReader {
+    private static let sizeLimit = 1 << 20
+
+    /// The scanners of a file. Throws all of its problems.
+    static func scanners(in file: String) throws -> [ScannerPreset] {
+        let octets = try InputFile.read(file, limit: sizeLimit)
+        let name = file == "-" ? "standard input" : file
+        let (scanners, faults) = ScannerFile.decode(octets)
+        guard let scanners else {
+            let isJSON = JSONDocument.parse(octets).problems.isEmpty
+            throw Failure(isJSON ? .configuration : .dataFormat, PlanSite.lines(faults, file: name))
+        }
+        return scanners
+    }
+}
