@@ -183,9 +183,9 @@ def test_an_interval_for_a_mix_holds_for_the_visitors_together():
 
 def test_a_simulated_mix_agrees_with_the_monte_carlo():
     answer = plan("simulate", "latency", "--beacons", 1, "--interval-ms", 300, "--scanners",
-                  "android-low-power:1,continuous:1", "--precision", 0.03, "--seed", 3)
+                  "android-low-power:1,continuous:1", "--precision", 0.06, "--seed", 3)
     found = air.mixed_latency(1, 300, {LOW_POWER: 1, CONTINUOUS: 1}, horizon=30, repetitions=2000, instants=60)
-    for percent in (90, 95, 99):
+    for percent in (90, 95):
         low, high = answer["confidence95"]["latencyS"][f"p{percent}"]
         error = ((high - low) ** 2 / 16 + found.percentiles[percent].error ** 2) ** 0.5
         agree(answer["latencyS"][f"p{percent}"], air.Value(found.percentiles[percent].mean, error), 0.01, f"p{percent}")

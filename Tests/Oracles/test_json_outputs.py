@@ -653,6 +653,10 @@ OUTPUTS = [
     Output("plan", "density", "plan density", density),
     Output("plan", "walk", "plan walk", walk),
     Output("plan", "energy", "plan energy", energy),
+    Output("plan", "range", "plan range", lambda _: [
+        plan("range", "--spacing-m", "10", "--range-m", "100"),
+        plan("range", "--distance-m", "4", "--level-dbm", "-50", "--height-m", "2", "--body-db", "6", "--interferer-m",
+             "20", "--radio-power-dbm", "10")]),
     Output("plan", "site", "plan site", site),
     Output("plan", "simulate collisions, pharos plan simulate merge of its parts",
            "plan simulate collisions, plan simulate merge", lambda folder: simulated(("collisions",), folder)),

@@ -58,6 +58,17 @@ import Testing
         Mistake("energy --interval-ms 100 --chip nrf52832 --battery potato", "use one of"),
         Mistake("simulate collisions --beacons 5 --interval-ms 100 --seed x", "--seed"),
         Mistake("simulate collisions --beacons 5 --interval-ms 100 --precision 0", "--precision"),
+        Mistake("range", "Give at least one of --spacing-m, --range-m, --distance-m"),
+        Mistake("range --spacing-m 0", "0 is out of range 0.01...1000000 m"),
+        Mistake("range --range-m -1", "-1 is out of range 0.001...1000000 m"),
+        Mistake("range --distance-m x", "write a number"),
+        Mistake("range --level-dbm 41", "41 is out of range -150...40 dBm"),
+        Mistake("range --height-m -2", "-2 is out of range 0...1000 m"),
+        Mistake("range --body-db nan", "write a number"),
+        Mistake("range --interferer-m 1e9", "out of range 0...500000 m"),
+        Mistake("range --distance-m 4 --capture-db 12", "--capture-db needs --interferer-m"),
+        Mistake("range --spacing-m 10 --path-loss thesis --radio-power-dbm 10", "the range is infinite"),
+        Mistake("range --spacing-m 0.01 --range-m 100000", "a radius in grid spacings"),
         Mistake("thesis --beacons 0", "0 is out of range 1...100000000"),
     ])
     func mistakesAreNamed(_ mistake: Mistake) throws {

@@ -48,6 +48,7 @@ public enum PlanReference {
         ("density", DensityQuestion.keys),
         ("walk", WalkQuestion.keys),
         ("energy", EnergyQuestion.keys),
+        ("range", RangeQuestion.keys),
         ("site", SiteQuestion.keys),
         ("simulate collisions, pharos plan simulate merge of its parts", SimulatedCollisions.keys),
         ("simulate latency, pharos plan simulate merge of its parts", SimulatedLatency.keys),

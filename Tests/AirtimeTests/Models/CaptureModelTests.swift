@@ -3,6 +3,20 @@ import BluetoothTypes
 import Testing
 
 @Suite struct CaptureModelTests {
+    @Test("one overlap is survived as often as the model of many interferers says", arguments: [-5.0, 0, 12, 14.2, 30])
+    func survivalOfOneOverlap(_ advantage: Double) throws {
+        let group = try AdvertiserGroup(count: 1, intervalMicroseconds: 10_000_000, airtimeMicroseconds: 376)
+        let model = try CaptureModel(
+            airtimeMicroseconds: 376, interferers: [.init(group, advantageDecibels: advantage)], shadowingDecibels: 4)
+        let survival = try CaptureModel.survivalProbability(
+            advantageDecibels: advantage, thresholdDecibels: 12, shadowingDecibels: 4)
+        let lost = 752 / group.meanPeriodMicroseconds * (1 - survival)
+        #expect(abs(1 - model.band.fullCapture - lost) < 1e-9)
+        #expect(
+            try CaptureModel.survivalProbability(
+                advantageDecibels: advantage, thresholdDecibels: 12, shadowingDecibels: 0) == (advantage >= 12 ? 1 : 0))
+    }
+
     private static func interferers(_ count: Int, _ advantage: Double) throws -> CaptureModel.Interferers {
         try CaptureModel.Interferers(
             AdvertiserGroup(count: count, intervalMicroseconds: 100_000, airtimeMicroseconds: 376),

@@ -110,6 +110,28 @@ public struct CaptureModel: Hashable, Sendable {
             stayingWithFirst: min(1, staying), fullCapture: min(1, full), withoutCapture: exp(withoutLog))
     }
 
+    /// θ in dB by the specification: the co-channel ratio that every receiver copes with.
+    public static let specifiedThresholdDecibels = 21.0
+    /// θ in dB of common silicon, between 6 and 14.
+    public static let commonThresholdDecibels = 12.0
+
+    /// The probability that a packet survives the overlap with another one: Φ((D - θ)/(σ·√2)), because both links have
+    /// their own shadowing; 0 or 1 without shadowing.
+    ///
+    /// - Parameter advantageDecibels: D: the mean level over that of the other packet.
+    ///
+    /// Throws for an advantage outside -300...300 dB, a threshold outside 0...40 dB and a shadowing outside 0...20 dB.
+    public static func survivalProbability(
+        advantageDecibels: Double, thresholdDecibels: Double, shadowingDecibels: Double
+    ) throws(AirtimeError) -> Double {
+        try Quantity.check(advantageDecibels, in: -300...300, "a difference of levels (-300...300 dB)")
+        try Quantity.check(thresholdDecibels, in: 0...40, "a capture threshold (0...40 dB)")
+        try Quantity.check(shadowingDecibels, in: 0...20, "a shadowing (0...20 dB)")
+        let margin = advantageDecibels - thresholdDecibels
+        guard shadowingDecibels > 0 else { return margin >= 0 ? 1 : 0 }
+        return NormalDistribution.cumulative(margin / shadowingDecibels / 2.0.squareRoot())
+    }
+
     /// Φ((limit - σ·z)/σ); without shadowing 1 above 0, as a ratio that equals θ is enough.
     private func below(_ limit: Double, at z: Double) -> Double {
         guard shadowingDecibels > 0 else { return limit > 0 ? 1 : 0 }

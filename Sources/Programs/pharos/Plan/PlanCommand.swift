@@ -16,7 +16,7 @@ struct PlanCommand: ParsableCommand {
             """,
         subcommands: [
             PlanInterval.self, PlanCollisions.self, PlanLatency.self, PlanDensity.self, PlanWalk.self,
-            PlanEnergy.self, PlanSite.self, PlanCompare.self, PlanSimulate.self, PlanThesis.self,
+            PlanEnergy.self, PlanRange.self, PlanSite.self, PlanCompare.self, PlanSimulate.self, PlanThesis.self,
             PlanScanners.self, PlanJSONKeys.self,
         ])
 }

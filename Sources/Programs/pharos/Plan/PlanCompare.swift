@@ -18,7 +18,7 @@ struct PlanCompare: ForwardingCommand {
             """)
 
     /// The questions that can be compared.
-    static let questions = ["interval", "collisions", "latency", "density", "walk", "energy", "thesis"]
+    static let questions = ["interval", "collisions", "latency", "density", "walk", "energy", "range", "thesis"]
     /// Options whose value may contain commas itself: files, names, and numbers that belong together.
     private static let withoutLists: Set<String> = [
         "--path-loss", "--from-fleet", "--site", "--profile", "--write-profile", "--html", "--copy-spacing-ms",
