@@ -101,7 +101,9 @@ import Testing
         #expect(mixed.output.contains(#""scanner":"our-app-2026 50 %, linux 50 %""#), "\(mixed.errors)")
         #expect(try Program.run(words + ["--scanner", "guide-tablet"]).code == 0)
         let unknown = try Program.run(words + ["--scanner", "our-app"])
-        #expect(unknown.code == 64 && unknown.errors.contains("use one of our-app-2026"), "\(unknown.errors)")
+        #expect(
+            unknown.code == 64 && unknown.errors.contains("our-app-2026, guide-tablet, android-low-power"),
+            "\(unknown.errors)")
         let list = try Program.run("plan", "scanners", "--scanner-file", path)
         #expect(list.output.contains("guide-tablet") && list.output.contains("- ios-background: An assumption"))
         let wrong = try folder.file(
@@ -315,6 +317,17 @@ import Testing
         #expect(try Program.run(asked + ["--from-scratch"]).code == 64)
         let anew = try Program.run(asked + ["--propose", "--from-scratch", "--json"])
         #expect(anew.code == 0 && anew.output.contains("\"kept\":0,"), "\(anew.output)")
+    }
+
+    @Test("a site without target, walls and beacons gets a proposal for the usual target, and a note")
+    func siteWithOutlineAlone() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file(
+            "site.json", Array(#"{"version":1,"name":"hall","outline":[[0,0],[20,0],[20,10],[0,10]]}"#.utf8))
+        let result = try Program.run("plan", "site", path, "--places", "50")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(result.output.contains("let a receiver find a beacon within 10 s in 90 % of the cases at all places"))
+        #expect(result.output.contains("- The site has no target, so this one counts:"), "\(result.output)")
     }
 
     @Test func aMillionWallsAreRefusedAtOnce() throws {

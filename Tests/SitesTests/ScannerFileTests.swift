@@ -56,6 +56,17 @@ struct ScannerFileTests {
             problems.contains { $0.contains("scanners[2].name: \"b\" is also the name of scanners[1]") }, "\(problems)")
     }
 
+    @Test("another kind of file is named, and so is this one in place of another")
+    func kindsAreTold() {
+        let fleet = ScannerFile.decode(Array(#"{"version":1,"name":"x","template":{}}"#.utf8)).problems.map(\.message)
+        #expect(fleet == ["this is a fleet file, not a file with scanners: use `pharos fleet check`"])
+        let scanners = Site.decode(Array(#"{"version":1,"name":"x","scanners":[]}"#.utf8)).problems.map(\.message)
+        #expect(
+            scanners == [
+                "this is a file with scanners, not a site file: use `pharos plan scanners --scanner-file`"
+            ])
+    }
+
     @Test("the schema file is what the program prints")
     func schemaIsCurrent() {
         #expect(RepositoryFile("profiles/schema/scanners.schema.json").text == ScannerFile.schema)

@@ -102,6 +102,22 @@ import Testing
         #expect(problems.count == 1 && problems[0].contains(message), "\(problems)")
     }
 
+    @Test(
+        "a site needs an outline, walls or beacons, and nothing else",
+        arguments: [
+            #""outline":[[0,0],[9,0],[9,9]]"#, #""walls":[{"from":[0,0],"to":[9,0],"attenuationDb":3}]"#,
+            #""beacons":[{"position":[1,1]}]"#,
+        ])
+    func smallestSites(_ floor: String) throws {
+        let (decoded, problems) = Site.decode(Array(#"{"version":1,"name":"x",\#(floor)}"#.utf8))
+        let site = try #require(decoded, "\(problems)")
+        #expect(site.target.seconds == 10 && site.target.probability == 0.9 && !site.hasOwnTarget)
+        let own = #"{"version":1,"name":"x",\#(floor),"target":{"detectWithinS":10,"probability":0.9}}"#
+        #expect(Site.decode(Array(own.utf8)).site?.hasOwnTarget == true)
+        #expect(problems.isEmpty)
+        #expect(!self.problems(#"{"version":1,"name":"x",\#(floor),"target":{"probability":0.9}}"#).isEmpty)
+    }
+
     @Test func emptySiteIsRefused() {
         let problems = problems(#"{"version":1,"name":"x","target":{"detectWithinS":1,"probability":0.5}}"#)
         #expect(problems.contains { $0.contains("there is no floor") })

@@ -111,6 +111,12 @@ public struct SiteQuestion: Sendable {
             answer.note(
                 "The site has no outline, so the answer covers the rectangle around its walls, beacons and paths.")
         }
+        if !site.hasOwnTarget {
+            answer.note(
+                "The site has no target, so this one counts: a beacon is found within "
+                    + "\(NumberFormat.duration(site.target.seconds)) in \(NumberFormat.percent(site.target.probability)) of "
+                    + "the cases. The key \"target\" of the file sets another.")
+        }
         if let fleet {
             answer.state(.siteFleet, .word(fleet.name))
             answer.note(fleet.note(proposes: proposal != nil))

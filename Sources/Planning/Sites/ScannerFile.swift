@@ -18,7 +18,7 @@ public enum ScannerFile {
 
 extension ConfigurationDecoder {
     fileprivate mutating func scannerFile(_ node: JSONNode) -> [ScannerPreset]? {
-        guard let root = open(ScannerFileFormat.section, node) else { return nil }
+        guard expect(.scanners, node), let root = open(ScannerFileFormat.section, node) else { return nil }
         _ = read(FileHeader.schema, in: root)
         _ = read(FileHeader.version, in: root)
         _ = read(ScannerFileFormat.name, in: root)

@@ -47,11 +47,13 @@ extension ConfigurationDecoder {
         let radio = sensitivity.flatMap { self.radio(root, sensitivity: $0) }
         let background = read(SiteFormat.backgroundLoad, in: root)
         let scanners = scanners(root)
-        let target = read(SiteFormat.target, in: root).flatMap { self.target($0) }
+        let hasOwnTarget = root["target"] != nil
+        let target = hasOwnTarget ? read(SiteFormat.target, in: root).flatMap { self.target($0) } : .usual
         guard let name, let scanners, let target, let radio, let background else { return nil }
         return Site(
             name: name, outline: outline, walls: walls, beacons: beacons, fleet: fleet, paths: paths, mounts: mounts,
-            radio: radio, backgroundLoad: background, scanners: scanners, target: target, defaults: defaults)
+            radio: radio, backgroundLoad: background, scanners: scanners, target: target, hasOwnTarget: hasOwnTarget,
+            defaults: defaults)
     }
 
     /// The outline with these corners. The first corner may be repeated at the end.

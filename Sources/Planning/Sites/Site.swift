@@ -20,6 +20,8 @@ public struct Site: Sendable {
     /// The receiver, or the receivers of the visitors with their shares.
     public var scanners: ScannerMix
     public var target: SiteSurvey.Target
+    /// False if the file has no target, and ``target`` is ``SiteSurvey/Target/usual``.
+    public var hasOwnTarget = true
     /// The values of beacons without their own, and of proposed beacons.
     public var defaults: Defaults
 

@@ -49,7 +49,8 @@ enum SiteFormat {
         .list("scanners", 1...ScannerMix.countLimit, of: .section(MixKeys.section).defined(as: "visitors")),
         "The receivers of the visitors with their weights, instead of scanner.")
     static let target = Key(
-        "target", .section(TargetKeys.section), "The detection that every position must reach.", isRequired: true)
+        "target", .section(TargetKeys.section),
+        "The detection that every position must reach. Default: within 10 s with a probability of 0.9.")
 
     static let section = Section(
         "A floor with walls and beacons, for the planner. Lengths are in metres, x to the east, y to the north.",

@@ -21,6 +21,14 @@ public struct SiteSurvey: Sendable {
         public let seconds: Double
         public let probability: Double
 
+        /// The target of a site that has none: within 10 s with a probability of 0.9.
+        public static let usual = Target(checkedSeconds: 10, checkedProbability: 0.9)
+
+        private init(checkedSeconds seconds: Double, checkedProbability probability: Double) {
+            self.seconds = seconds
+            self.probability = probability
+        }
+
         /// Throws for times outside 0.01 s...1 h and probabilities outside 0.01...0.9999.
         public init(seconds: Double, probability: Double) throws(AirtimeError) {
             guard seconds >= 0.01, seconds <= 3600 else {

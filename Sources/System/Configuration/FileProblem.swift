@@ -156,6 +156,7 @@ public enum FileKind: Hashable, Sendable {
     case beaconProfile
     case fleet
     case site
+    case scanners
     case listener
     case inventory
     case collector
@@ -172,6 +173,8 @@ public enum FileKind: Hashable, Sendable {
             self = .fleet
         } else if has("outline") || has("walls") || has("receiverSensitivityDbm") {
             self = .site
+        } else if has("scanners"), !has("beacons") {
+            self = .scanners
         } else if has("items"), has("name") || has("version") {
             self = .inventory
         } else if has("receivers") {
@@ -193,6 +196,7 @@ public enum FileKind: Hashable, Sendable {
         case .beaconProfile: "a beacon profile"
         case .fleet: "a fleet file"
         case .site: "a site file"
+        case .scanners: "a file with scanners"
         case .listener: "a listener file"
         case .inventory: "an inventory"
         case .collector: "a collector file"
@@ -208,6 +212,7 @@ public enum FileKind: Hashable, Sendable {
         case .beaconProfile: "pharos profile check"
         case .fleet, .fleetLock: "pharos fleet check"
         case .site: "pharos plan site"
+        case .scanners: "pharos plan scanners --scanner-file"
         case .listener: "pharos listen --print"
         case .inventory: "pharos inventory check"
         case .collector: "pharos collect"

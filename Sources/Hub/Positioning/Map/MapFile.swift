@@ -151,10 +151,10 @@ public enum MapFile {
         }
     }
 
-    /// Returns true if a file is a site, even if it has only beacons and a target.
+    /// Returns true if a file is a site, even if it has only beacons.
     private static func isSite(_ octets: [UInt8]) -> Bool {
         guard let root = JSONDocument.parse(octets).root else { return false }
-        return FileKind(root) == .site || FileKind(root) == nil && root["beacons"] != nil && root["target"] != nil
+        return FileKind(root) == .site || FileKind(root) == nil && root["beacons"] != nil
     }
 
     /// Reads a whole file.
