@@ -61,7 +61,10 @@ def test_the_farthest_survivor_has_just_the_ratio():
             assert loss(19) - loss(model[key]) == pytest.approx(ratio, abs=1e-6)
 
 
-@pytest.mark.parametrize("option", ["spacing-m", "range-m", "distance-m", "level-dbm", "height-m", "body-db", "interferer-m"])
+OPTIONS = ["spacing-m", "range-m", "distance-m", "level-dbm", "height-m", "body-db", "interferer-m"]
+
+
+@pytest.mark.parametrize("option", OPTIONS)
 def test_each_option_alone_gets_an_answer(option):
     text = pharos.checked("plan", "range", f"--{option}", "-70" if option == "level-dbm" else "5").out
     assert "5" in text.split("\n")[0] or "-70" in text.split("\n")[0]
