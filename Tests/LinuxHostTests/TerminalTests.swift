@@ -17,6 +17,7 @@ import Testing
     @Test func plainTextIsASCII() {
         #expect(Terminal.plain("a 0.5–2 m … 21.5 °C · ▁█") == "a 0.5-2 m ~ 21.5 C - 18")
         #expect(Terminal.plain("Grün \u{1F600}\u{1B}[K\n") == "Gr\\u00fcn \\U1f600\\u001b[K\n")
+        #expect(Terminal.plain("└─┬┤│ ░▒▓ ◆ ▸ ≠ ∞") == "+-+|| .+# * > != inf")
         // Columns stay aligned.
         #expect(Terminal.plain("▂▃▄▅▆▇").count == 6)
     }

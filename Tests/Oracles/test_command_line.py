@@ -1,7 +1,9 @@
 """The command line as people and scripts meet it: exit codes, messages, formats."""
 import json
+import os
 import re
 import signal
+import subprocess
 import time
 from typing import NamedTuple
 
@@ -309,3 +311,45 @@ def test_a_command_answers_as_one_of_the_whole_program(words, code, said):
                                        ("controller", "--help"), ("adapters", "--help"), ("profile", "--help")])
 def test_every_command_has_help(arguments):
     assert "USAGE: pharos" in pharos.checked(*arguments).out
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory):
+    """Samples, a map of a site, and a walk in it, in one directory."""
+    folder = tmp_path_factory.mktemp("shelf")
+    for name in "lobby-north", "fleets/museum", "sites/museum-ground-floor", "inventories/museum-tools":
+        pharos.checked("sample", name, "--output", folder / f"{name.split('/')[-1]}.json")
+    pharos.checked("map", "fit", "--from-site", "museum-ground-floor.json", "--output", "map.json", cwd=folder)
+    pharos.checked("map", "simulate", "museum-ground-floor.json", "--path", "tour", "--output", "walk.jsonl", "--truth",
+                   "truth.csv", cwd=folder)
+    return folder
+
+
+@pytest.mark.parametrize("environment", [{"LC_ALL": "C"}, {"LC_ALL": "C.UTF-8", "TERM": "dumb"}], ids=["C", "dumb"])
+@pytest.mark.parametrize("words", [
+    "decode 0201060303aafe1116aafe20000bb815800000000100000001 --explain",
+    "encode tlm --battery-mv 3000 --temperature-c 21.5 --explain",
+    "advertise lobby-north.json --dry-run", "profile check lobby-north.json", "fleet check museum.json",
+    "plan interval --beacons 50 --within 15s --probability 95%", "plan collisions --beacons 50 --interval-ms 300",
+    "map show map.json", "map fit --from-site museum-ground-floor.json --output other.json",
+    "locate map.json --from walk.jsonl --all-algorithms --truth truth.csv", "inventory list museum-tools.json",
+    "sample", "decode --help", "locate --help", "plan --help", "decode zz",
+], ids=lambda words: " ".join(words.split()[:2]))
+def test_text_in_plain_locales_is_ascii(shelf, words, environment):
+    done = subprocess.run([pharos.PROGRAM, *words.split()], capture_output=True, timeout=60, cwd=shelf,
+                          env={**os.environ, **environment}, stdin=subprocess.DEVNULL)
+    assert len(done.stdout + done.stderr) > 20
+    assert done.stdout.isascii() and done.stderr.isascii(), done.stdout + done.stderr
+
+
+def test_help_is_ascii():
+    assert json.dumps(pharos.commands(), ensure_ascii=False).isascii()
+
+
+def test_plain_locales_change_neither_json_nor_files(shelf):
+    name = "Büro – 1"
+    (shelf / "office.json").write_text(json.dumps({"version": 1, "name": "office", "title": name, "items": []}))
+    for words in ("inventory", "list", "office.json", "--json"), ("inventory", "list", "office.json"):
+        done = subprocess.run([pharos.PROGRAM, *words], capture_output=True, timeout=60, cwd=shelf,
+                              env={**os.environ, "LC_ALL": "C"})
+        assert done.returncode == 0 and (name.encode() in done.stdout) == ("--json" in words)

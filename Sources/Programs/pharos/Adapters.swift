@@ -28,7 +28,7 @@ struct Adapters: ParsableCommand {
         if json {
             Terminal.write(JSONValue.record([("adapters", .array(rows.map(\.json)))]).line + "\n")
         } else if rows.isEmpty {
-            Terminal.write(
+            Terminal.show(
                 BlueZAdapter.kernelHasBluetooth
                     ? "There is no Bluetooth adapter. `--adapter virtual` works without one.\n"
                     : "This kernel has no Bluetooth. `--adapter virtual` works without it.\n")

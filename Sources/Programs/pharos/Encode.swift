@@ -46,7 +46,8 @@ struct EncodeFrame<Frame: FrameOptions>: ParsableCommand {
             throw Failure(.usage, "\(error)")
         }
         frame.reportTypicalPower()
-        Terminal.write(text + "\n" + (explain ? "\n" + PayloadDescription.table(of: data) : ""))
+        Terminal.write(text + "\n")
+        if explain { Terminal.show("\n" + PayloadDescription.table(of: data)) }
     }
 }
 

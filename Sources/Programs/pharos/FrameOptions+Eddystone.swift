@@ -135,7 +135,8 @@ struct TLMOptions: FrameOptions {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Temperature; unknown when left out.", valueName: "°C"), transform: TLMOptions.temperature)
+        help: ArgumentHelp("Temperature; unknown when left out.", valueName: "celsius"),
+        transform: TLMOptions.temperature)
     var temperatureC: FixedPointTemperature?
 
     @Option(

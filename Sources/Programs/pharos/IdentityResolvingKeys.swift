@@ -75,7 +75,7 @@ struct IdentityResolvingKeys: ParsableCommand {
                     "The key has made this address. Its least significant byte is first, which Pharos reads too."
                 case nil: "The key has not made this address, in neither byte order."
                 }
-            Terminal.write(sentence + "\n")
+            Terminal.show(sentence + "\n")
         }
         if order == nil { throw Failure(.failure) }
     }
@@ -87,7 +87,7 @@ struct IdentityResolvingKeys: ParsableCommand {
             return
         }
         guard !devices.isEmpty else {
-            Terminal.write(Self.pairing)
+            Terminal.show(Self.pairing)
             return
         }
         var text = ""
@@ -103,7 +103,7 @@ struct IdentityResolvingKeys: ParsableCommand {
 
                 """
         }
-        Terminal.write(text)
+        Terminal.show(text)
     }
 
     /// A name for files and listeners: the letters, digits, dots and dashes of the title.

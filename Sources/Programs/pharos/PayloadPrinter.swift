@@ -33,7 +33,7 @@ struct PayloadPrinter {
 
     /// Prints a payload of a packet with its origin, and returns whether it breaks no rule.
     func print(_ payload: CapturedPayload) -> Bool {
-        if !json { Terminal.write(payload.headline + "\n") }
+        if !json { Terminal.show(payload.headline + "\n") }
         return print(
             PayloadDescription(payload, opener: opener(for: payload.sender)), facts: payload.members, indent: "    ")
     }
@@ -45,10 +45,11 @@ struct PayloadPrinter {
     private func print(
         _ description: PayloadDescription, facts: [(String, JSONValue)] = [], indent: String = ""
     ) -> Bool {
-        Terminal.write(
-            json
-                ? JSONValue.record(facts + description.members).line + "\n"
-                : description.lines(lint: lint, explain: explain).map { indent + $0 + "\n" }.joined())
+        if json {
+            Terminal.write(JSONValue.record(facts + description.members).line + "\n")
+        } else {
+            Terminal.show(description.lines(lint: lint, explain: explain).map { indent + $0 + "\n" }.joined())
+        }
         return description.isClean
     }
 }
@@ -88,7 +89,7 @@ struct CapturePrinter {
             throw Failure(.dataFormat, "\(name): \(error)")
         }
         warn(tally)
-        if tally.payloads == 0 && !printer.json { Terminal.write("no advertising data in this capture\n") }
+        if tally.payloads == 0 && !printer.json { Terminal.show("no advertising data in this capture\n") }
         return isClean
     }
 
@@ -186,7 +187,7 @@ struct LinePrinter {
             let reason = name == nil ? "there are no bytes" : "it is empty"
             throw Failure(.dataFormat, "\(place)nothing to decode: \(reason)")
         }
-        if payloads == 0 && !printer.json { Terminal.write("no advertising data in these packets\n") }
+        if payloads == 0 && !printer.json { Terminal.show("no advertising data in these packets\n") }
         return isClean
     }
 }

@@ -148,7 +148,7 @@ struct ProfileInit: ParsableCommand {
         let power =
             profile.hasMeasuredPower
             ? " Its measured power is typical (\(BeaconProfile.typicalMeasuredPower)), not measured." : ""
-        Terminal.write(
+        Terminal.show(
             """
             Wrote \(TerminalText.line(path)).\(power)
             Next: pharos advertise \(TerminalText.line(path)) --adapter virtual

@@ -38,7 +38,7 @@ struct SampleCommand: ParsableCommand {
 
     func run() throws {
         if let all { return try writeAll(to: all) }
-        guard let sample else { return Terminal.write(Self.list) }
+        guard let sample else { return Terminal.show(Self.list) }
         guard let output else { return Terminal.write(sample.text) }
         try NewFile.write(sample.text, to: output)
         Terminal.writeLine("Wrote \(output).")

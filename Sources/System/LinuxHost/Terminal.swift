@@ -97,9 +97,12 @@ public enum Terminal {
 
     private static let signs: [Unicode.Scalar: String] = [
         "…": "~", "–": "-", "—": "-", "−": "-", "·": "-", "•": "*", "●": "*", "°": "", "µ": "u", "×": "x", "±": "+-",
-        "≤": "<=", "≥": ">=", "→": "->", "Ω": "Ohm", "²": "2", "³": "3", "“": "\"", "”": "\"", "’": "'", "✓": "+",
+        "≤": "<=", "≥": ">=", "≠": "!=", "→": "->", "Ω": "Ohm", "²": "2", "³": "3", "“": "\"", "”": "\"", "’": "'",
+        "✓": "+",
         "✗": "x",
-        "▁": "1", "▂": "2", "▃": "3", "▄": "4", "▅": "5", "▆": "6", "▇": "7", "█": "8", "\u{A0}": " ", "\u{202F}": " ",
+        "▁": "1", "▂": "2", "▃": "3", "▄": "4", "▅": "5", "▆": "6", "▇": "7", "█": "8",
+        "░": ".", "▒": "+", "▓": "#", "◆": "*", "▸": ">", "─": "-", "━": "-", "│": "|", "┊": "|", "┤": "|", "└": "+",
+        "┬": "+", "∞": "inf", "σ": "sigma", "\u{3BC}": "u", "\u{A0}": " ", "\u{202F}": " ",
     ]
 
     /// Whether a write to standard output has failed, so that further output is useless.
@@ -140,7 +143,7 @@ public enum Terminal {
 
     /// Writes one line to standard output, escaped as in ``writeMessage(_:)``.
     public static func writeLine(_ sentence: some CustomStringConvertible) {
-        write(TerminalText.line(sentence.description) + "\n")
+        show(TerminalText.line(sentence.description) + "\n")
     }
 
     /// Rings the bell of the terminal on standard error; does nothing without a terminal.

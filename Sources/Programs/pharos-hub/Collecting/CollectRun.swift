@@ -275,7 +275,11 @@ final class CollectRun {
     /// - Parameter lines: The events as JSON.
     private func write(lines: [String]) {
         guard !lines.isEmpty else { return }
-        Terminal.write(lines.map { (json ? $0 : words($0)) + "\n" }.joined())
+        if json {
+            Terminal.write(lines.map { $0 + "\n" }.joined())
+        } else {
+            Terminal.show(lines.map { words($0) + "\n" }.joined())
+        }
         if !Terminal.outputIsGone { service.settlePrinted() }
     }
 
@@ -296,7 +300,7 @@ final class CollectRun {
         if goodLines == 0, badLines > 0 { throw Failure(.dataFormat, "\(firstBad ?? ""): this line is not JSON") }
         guard !json else { return }
         let beacons = JSONValue.array(service.collector.beaconsJSON).line
-        Terminal.write(WhereTable.text(JSONDocument.parse(Array(beacons.utf8)).root?.elements ?? [], .local))
+        Terminal.show(WhereTable.text(JSONDocument.parse(Array(beacons.utf8)).root?.elements ?? [], .local))
     }
 
     /// Reports how many lines were ignored, and why.

@@ -71,11 +71,13 @@ struct InventoryNew: ParsableCommand {
         }
         if source.file == "-" { return Terminal.write(inventory.text) }
         try source.store.create(inventory)
-        Terminal.write(
-            json
-                ? inventory.json.line + "\n"
-                : "\(source.file): created the inventory \(inventory.name); add items with `pharos inventory add "
+        if json {
+            Terminal.write(inventory.json.line + "\n")
+        } else {
+            Terminal.show(
+                "\(source.file): created the inventory \(inventory.name); add items with `pharos inventory add "
                     + "\(source.file) --name NAME --nearest`\n")
+        }
     }
 }
 
@@ -105,13 +107,17 @@ struct InventoryList: ParsableCommand {
                 throw Failure(.usage, "\(file): --missing and --count need an inventory, but this is a directory")
             }
             let inventories = InventoryDirectory(file)
-            return Terminal.write(json ? inventories.json.line + "\n" : inventories.text)
+            return json ? Terminal.write(inventories.json.line + "\n") : Terminal.show(inventories.text)
         }
         let store = InventoryStore(file)
         let inventory = try store.read()
         let report = missing || count != nil ? try store.lastReport(inventory, of: count) : try store.report(inventory)
         let listing = InventoryListing(inventory, report, onlyMissing: missing)
-        Terminal.write(json ? listing.json.line + "\n" : listing.text)
+        if json {
+            Terminal.write(listing.json.line + "\n")
+        } else {
+            Terminal.show(listing.text)
+        }
     }
 }
 
@@ -136,6 +142,10 @@ struct InventoryShow: ParsableCommand {
             } else {
                 InventoryFacts(inventory, report, counts: source.store.countNames)
             }
-        Terminal.write(json ? facts.json.line + "\n" : facts.text)
+        if json {
+            Terminal.write(facts.json.line + "\n")
+        } else {
+            Terminal.show(facts.text)
+        }
     }
 }

@@ -136,7 +136,8 @@ struct InventoryStart: ParsableCommand {
             store, inventory, others: others, rule: rule, by: by ?? CountRun.currentUser, receiver: receiver.settings
         ) { event in
             switch event {
-            case .found(let item): Terminal.write((json ? item.json.line : item.text) + "\n")
+            case .found(let item):
+                if json { Terminal.write(item.json.line + "\n") } else { Terminal.show(item.text + "\n") }
             case .progress(let found, let items):
                 line.report { "\(found) of \(items) found; Ctrl-C ends your part" }
             case .warning(let sentence): Terminal.writeMessage(sentence)
@@ -149,7 +150,11 @@ struct InventoryStart: ParsableCommand {
         }
         line.finish()
         guard let report = try run.report() else { return }
-        Terminal.write(json ? report.summaryJSON.line + "\n" : report.summaryText(of: store.path))
+        if json {
+            Terminal.write(report.summaryJSON.line + "\n")
+        } else {
+            Terminal.show(report.summaryText(of: store.path))
+        }
     }
 
     private func applied(to rule: CountRule) -> CountRule {

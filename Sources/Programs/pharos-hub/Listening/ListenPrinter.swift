@@ -77,7 +77,7 @@ final class ListenPrinter: SightingConsumer {
 
     private func flush() {
         guard !octets.isEmpty else { return }
-        Terminal.write(octets)
+        if json { Terminal.write(octets) } else { Terminal.show(String(decoding: octets, as: UTF8.self)) }
         octets.removeAll(keepingCapacity: true)
     }
 

@@ -81,7 +81,7 @@ struct CheckedFile: ParsableArguments {
             let warnings = result.warnings.map { $0.contains(": warning: ") ? $0 : "warning: \($0)" }
             let lines = result.errors + warnings
             let summary = result.errors.isEmpty ? [result.summary] : []
-            Terminal.write((lines + summary).map { TerminalText.line($0) + "\n" }.joined())
+            Terminal.show((lines + summary).map { TerminalText.line($0) + "\n" }.joined())
         }
         if !result.errors.isEmpty { throw Failure(.failure) }
     }
@@ -357,6 +357,6 @@ enum NewHubFile {
             }
             try NewFile.write(text, to: path)
         }
-        Terminal.write("\(path): written; try it with `\(next)`\n")
+        Terminal.show("\(path): written; try it with `\(next)`\n")
     }
 }

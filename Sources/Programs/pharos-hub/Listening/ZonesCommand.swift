@@ -138,7 +138,7 @@ private final class ZonePrinter: SightingConsumer {
 
     func flush() {
         guard !octets.isEmpty else { return }
-        Terminal.write(octets)
+        if json { Terminal.write(octets) } else { Terminal.show(String(decoding: octets, as: UTF8.self)) }
         octets.removeAll(keepingCapacity: true)
     }
 
@@ -156,6 +156,6 @@ private final class ZonePrinter: SightingConsumer {
                 "\(engine.count(.enter, of: zone))", "\(engine.count(.exit, of: zone))",
             ])
         }
-        Terminal.write("\n" + table.text)
+        Terminal.show("\n" + table.text)
     }
 }

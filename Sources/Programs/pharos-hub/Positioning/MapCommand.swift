@@ -63,7 +63,11 @@ struct MapCheck: ParsableCommand {
 
     func run() throws {
         let report = CheckReport(try SurveyFiles(survey, reading: levels.reading))
-        Terminal.write(json ? report.json.line + "\n" : report.text)
+        if json {
+            Terminal.write(report.json.line + "\n")
+        } else {
+            Terminal.show(report.text)
+        }
         if !report.isGood { throw Failure(.failure) }
     }
 }

@@ -97,6 +97,6 @@ struct MapEvaluate: ParsableCommand {
         }
         for notice in run.notices { Terminal.writeMessage(notice) }
         if json { return Terminal.write(results.map { $0.json.line + "\n" }.joined()) }
-        Terminal.write(EvaluationText.text(results, preset: `protocol`))
+        Terminal.show(EvaluationText.text(results, preset: `protocol`))
     }
 }

@@ -112,7 +112,7 @@ struct MapFit: ParsableCommand {
         let report = FitReport(choice, files.survey, output: output)
         if output == "-" { return Terminal.writeError(report.text) }
         if json { return Terminal.write(report.json.line + "\n") }
-        Terminal.write(report.text)
+        Terminal.show(report.text)
         Terminal.writeLine("wrote \(output)")
     }
 
@@ -128,7 +128,7 @@ struct MapFit: ParsableCommand {
         let report = FitReport(siteMap: map, output: output)
         if output == "-" { return Terminal.writeError(report.text) }
         if json { return Terminal.write(report.json.line + "\n") }
-        Terminal.write(report.text)
+        Terminal.show(report.text)
         Terminal.writeLine("wrote \(output)")
     }
 }

@@ -80,17 +80,10 @@ struct MapShow: ParsableCommand {
         if html == "-" || svg == "-" { return }
         if json { return Terminal.write(MapSummary(picture).json.line + "\n") }
         if html == nil, svg == nil {
-            Terminal.write(text(picture, layer))
+            Terminal.show(text(picture, layer))
         } else {
             for file in [html, svg].compactMap({ $0 }) { Terminal.writeLine("wrote \(file)") }
         }
-    }
-
-    /// True if the terminal can show only ASCII.
-    private var isPlain: Bool {
-        let encoding =
-            Terminal.environment("LC_ALL") ?? Terminal.environment("LC_CTYPE") ?? Terminal.environment("LANG")
-        return encoding.map { !$0.uppercased().contains("UTF") } ?? false
     }
 
     private func subject(_ map: SignalMap) throws -> MapLayer.Subject {
@@ -108,7 +101,7 @@ struct MapShow: ParsableCommand {
         let summary = MapSummary(picture)
         var text = TerminalText.line(summary.answer) + "\n\n"
         if let layer {
-            text += MapHeatMap(picture, layer: layer, width: Terminal.columns, isPlain: isPlain).text
+            text += MapHeatMap(picture, layer: layer, width: Terminal.columns, isPlain: Terminal.isPlain).text
             text += "\n"
         }
         for sentence in summary.advice { text += TerminalText.line(sentence) + "\n" }

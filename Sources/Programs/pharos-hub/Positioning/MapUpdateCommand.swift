@@ -60,7 +60,7 @@ struct MapUpdateCommand: ParsableCommand {
         let report = UpdateReport(update, FitReport(choice, update.survey, output: output))
         if output == "-" { return Terminal.writeError(report.text) }
         if json { return Terminal.write(report.json.line + "\n") }
-        Terminal.write(report.text)
+        Terminal.show(report.text)
         Terminal.writeLine("wrote \(output)")
     }
 }

@@ -148,7 +148,7 @@ struct FleetExportAnsible: ParsableCommand {
         try AnsibleFolder(output, fleet: manifest.fleet).write(inventory, profiles)
         FleetExport.warn(inventory.withoutHost, "without a host, which Ansible cannot reach, left out")
         let keys = inventory.keys.isEmpty ? "" : " -e pharos_keys_directory=FOLDER"
-        Terminal.write(
+        Terminal.show(
             """
             \(TerminalText.line(output)): \(Self.count(inventory.beacons.count, "beacon")) on \(Self.count(inventory.boxes, "machine")).
             Next, in that directory: ansible-playbook rollout.json -e pharos_package=FILE.deb\(keys)

@@ -82,7 +82,7 @@ struct FleetInit: ParsableCommand {
                 "  \(TerminalText.quoted(column)) is not used: \(cell) cannot name a group; use letters, digits, "
                 + "'.', '_' and '-'\n"
         }
-        Terminal.write(text + "Next: pharos fleet check \(path)\n")
+        Terminal.show(text + "Next: pharos fleet check \(path)\n")
     }
 
     /// Asks for the column of each meaning that was guessed.
@@ -196,7 +196,11 @@ struct FleetGenerate: ParsableCommand {
             let count = generation.renumbered.count
             Terminal.writeMessage("\(count) beacons would get other identities, which needs --renumber")
         }
-        Terminal.write(json ? generation.json.line + "\n" : generation.text)
+        if json {
+            Terminal.write(generation.json.line + "\n")
+        } else {
+            Terminal.show(generation.text)
+        }
     }
 
     /// Asks on a terminal whether beacons may get other identities.
@@ -241,7 +245,7 @@ struct FleetRename: ParsableCommand {
     func run() throws {
         let kind: FleetNameChange.Kind? = group ? .group : beacon ? .beacon : nil
         let renaming = try FleetRenaming(file, old, to: new, kind: kind)
-        Terminal.write(renaming.text + "Next: pharos fleet generate \(file) --output DIRECTORY\n")
+        Terminal.show(renaming.text + "Next: pharos fleet generate \(file) --output DIRECTORY\n")
     }
 }
 

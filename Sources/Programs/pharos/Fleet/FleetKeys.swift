@@ -32,7 +32,11 @@ struct FleetKeyOptions: ParsableArguments {
 extension FleetKeys {
     /// Prints which keys were made, replaced or kept.
     func show(_ report: Report, asJSON: Bool) {
-        Terminal.write(asJSON ? json(of: report).line + "\n" : text(of: report))
+        if asJSON {
+            Terminal.write(json(of: report).line + "\n")
+        } else {
+            Terminal.show(text(of: report))
+        }
     }
 }
 
@@ -173,8 +177,9 @@ struct FleetKeysAgree: ParsableCommand {
         let privateKey = try AgreementKey.privateKey(resolverKeyFile)
         guard fleet != nil else {
             let publicKey = try IdentityKey.publicKey(of: privateKey)
-            return Terminal.write(
-                json ? JSONValue.record([("publicKey", .string("\(publicKey)"))]).line + "\n" : "\(publicKey)\n")
+            return json
+                ? Terminal.write(JSONValue.record([("publicKey", .string("\(publicKey)"))]).line + "\n")
+                : Terminal.show("\(publicKey)\n")
         }
         let report = try keys.resolve(resolverPrivateKey: privateKey) { progress.report($0, of: $1, "keys") }
         keys.show(report, asJSON: json)
@@ -223,7 +228,11 @@ struct FleetKeysResolve: ParsableCommand {
         let question = EphemeralIDQuestion(id, at: at ?? now, driftSeconds: driftS)
         let keys = options.fleetKeys
         let search = try EphemeralIDSearch(question, path: options.source.fleet, keys: keys)
-        Terminal.write(json ? search.json.line + "\n" : search.text)
+        if json {
+            Terminal.write(search.json.line + "\n")
+        } else {
+            Terminal.show(search.text)
+        }
         if search.withoutKey > 0 {
             Terminal.writeMessage("\(search.withoutKey) beacons have no key in \(keys.directory.path)")
         }

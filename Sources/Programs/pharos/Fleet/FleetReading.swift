@@ -26,8 +26,11 @@ struct FleetCheck: ParsableCommand {
         let airtime = FleetAirtime(traffic ?? FleetTraffic())
         if let fleet = files.fleet { files.add(airtime.warnings(for: fleet)) }
         let isGood = traffic != nil && !files.hasErrors
-        Terminal.write(
-            json ? Self.json(files, airtime, isGood: isGood).line + "\n" : Self.text(files, airtime, isGood: isGood))
+        if json {
+            Terminal.write(Self.json(files, airtime, isGood: isGood).line + "\n")
+        } else {
+            Terminal.show(Self.text(files, airtime, isGood: isGood))
+        }
         if files.problems.contains(where: { $0.kind == .missing }) { throw Failure(.noInput) }
         if !isGood { throw Failure(.failure) }
     }
@@ -77,7 +80,11 @@ struct FleetDiffCommand: ParsableCommand {
 
     func run() throws {
         let diff = try FleetDiff(of: file, against: against)
-        Terminal.write(json ? diff.json.line + "\n" : each ? diff.fullText : diff.text)
+        if json {
+            Terminal.write(diff.json.line + "\n")
+        } else {
+            Terminal.show(each ? diff.fullText : diff.text)
+        }
         if exitCode, !diff.isEmpty { throw Failure(.failure) }
     }
 }
@@ -102,7 +109,11 @@ struct FleetList: ParsableCommand {
     func run() throws {
         let beacons = try filter.apply(to: try source.manifest().beacons, of: source.fleet)
         let table = BeaconTable(beacons, types: type)
-        Terminal.write(json ? table.lines : table.text)
+        if json {
+            Terminal.write(table.lines)
+        } else {
+            Terminal.show(table.text)
+        }
     }
 }
 
@@ -166,10 +177,11 @@ struct FleetStatus: ParsableCommand {
         let condition = FleetCondition(
             manifest, gathering.reports, reasons: gathering.reasons, now: now, staleAfter: staleAfterS)
         for problem in gathering.problems { Terminal.writeMessage(problem) }
-        Terminal.write(
-            json
-                ? condition.json(of: manifest.fleet, at: now).line + "\n"
-                : condition.text(of: manifest.fleet, at: now, all: all))
+        if json {
+            Terminal.write(condition.json(of: manifest.fleet, at: now).line + "\n")
+        } else {
+            Terminal.show(condition.text(of: manifest.fleet, at: now, all: all))
+        }
         if !condition.isGood { throw Failure(.failure) }
     }
 }

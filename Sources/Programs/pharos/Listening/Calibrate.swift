@@ -115,7 +115,11 @@ struct Calibrate: ParsableCommand {
         for warning in result.warnings { Terminal.writeMessage("warning: \(warning)") }
         let report = CalibrationReport(result, receiver: source.receiver)
         // Print the result first, so that it is not lost if the profile cannot be written.
-        Terminal.write(json ? report.json.line + "\n" : report.text)
+        if json {
+            Terminal.write(report.json.line + "\n")
+        } else {
+            Terminal.show(report.text)
+        }
         if let profile {
             let revision = try CalibrationRevision(
                 of: profile.text, radioPower: power, measuredPower: result.powerAtOneMeter.value,

@@ -83,7 +83,11 @@ struct Qualify: ParsableCommand {
         }
         line.finish()
         if !outcome.report.deliveries.isEmpty || outcome.failure == nil {
-            Terminal.write(json ? outcome.report.json.line + "\n" : outcome.report.text)
+            if json {
+                Terminal.write(outcome.report.json.line + "\n")
+            } else {
+                Terminal.show(outcome.report.text)
+            }
         }
         if let failure = outcome.failure { throw failure }
         if outcome.isInterrupted { throw Failure(.temporaryFailure) }

@@ -65,7 +65,7 @@ struct PlanOutput: ParsableArguments {
         } else {
             Terminal.show(answer.text(charts: Self.charts))
         }
-        if let html, !json, !csv { Terminal.write("\npage written: \(html)\n") }
+        if let html, !json, !csv { Terminal.show("\npage written: \(html)\n") }
         if !answer.holds { throw Failure(.failure) }
     }
 

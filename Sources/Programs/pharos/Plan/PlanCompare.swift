@@ -68,7 +68,7 @@ struct PlanCompare: ForwardingCommand {
         } else if question.contains("--csv") {
             Terminal.write(comparison.csv)
         } else {
-            Terminal.write(comparison.text)
+            Terminal.show(comparison.text)
         }
         if !comparison.holds { throw Failure(.failure) }
     }

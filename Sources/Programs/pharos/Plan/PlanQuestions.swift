@@ -160,7 +160,7 @@ struct PlanEnergy: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Charge of one advertising event (default: the chip's).", valueName: "µC"),
+        help: ArgumentHelp("Charge of one advertising event (default: the chip's).", valueName: "microcoulombs"),
         transform: { try PlanValue.number($0, in: 0.01...10_000, "µC") })
     var chargeUc: Double?
 
