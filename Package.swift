@@ -303,7 +303,7 @@ package.targets += [
         "ListenerTests",
         [
             "Advertiser", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity",
-            "HCI", "HCITransports", "LinuxHost", "Listener", "Sightings", "TestSupport", "VirtualController",
+            "Fleet", "HCI", "HCITransports", "LinuxHost", "Listener", "Sightings", "TestSupport", "VirtualController",
         ]),
     tests(
         "MessagingTests",

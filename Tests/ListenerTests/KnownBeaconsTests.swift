@@ -1,6 +1,7 @@
 import BeaconFrames
 import BluetoothTypes
 import EddystoneSecurity
+import Fleet
 import HCI
 import LinuxHost
 import Sightings
@@ -111,6 +112,30 @@ import Testing
         #expect(known.notes["desk"]?.tags == ["desk"])
         #expect(known.notes["desk"]?.attachments.map(\.text) == ["Pia"])
         #expect(known.notes["door"]?.tags == ["exit"] && known.notes["door"]?.attachments.isEmpty == true)
+    }
+
+    /// What `fleet list` and labels show is what `find` and all files read.
+    @Test func identitiesOfFleetsAreSpelledAsEverywhere() throws {
+        let uuid = try FixedOctets<16>(hexadecimal: "fb0b57a2-8228-44cd-913a-94a122ba1206")
+        let identities: [(FleetManifest.Identity, String)] = [
+            (.iBeacon(uuid: uuid, major: 1, minor: 2), "ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-2"),
+            (
+                .altBeacon(companyID: 0x0118, id: try FixedOctets(hexadecimal: String(repeating: "0a", count: 20))),
+                "altbeacon:0118-" + String(repeating: "0a", count: 20)
+            ),
+            (
+                .eddystoneUID(
+                    namespace: try FixedOctets(hexadecimal: "8b0ca750095477cb3e77"),
+                    instance: try FixedOctets(hexadecimal: "000000000007")),
+                "uid:8b0ca750095477cb3e77-000000000007"
+            ),
+            (.eddystoneURL("https://example.org/n1"), "url:https://example.org/n1"),
+        ]
+        for (identity, text) in identities {
+            #expect(identity.text == text)
+            #expect(BeaconIdentity(identity)?.description == text && BeaconIdentity(text) == BeaconIdentity(identity))
+        }
+        #expect(FleetManifest.Identity.none.text.isEmpty)
     }
 
     @Test func filesWithoutAnIdentityAreRefused() throws {

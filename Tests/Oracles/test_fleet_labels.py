@@ -28,7 +28,7 @@ def codes(needs, tmp_path):
 
 def text_of(number: int) -> str:
     return (f"hall-{number}\nmuseum / ground / hall\nD0:11:22:33:00:{number:02X}\n"
-            f"ibeacon {fleets.UUID} 1 {number}\neddystone 8b0ca750095477cb3e77 {number:012x}\n"
+            f"ibeacon:{fleets.UUID}-1-{number}\nuid:8b0ca750095477cb3e77-{number:012x}\n"
             f"https://example.org/n{number}")
 
 

@@ -107,10 +107,11 @@ public struct BeaconTable: Sendable {
             alignment: [.left, .left, .left, .left, .left, .right])
         for beacon in beacons {
             for advertisement in beacon.advertisements {
+                let identity = advertisement.identity.text
                 table.add([
                     beacon.name, beacon.group.isEmpty ? "-" : beacon.group.joined(separator: "/"),
                     TerminalText.line(beacon.adapter ?? "-"), advertisement.type,
-                    TerminalText.line(Self.text(advertisement.identity)),
+                    identity.isEmpty ? "-" : TerminalText.line(identity),
                     DecimalText.thousandths(advertisement.intervalMicroseconds),
                 ])
             }
@@ -121,15 +122,5 @@ public struct BeaconTable: Sendable {
     /// A line with a JSON object for each beacon, with the keys of `manifest.json`.
     public var lines: String {
         beacons.map { $0.json.line + "\n" }.joined()
-    }
-
-    private static func text(_ identity: FleetManifest.Identity) -> String {
-        switch identity {
-        case .iBeacon(let uuid, let major, let minor): "\(uuid.uuidText) \(major) \(minor)"
-        case .altBeacon(_, let id): id.description
-        case .eddystoneUID(let namespace, let instance): "\(namespace) \(instance)"
-        case .eddystoneURL(let url): url
-        case .none: "-"
-        }
     }
 }

@@ -219,15 +219,4 @@ extension FleetManifest.Identity {
         case .eddystoneURL, .none: nil
         }
     }
-
-    /// Type and values, for messages.
-    var text: String {
-        switch self {
-        case .iBeacon(let uuid, let major, let minor): "ibeacon \(uuid.uuidText) \(major) \(minor)"
-        case .altBeacon(let company, let id): "altbeacon \(Hexadecimal.number(company, width: 4)) \(id)"
-        case .eddystoneUID(let namespace, let instance): "eddystone-uid \(namespace) \(instance)"
-        case .eddystoneURL(let url): "eddystone-url \(url)"
-        case .none: ""
-        }
-    }
 }

@@ -58,14 +58,10 @@ struct BeaconLabel {
         }
     }
 
+    /// The identity as commands read it. A URL stands alone, so that phones open it.
     private static func full(_ identity: FleetManifest.Identity) -> String {
-        switch identity {
-        case .iBeacon(let uuid, let major, let minor): "ibeacon \(uuid.uuidText) \(major) \(minor)"
-        case .altBeacon(_, let id): "altbeacon \(id)"
-        case .eddystoneUID(let namespace, let instance): "eddystone \(namespace) \(instance)"
-        case .eddystoneURL(let url): url
-        case .none: ""
-        }
+        if case .eddystoneURL(let url) = identity { return url }
+        return identity.text
     }
 
     private static func cut(_ text: String, to limit: Int) -> String {

@@ -167,6 +167,18 @@ public struct FleetManifest: Hashable, Sendable {
         case eddystoneURL(String)
         /// Telemetry, BTHome, ephemeral ids and raw structures have no fixed identity.
         case none
+
+        /// The identity as all commands print and read it, such as `ibeacon:UUID-MAJOR-MINOR`; empty for ``none``.
+        public var text: String {
+            switch self {
+            case .iBeacon(let uuid, let major, let minor): "ibeacon:\(uuid.uuidText)-\(major)-\(minor)"
+            case .altBeacon(let company, let id):
+                "altbeacon:\(Hexadecimal.text([UInt8(company >> 8), UInt8(truncatingIfNeeded: company)]))-\(id)"
+            case .eddystoneUID(let namespace, let instance): "uid:\(namespace)-\(instance)"
+            case .eddystoneURL(let url): "url:\(url)"
+            case .none: ""
+            }
+        }
     }
 }
 
