@@ -1,7 +1,9 @@
 import Configuration
-import Inventory
+import LinuxHost
 import Sightings
 import Testing
+
+@testable import Inventory
 
 @Suite struct CountReportTests {
     private static let start = RFC3339Time(secondsSince1970: 1_772_366_400)
@@ -163,6 +165,70 @@ import Testing
         let pages = ReportSheets(report).pages
         #expect(pages.count > 100 && pages.last?.contains("signature") == true)
         #expect(pages.map { $0.matches(of: /\(item-\d+\)/).count }.reduce(0, +) >= 10_000)
+    }
+}
+
+/// Pictures in the page of a report.
+@Suite struct ItemPhotoTests {
+    private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 1]
+
+    @Test(
+        arguments: [
+            ("image/png", png), ("image/jpeg", [0xFF, 0xD8, 0xFF, 0xE0]), ("image/gif", Array("GIF89a..".utf8)),
+            ("image/webp", Array("RIFF....WEBPVP8 ".utf8)), (nil, Array("<svg onload=\"alert(1)\"/>".utf8)),
+            (nil, Array("RIFF....WAVE".utf8)), (nil, []), (nil, Array("<html>".utf8)), (nil, Array("BM".utf8)),
+        ] as [(String?, [UInt8])])
+    func firstBytesTellTheKind(type: String?, octets: [UInt8]) {
+        #expect(ItemPhoto.Kind(octets).map { "image/" + $0.rawValue } == type)
+    }
+
+    @Test func otherFilesAreRefusedInOneSentence() throws {
+        let folder = try TemporaryDirectory()
+        func refusal(_ name: String) -> String? {
+            do throws(InventoryError) {
+                _ = try ItemPhoto("\(folder.path)/\(name)")
+                return nil
+            } catch {
+                return error.messages.joined(separator: "|")
+            }
+        }
+        #expect(refusal("none.jpg")?.hasSuffix("none.jpg: this picture does not exist") == true)
+        try Files.create("\(folder.path)/page.jpg", with: Array("<html>".utf8))
+        #expect(refusal("page.jpg")?.contains("this is not a picture: use JPEG, PNG, GIF or WebP") == true)
+        try Files.create(
+            "\(folder.path)/large.png", with: Self.png + [UInt8](repeating: 0, count: ItemPhoto.limit))
+        #expect(refusal("large.png")?.contains("larger than 1 MiB: make a smaller copy") == true)
+        try Files.makeDirectory("\(folder.path)/folder.png")
+        #expect(refusal("folder.png")?.contains("this picture cannot be read") == true)
+        try Files.create("\(folder.path)/good.jpg", with: Self.png)
+        #expect(try ItemPhoto("\(folder.path)/good.jpg").address == "data:image/png;base64,iVBORw0KGgoAAQ==")
+    }
+
+    @Test func pageAndMailContainThePicturesOfTheItems() throws {
+        let folder = try TemporaryDirectory()
+        let store = InventoryStore("\(folder.path)/tools.json")
+        try Files.create("\(folder.path)/saw.png", with: Self.png)
+        var inventory = World.inventory(items: 4)
+        inventory.items[0].photo = "saw.png"
+        inventory.items[0].name = "Saw \" onload=\"x"
+        inventory.items[1].photo = "saw.png"
+        inventory.items[2].photo = "none.png"
+        let start = RFC3339Time(secondsSince1970: 1_772_366_400)
+        let journal = CountJournal(count: "2026-03-01", inventory: inventory.name, start: start, by: "ana")
+        var report = CountReport(inventory, journal, [])
+        #expect(!report.html.contains("<img"))
+        let (photos, problems) = store.photos(of: report, inventory)
+        #expect(photos.keys.sorted() == inventory.items[0...1].map(\.id).sorted())
+        #expect(problems == ["\(folder.path)/none.png: this picture does not exist"])
+        report.photos = photos
+        let image = "<img src=\"data:image/png;base64,iVBORw0KGgoAAQ==\" alt=\"Photo of Saw &quot; onload=&quot;x\">"
+        #expect(report.html.contains(image))
+        #expect(report.html.ranges(of: "<img ").count == 2)
+        let mail = try MailMessage(report, pdf: nil, to: ["store@example.org"])
+        let attachment = try #require(mail.text.split(separator: "filename=\"").last).split(separator: "\n\n")[1]
+        let lines = attachment.split(separator: "\n").prefix { !$0.hasPrefix("--") }
+        let isWhole = lines.joined() == Base64.text(Array(report.html.utf8))
+        #expect(isWhole, "the mail contains the page with its pictures")
     }
 }
 

@@ -1,9 +1,11 @@
 """`pharos inventory`: items, counts of recordings with known walks, reports read by other programs, hostile input."""
+import base64
 import csv
 import io
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -378,6 +380,27 @@ def test_pages_show_names_as_text_and_ask_for_nothing(tmp_path, counted):
         assert {each.split(":")[0] for each in browser.requests()} == {"file"}
     finally:
         browser.close()
+
+
+def test_photos_are_in_the_page_and_wrong_ones_are_named(tmp_path, counted):
+    path, _ = counted
+    image = bytes.fromhex("89504e470d0a1a0a") + b"dots"
+    (tmp_path / "drill.png").write_bytes(image)
+    (tmp_path / "page.jpg").write_text("<script>alert(1)</script>")
+    listed = json.loads(path.read_text())
+    first, second = listed["items"][0]["id"], listed["items"][1]["id"]
+    do("edit", path, first, "--photo", "drill.png")
+    refused = pharos.run("inventory", "edit", path, second, "--photo", "page.jpg")
+    assert refused.code == 78 and refused.err == (
+        f"pharos: {tmp_path / 'page.jpg'}: this is not a picture: use JPEG, PNG, GIF or WebP\n")
+    do("edit", path, second, "--photo", "later.jpg")
+    told = do("report", path, "--html", tmp_path / "r.html")
+    assert f"pharos: warning: {tmp_path / 'later.jpg'}: this picture does not exist\n" in told.err
+    page = (tmp_path / "r.html").read_text()
+    sources = re.findall(r'<img src="data:image/png;base64,([^"]*)" alt="Photo of ([^"]*)">', page)
+    assert [base64.b64decode(text) for text, _ in sources] == [image] and page.count("<img") == 1
+    check = do("check", path, "--json").lines()[0]
+    assert any("later.jpg: this picture does not exist" in each for each in check["warnings"])
 
 
 def test_mail_goes_by_sendmail_without_a_shell(tmp_path, counted):

@@ -98,6 +98,41 @@ public struct InventoryStore: Sendable {
         do throws(SystemError) { return try body() } catch { throw InventoryError(error) }
     }
 
+    /// Reads the pictures of the items of a report. A picture that cannot be used is left out.
+    ///
+    /// - Parameter inventory: The present inventory, whose pictures items of a finished count have if they had none.
+    /// - Returns: the pictures by the ids of their items, and one sentence for each that is left out.
+    public func photos(
+        of report: CountReport, _ inventory: Inventory
+    ) -> (photos: [String: ItemPhoto], problems: [String]) {
+        let names = Dictionary(inventory.items.map { ($0.id, $0.photo) }) { first, _ in first }
+        var (photos, problems): ([String: ItemPhoto], [String]) = ([:], [])
+        var (seen, size): ([String: ItemPhoto?], Int) = ([:], 0)
+        for item in report.outcomes.map(\.item) {
+            guard let name = item.photo ?? names[item.id] ?? nil else { continue }
+            if let photo = seen[name] {
+                photos[item.id] = photo
+                continue
+            }
+            seen[name] = .some(nil)
+            do throws(InventoryError) {
+                let photo = try ItemPhoto(path(of: name))
+                guard size + photo.octets.count <= ItemPhoto.totalLimit else {
+                    problems.append(
+                        "\(path(of: name)): this picture is left out, because all pictures of a report together may have "
+                            + "at most \(ItemPhoto.totalLimit >> 20) MiB: make smaller copies of them")
+                    continue
+                }
+                size += photo.octets.count
+                seen[name] = photo
+                photos[item.id] = photo
+            } catch {
+                problems += error.messages
+            }
+        }
+        return (photos, problems)
+    }
+
     /// Reads the site file at `path`.
     ///
     /// - Throws: all problems of the file.

@@ -28,10 +28,10 @@ public struct InventoryCheck: Hashable, Sendable {
     ///   - known: Beacons of other files. Their intervals are used if the inventory has none.
     ///   - learned: Intervals that counts have learned, in microseconds. They are used last.
     ///   - site: The site that the inventory names, if any.
-    ///   - missingPhotos: The pictures that do not exist.
+    ///   - wrongPhotos: The problems of pictures, one sentence each.
     public init(
         _ inventory: Inventory, known: [KnownBeacon] = [], learned: [BeaconIdentity: Int] = [:], site: Site? = nil,
-        missingPhotos: [String] = []
+        wrongPhotos: [String] = []
     ) {
         let others = Dictionary(
             known.compactMap { beacon in beacon.identity.flatMap { id in beacon.intervalMicroseconds.map { (id, $0) } }
@@ -78,7 +78,7 @@ public struct InventoryCheck: Hashable, Sendable {
                 }
             }
         }
-        warnings += missingPhotos.map { "\($0): this picture does not exist" }
+        warnings += wrongPhotos
         self.warnings = warnings
     }
 

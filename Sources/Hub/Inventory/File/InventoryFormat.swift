@@ -120,7 +120,8 @@ enum ItemKeys {
     static let position = Key("position", InventoryKeys.position, "Position where the thing belongs.")
     static let note = Key("note", InventoryKeys.label(Inventory.noteLimit), "Any other text.")
     static let photo = Key(
-        "photo", InventoryKeys.label(Inventory.noteLimit), "Image file, relative to this file.")
+        "photo", InventoryKeys.label(Inventory.noteLimit),
+        "Photo for the report, relative to this file: JPEG, PNG, GIF or WebP, at most 1 MiB.")
     static let section = Section("A thing.", [id, name, beacon, place, position, note, photo])
 
     private static let identityOrName: ValueType<String> = {

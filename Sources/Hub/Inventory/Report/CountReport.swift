@@ -42,6 +42,8 @@ public struct CountReport: Hashable, Sendable {
     public let changes: [ItemChange]
     /// Problems of the logs, one sentence each.
     public let warnings: [String]
+    /// The pictures of the items that a page contains, by the ids of the items.
+    public var photos: [String: ItemPhoto] = [:]
 
     /// - Parameters:
     ///   - inventory: The present inventory. A finished count has its own list of items.

@@ -99,36 +99,17 @@ public struct MailMessage: Sendable {
         for scalar in text.unicodeScalars {
             let octets = Array(String(scalar).utf8)
             if part.count + octets.count > 42 {
-                words.append("=?utf-8?B?\(base64(part))?=")
+                words.append("=?utf-8?B?\(Base64.text(part))?=")
                 part = []
             }
             part += octets
         }
-        words.append("=?utf-8?B?\(base64(part))?=")
+        words.append("=?utf-8?B?\(Base64.text(part))?=")
         return words.joined(separator: "\n ")
     }
 
     private static func lines(_ octets: [UInt8]) -> String {
         stride(from: 0, to: octets.count, by: 57)
-            .map { base64(octets[$0..<min($0 + 57, octets.count)]) }.joined(separator: "\n")
-    }
-
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-    private static func base64(_ octets: some Collection<UInt8>) -> String {
-        var result: [UInt8] = []
-        var (bits, count) = (0, 0)
-        for octet in octets {
-            bits = bits << 8 | Int(octet)
-            count += 8
-            while count >= 6 {
-                count -= 6
-                result.append(alphabet[bits >> count & 63])
-            }
-            bits &= 0xFF
-        }
-        if count > 0 { result.append(alphabet[bits << (6 - count) & 63]) }
-        while result.count % 4 != 0 { result.append(UInt8(ascii: "=")) }
-        return String(decoding: result, as: UTF8.self)
+            .map { Base64.text(octets[$0..<min($0 + 57, octets.count)]) }.joined(separator: "\n")
     }
 }

@@ -21,21 +21,27 @@ enum ReportPage {
 
     /// A table with a caption; the first cell of each row is its heading.
     ///
-    /// - Parameter rows: The cells, each with its CSS class.
-    static func table(caption: String, header: [String], rows: [[(text: String, style: String)]]) -> String {
+    /// - Parameters:
+    ///   - rows: The cells, each with its CSS class.
+    ///   - pictures: The markup before the text of each row's first cell; empty without pictures.
+    static func table(
+        caption: String, header: [String], rows: [[(text: String, style: String)]], pictures: [String] = []
+    ) -> String {
         guard !rows.isEmpty else { return "" }
         var result = "<section class=\"card\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" "
         result +=
             "aria-label=\"\(text(caption))\"><table class=\"report\"><caption>\(text(caption))</caption><thead><tr>"
         for cell in header { result += "<th scope=\"col\">\(text(cell))</th>" }
         result += "</tr></thead><tbody>\n"
-        for row in rows {
+        for (number, row) in rows.enumerated() {
+            let picture = pictures.isEmpty ? "" : pictures[number]
             result += "<tr>"
             for (index, cell) in row.enumerated() {
                 let style = cell.style.isEmpty ? "" : " class=\"\(cell.style)\""
                 result +=
                     index == 0
-                    ? "<th scope=\"row\"\(style)>\(text(cell.text))</th>" : "<td\(style)>\(text(cell.text))</td>"
+                    ? "<th scope=\"row\"\(style)>\(picture)\(text(cell.text))</th>"
+                    : "<td\(style)>\(text(cell.text))</td>"
             }
             result += "</tr>\n"
         }
@@ -88,6 +94,7 @@ enum ReportPage {
             + ".facts dd{margin:0;font-size:1rem;font-weight:400;overflow-wrap:anywhere}"
             + "table.report :is(td,thead th){text-align:left}table.report td{white-space:normal;min-width:4.5rem}"
             + "td:is(.found,.heard,.missing,.foreign,.duplicate,.lowBattery){font-weight:600}"
+            + "table.report img{display:block;max-width:8rem;max-height:8rem;margin-bottom:.3rem}"
             + "p.missing{font-weight:600}figure .plan{width:100%;max-width:none;min-width:44rem;height:auto}"
             + ".plan text{fill:var(--ink);font-size:13px}.plan .paper{fill:var(--card)}"
             + ".plan .floor{fill:var(--paper);stroke:var(--soft)}.plan .inner{stroke:var(--soft)}"
@@ -181,7 +188,12 @@ extension CountReport {
                 (text: $1, style: $0 == 2 ? ReportPage.styleClass(outcome.state) : "")
             }
         }
-        body += ReportPage.table(caption: "Items", header: Self.columns, rows: styled)
+        body += ReportPage.table(
+            caption: "Items", header: Self.columns, rows: styled,
+            pictures: outcomes.map { outcome in
+                guard let photo = photos[outcome.item.id] else { return "" }
+                return "<img src=\"\(photo.address)\" alt=\"\(ReportPage.text("Photo of \(outcome.item.name)"))\">"
+            })
         body += ReportPage.table(
             caption: "Items of other inventories", header: ["item", "inventory"] + Self.columns.dropFirst(2),
             rows: foreigners.map { Self.cells($0).map { ($0, "") } })

@@ -31,8 +31,16 @@ struct ItemOptions: ParsableArguments {
     var note: String?
 
     @Option(
-        help: ArgumentHelp("Picture, relative to the inventory file.", valueName: "file"), completion: .file())
+        help: ArgumentHelp(
+            "Photo for the report, relative to the inventory file: JPEG, PNG, GIF or WebP, at most 1 MiB.",
+            valueName: "file"), completion: .file())
     var photo: String?
+
+    /// Refuses a photo that a report could not show. A photo that does not exist yet may be added later.
+    func checkPhoto(_ store: InventoryStore) throws(InventoryError) {
+        guard let photo, !photo.isEmpty, Files.exists(store.path(of: photo)) else { return }
+        _ = try ItemPhoto(store.path(of: photo))
+    }
 
     static func position(_ text: String) throws -> Inventory.Position {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { DecimalText.thousandths($0) }
@@ -101,6 +109,7 @@ struct InventoryAdd: ParsableCommand {
 
     func run() throws {
         let inventory = try source.store.read()
+        try options.checkPhoto(source.store)
         // Check everything before the user holds the item to the receiver.
         var item = Inventory.Item(
             id: id ?? inventory.freeID(for: options.name ?? ""), name: options.name ?? id ?? "",
@@ -117,13 +126,16 @@ struct InventoryAdd: ParsableCommand {
             try inventory.add(item)
             return item
         }
-        Terminal.write(
-            json
-                ? JSONValue.record([
+        if json {
+            Terminal.write(
+                JSONValue.record([
                     ("id", .string(added.id)), ("name", .string(added.name)), ("beacon", .string("\(added.beacon)")),
                     ("place", .optional(added.place, JSONValue.string)),
                     ("position", .optional(added.position, \.json)),
-                ]).line + "\n" : "\(added.id): added with \(added.beacon)\n")
+                ]).line + "\n")
+        } else {
+            Terminal.show("\(added.id): added with \(added.beacon)\n")
+        }
     }
 
     private func nearestBeacon(_ inventory: Inventory, for name: String) throws -> BeaconIdentity {
@@ -185,6 +197,7 @@ struct InventoryEdit: ParsableCommand {
     }
 
     func run() throws {
+        try options.checkPhoto(source.store)
         let changed = try source.store.change { inventory throws(InventoryError) in
             var changed = try inventory.item(item)
             if let id { changed.id = id }

@@ -31,10 +31,11 @@ struct InventoryCheckCommand: ParsableCommand {
         let (inventory, found) = Inventory.decode(octets)
         guard let inventory else {
             let problems = found.filter(\.isError).map { $0.text(file: name) }
-            Terminal.write(
-                json
-                    ? InventoryCheck.json(file: name, problems: problems).line + "\n"
-                    : problems.map { $0 + "\n" }.joined())
+            if json {
+                Terminal.write(InventoryCheck.json(file: name, problems: problems).line + "\n")
+            } else {
+                Terminal.show(problems.map { $0 + "\n" }.joined())
+            }
             throw Failure(.failure)
         }
         var problems: [String] = []
@@ -47,12 +48,17 @@ struct InventoryCheckCommand: ParsableCommand {
             }
         }
         let report = source.file == "-" ? nil : try store.report(inventory)
-        let photos = inventory.items.compactMap(\.photo).filter { !Files.exists(store.path(of: $0)) }
+        var photos: [String] = []
+        for photo in inventory.items.compactMap(\.photo) {
+            do throws(InventoryError) { _ = try ItemPhoto(store.path(of: photo)) } catch { photos += error.messages }
+        }
         let check = InventoryCheck(
-            inventory, known: known, learned: report?.learnedIntervals ?? [:], site: site, missingPhotos: photos)
-        Terminal.write(
-            json
-                ? check.json(file: name, problems: problems).line + "\n" : check.text(file: name, problems: problems))
+            inventory, known: known, learned: report?.learnedIntervals ?? [:], site: site, wrongPhotos: photos)
+        if json {
+            Terminal.write(check.json(file: name, problems: problems).line + "\n")
+        } else {
+            Terminal.show(check.text(file: name, problems: problems))
+        }
         if !problems.isEmpty { throw Failure(.failure) }
     }
 }
@@ -65,7 +71,9 @@ struct InventoryReport: ParsableCommand {
             pharos inventory report tools.json --html tools.html --csv tools.csv
             pharos inventory report tools.json --pdf tools.pdf --mail-to store@example.org
 
-            A PDF needs the program `rsvg-convert`; mail needs `sendmail`. Use - as a file for standard output.
+            A PDF needs the program `rsvg-convert`; mail needs `sendmail`. Use - as a file for standard output. The page \
+            contains the photos of the items: JPEG, PNG, GIF or WebP, up to 1 MiB each and 12 MiB together. Mail without \
+            --pdf contains this page.
             """)
 
     @OptionGroup var source: InventoryFile
@@ -104,7 +112,12 @@ struct InventoryReport: ParsableCommand {
 
     func run() throws {
         let inventory = try source.store.read()
-        let report = try source.store.lastReport(inventory, of: count)
+        var report = try source.store.lastReport(inventory, of: count)
+        if html != nil || !mailTo.isEmpty && pdf == nil {
+            let (photos, problems) = source.store.photos(of: report, inventory)
+            report.photos = photos
+            for problem in problems { Terminal.writeMessage("warning: \(problem)") }
+        }
         for warning in report.warnings { Terminal.writeMessage("warning: \(warning)") }
         if let html { try FleetStore.OutputFile.write(report.html, to: html) }
         if let csv { try FleetStore.OutputFile.write(report.csv, to: csv) }
@@ -119,7 +132,7 @@ struct InventoryReport: ParsableCommand {
             try ReportDelivery.send(MailMessage(report, pdf: document, to: mailTo), to: mailTo)
             Terminal.writeMessage("sent to \(mailTo.joined(separator: ", "))")
         }
-        if html == nil, pdf == nil, csv == nil, !json, mailTo.isEmpty { Terminal.write(report.text) }
+        if html == nil, pdf == nil, csv == nil, !json, mailTo.isEmpty { Terminal.show(report.text) }
     }
 }
 

@@ -1,0 +1,87 @@
+internal import LinuxHost
+
+/// The picture of an item, which a page contains as text, so that the page is one file.
+public struct ItemPhoto: Hashable, Sendable {
+    /// The kinds of pictures that all browsers show, and that can contain neither scripts nor addresses.
+    enum Kind: String, CaseIterable, Hashable, Sendable {
+        case jpeg
+        case png
+        case gif
+        case webp
+
+        /// The kind of a picture by its first bytes. `nil` for any other file.
+        init?(_ octets: [UInt8]) {
+            func begins(_ text: String, at start: Int = 0) -> Bool {
+                octets.dropFirst(start).prefix(text.utf8.count).elementsEqual(text.utf8)
+            }
+            if octets.starts(with: [0xFF, 0xD8, 0xFF]) {
+                self = .jpeg
+            } else if octets.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+                self = .png
+            } else if begins("GIF87a") || begins("GIF89a") {
+                self = .gif
+            } else if begins("RIFF"), begins("WEBP", at: 8) {
+                self = .webp
+            } else {
+                return nil
+            }
+        }
+    }
+
+    let kind: Kind
+    let octets: [UInt8]
+
+    /// The largest size of a picture, in bytes.
+    public static let limit = 1 << 20
+    /// The largest size of all pictures of a report, in bytes. Mail servers refuse larger messages.
+    public static let totalLimit = 12 << 20
+
+    /// Reads a picture. Its type is recognised by its first bytes, because a file's name says nothing about them.
+    ///
+    /// - Throws: if the file does not exist, cannot be read, is too large, or is not a picture.
+    public init(_ path: String) throws(InventoryError) {
+        do throws(SystemError) {
+            octets = try Files.read(path, limit: Self.limit)
+        } catch {
+            if error.errno == SystemError.noEntry {
+                throw InventoryError(.missing, "\(path): this picture does not exist")
+            }
+            if error.errno == SystemError.tooLarge {
+                throw InventoryError(
+                    .invalid,
+                    "\(path): this picture is larger than \(Self.limit >> 20) MiB: make a smaller copy of it")
+            }
+            throw InventoryError(.invalid, "\(path): this picture cannot be read: \(error.text)")
+        }
+        guard let kind = Kind(octets) else {
+            throw InventoryError(.invalid, "\(path): this is not a picture: use JPEG, PNG, GIF or WebP")
+        }
+        self.kind = kind
+    }
+
+    /// The picture as an address that contains it (RFC 2397).
+    var address: String { "data:image/\(kind.rawValue);base64,\(Base64.text(octets))" }
+}
+
+/// Base64 (RFC 4648).
+enum Base64 {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    static func text(_ octets: some Collection<UInt8>) -> String {
+        var result: [UInt8] = []
+        result.reserveCapacity((octets.count + 2) / 3 * 4)
+        var (bits, count) = (0, 0)
+        for octet in octets {
+            bits = bits << 8 | Int(octet)
+            count += 8
+            while count >= 6 {
+                count -= 6
+                result.append(alphabet[bits >> count & 63])
+            }
+            bits &= 0xFF
+        }
+        if count > 0 { result.append(alphabet[bits << (6 - count) & 63]) }
+        while result.count % 4 != 0 { result.append(UInt8(ascii: "=")) }
+        return String(decoding: result, as: UTF8.self)
+    }
+}
