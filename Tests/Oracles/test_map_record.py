@@ -117,6 +117,35 @@ def test_live_on_the_virtual_air(tmp_path):
     assert [len(line["rssi"]) for line in lines(survey) if "t" in line] == [1, 1]
 
 
+def test_a_place_is_named_after_it_was_recorded(tmp_path, tape):
+    survey = tmp_path / "s.jsonl"
+    first = record(survey, "--turn", "--seconds", "12", "--from", tape)
+    assert first.err == (
+        "pharos: stays 1 to 4 have no place yet, so maps leave them out: name the place with `pharos map record "
+        f"{survey} --move 1-4 --place NAME --position X,Y`\n")
+    told = record(survey, "--from", tape, "--json")
+    assert told.lines()[0]["place"] is None and told.lines()[0]["position"] is None
+    assert "--move 5 --place NAME" in told.err
+    # Without a place there is nothing to make a map from; with names and positions there is.
+    assert pharos.run("map", "fit", survey, "--output", tmp_path / "map.json").code != 0
+    record(survey, "--move", "1-4", "--place", "A3", "--position", "4,6")
+    # A name is enough for a place that the survey knows.
+    record(survey, "--move", "5", "--place", "A3")
+    assert lines(survey)[-1] == {"move": 5, "position": [4, 6], "place": "A3"}
+    rows = pharos.checked("map", "export", survey, "--format", "wide").out.splitlines()[1:]
+    assert len(rows) == 24 and {tuple(row.split(",")[1:4]) for row in rows} == {("A3", "4", "6")}
+
+
+def test_a_place_without_a_position_is_recorded(tmp_path, tape):
+    survey = tmp_path / "s.jsonl"
+    told = record(survey, "--place", "kitchen", "--from", tape)
+    assert "kitchen has no position yet" in told.err and f"{survey} --move 1 --position X,Y`" in told.err
+    assert "position" not in record(survey, "--place", "hall", "--position", "1,2", "--from", tape).err
+    pharos.checked("map", "fit", survey, "--output", tmp_path / "map.json", "--algorithm", "nn")
+    record(survey, "--move", "1", "--position", "4,6")
+    assert "4,6" in pharos.checked("map", "export", survey).out
+
+
 class Person:
     """Somebody at a terminal who reads what a command says and presses Enter."""
 
@@ -214,6 +243,33 @@ def test_a_walk_that_is_given_up_keeps_what_lies_between_marks(tmp_path, corrido
     assert all(line["position"][1] == 1 for line in lines(survey) if "stay" in line)
 
 
+def test_somebody_is_asked_for_the_place_at_the_end(tmp_path, corridor):
+    survey = tmp_path / "s.jsonl"
+    words = ("map", "record", survey, "--adapter", "virtual", "--seconds", "1")
+    person = Person(*words)
+    person.until("name of the place")
+    person.press(b"A3\n")
+    person.until("its position in metres")
+    person.press(b"here\n")
+    person.until("use two numbers")
+    person.press(b"4,6\n")
+    assert person.end() == 0, person.text
+    assert lines(survey)[-1] == {"move": 1, "position": [4, 6], "place": "A3"}
+    # The site has the position of its beacons.
+    person = Person(*words, "--site", corridor)
+    person.until("name of the place")
+    person.press(b"b\n")
+    assert person.end() == 0 and "its position" not in person.text, person.text
+    assert lines(survey)[-1] == {"move": 2, "position": [8, 1], "place": "b"}
+    # Two times Enter: later.
+    person = Person(*words)
+    person.until("name of the place")
+    person.press()
+    person.until("its position in metres")
+    person.press()
+    assert person.end() == 0 and "stay 3 has no place yet" in person.text, person.text
+
+
 def test_nobody_to_press_enter_is_said(tmp_path, corridor):
     walk = ("map", "record", tmp_path / "s.jsonl", "--walk", "a b", "--site", corridor, "--adapter", "virtual")
     result = pharos.run(*walk)
@@ -307,6 +363,8 @@ def test_surveys_and_maps_are_as_their_schemas_say(tmp_path, tape):
     record(survey, "--place", "B", "--position", "4,2", "--floor", "g", "--session", "x", "--from", tape)
     record(survey, "--drop", "1")
     record(survey, "--move", "2", "--position", "1,3", "--place", "C")
+    record(survey, "--move", "3-4", "--place", "D", "--floor", "g")
+    assert lines(survey)[-2:] == [{"move": number, "place": "D", "floor": "g"} for number in (3, 4)]
     for line in lines(survey):
         found.validate(line)
     for wrong in {}, {"t": 0}, {"stay": "1"}, {"survey": 2}, {"t": 0, "rssi": [1]}, {"move": 1}:
@@ -381,8 +439,6 @@ def test_mistakes_of_updating_are_sentences(tmp_path, tape, options, code, said)
 
 
 @pytest.mark.parametrize("options, code, said", [
-    (["s.jsonl"], 64, "Give --place, --position or both"),
-    (["s.jsonl", "--place", "Z"], 64, "add --position"),
     (["s.jsonl", "--place", "Z", "--position", "4"], 64, "two numbers"),
     (["s.jsonl", "--place", "Z", "--position", "nan,1"], 64, "two numbers"),
     (["s.jsonl", "--position", "1,1", "--seconds", "0"], 64, "out of range"),
@@ -396,7 +452,9 @@ def test_mistakes_of_updating_are_sentences(tmp_path, tape, options, code, said)
     (["s.jsonl", "--walk", "a@5 b@1", "--from", "tape.btsnoop"], 64, "the times must increase"),
     (["s.jsonl", "--position", "1,1", "--only-known"], 64, "--fleet"),
     (["s.jsonl", "--drop", "9"], 64, "no stay 9"),
-    (["s.jsonl", "--move", "1"], 64, "--position"),
+    (["s.jsonl", "--move", "1"], 64, "--move needs a --place, a --position or a --floor"),
+    (["s.jsonl", "--move", "3-1", "--place", "A"], 64, "the number of a stay, such as 3, or of several, such as 3-6"),
+    (["s.jsonl", "--move", "1-2", "--place", "A"], 64, "no stay 1"),
     (["tape.btsnoop", "--position", "1,1"], 65, "recording of packets"),
     (["table.csv", "--position", "1,1", "--adapter", "virtual"], 65, "map import"),
     (["other.json", "--position", "1,1", "--adapter", "virtual"], 65, "one JSON object"),

@@ -90,7 +90,7 @@ public struct StayJudgement: Sendable {
     /// The assessment as one object.
     public var json: JSONValue {
         .record([
-            ("stays", .array(stays.map { .integer($0) })), ("place", .string(place)),
+            ("stays", .array(stays.map { .integer($0) })), ("place", .text(place.isEmpty ? nil : place)),
             (
                 "position",
                 .roundedPosition(position)

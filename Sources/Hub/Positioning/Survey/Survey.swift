@@ -181,12 +181,13 @@ public struct Survey: Sendable {
         return true
     }
 
-    /// Moves a stay to another position and optionally another place. Returns `false` if there is no stay with this
-    /// number.
-    public mutating func move(stay number: Int, to position: FloorPosition, place: String? = nil) -> Bool {
+    /// Gives a stay another place, position and floor, each unless it is `nil`. Returns `false` if there is no stay with
+    /// this number.
+    public mutating func move(stay number: Int, to spot: SurveySpot) -> Bool {
         guard let index = stays.lastIndex(where: { $0.number == number }) else { return false }
-        stays[index].position = position
-        if let place { stays[index].place = place }
+        if let position = spot.position { stays[index].position = position }
+        if let place = spot.place { stays[index].place = place }
+        if let floor = spot.floor { stays[index].floor = floor }
         return true
     }
 

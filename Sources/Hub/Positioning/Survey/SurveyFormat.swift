@@ -79,13 +79,18 @@ enum DropKeys {
     static let section = Section("A stay is dropped.", [number])
 }
 
-/// The keys of a line that moves a stay.
+/// The keys of a line that moves a stay, or names its place afterwards.
 enum MoveKeys {
     static let number = Key("move", .number, "Number of the stay.", isRequired: true)
     static let position = Key(
-        "position", .floorPosition, "New position of the stay: [metres east, metres north].", isRequired: true)
+        "position", .floorPosition, "New position of the stay: [metres east, metres north].")
     static let place = Key("place", .text, "New name of the place.")
-    static let section = Section("A stay is moved.", [number, position, place])
+    static let floor = Key("floor", .text, "New floor of the stay.")
+    /// The names of the keys of which a line has at least one.
+    static let changes = [position.name, place.name, floor.name]
+    static let section = Section(
+        "A stay is moved.", [number, position, place, floor],
+        rules: [.oneOrMore(of: changes, otherwise: "give a \"position\" or a \"place\"")])
 }
 
 extension ValueType<Int> {

@@ -191,17 +191,17 @@ public struct SurveyReader: Sendable {
     }
 
     private mutating func move(_ root: JSONNode) {
-        guard root["position"] != nil else {
-            report("move needs a position, such as \"position\":[4,6]", at: nil)
+        guard MoveKeys.changes.contains(where: { root[$0] != nil }) else {
+            report("move needs a position, such as \"position\":[4,6], or a place", at: nil)
             return
         }
-        let found = read(root) { decoder, root -> (stay: Int, position: FloorPosition, place: String?)? in
-            guard let stay = decoder.read(MoveKeys.number, in: root),
-                let position = decoder.read(MoveKeys.position, in: root)
-            else { return nil }
-            return (stay, position, decoder.read(MoveKeys.place, in: root))
+        let found = read(root) { decoder, root -> (stay: Int, spot: SurveySpot)? in
+            let spot = SurveySpot(
+                place: decoder.read(MoveKeys.place, in: root), position: decoder.read(MoveKeys.position, in: root),
+                floor: decoder.read(MoveKeys.floor, in: root))
+            return decoder.read(MoveKeys.number, in: root).map { ($0, spot) }
         }
-        guard let found, !survey.move(stay: found.stay, to: found.position, place: found.place) else { return }
+        guard let found, !survey.move(stay: found.stay, to: found.spot) else { return }
         report("move: there is no stay with this number", at: root["move"]?.position.column)
     }
 

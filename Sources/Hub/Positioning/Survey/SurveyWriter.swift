@@ -1,4 +1,4 @@
-public import Airtime
+internal import Airtime
 internal import Configuration
 
 /// Writes the lines of a survey, as ``SurveyReader`` reads them. Each line ends with a line feed.
@@ -37,10 +37,12 @@ public enum SurveyWriter {
     /// A line that drops a stay.
     public static func drop(stay: Int) -> String { "{\"drop\":\(stay)}\n" }
 
-    /// A line that moves a stay to another position.
-    public static func move(stay: Int, to position: FloorPosition, place: String? = nil) -> String {
-        var members: [(String, JSONValue)] = [("move", .integer(stay)), ("position", .position(position))]
-        if let place { members.append(("place", .string(place))) }
+    /// A line that gives a stay another place, position and floor, each unless it is `nil`.
+    public static func move(stay: Int, to spot: SurveySpot) -> String {
+        var members: [(String, JSONValue)] = [("move", .integer(stay))]
+        if let position = spot.position { members.append(("position", .position(position))) }
+        if let place = spot.place { members.append(("place", .string(place))) }
+        if let floor = spot.floor { members.append(("floor", .string(floor))) }
         return JSONValue.record(members).line + "\n"
     }
 

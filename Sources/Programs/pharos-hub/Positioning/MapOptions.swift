@@ -132,6 +132,15 @@ enum MapValue {
         return Heading(degrees: degrees < 0 ? degrees + 360 : degrees == 360 ? 0 : degrees)
     }
 
+    /// The number of a stay, or the first and the last number of several.
+    static func stays(_ text: String) throws -> ClosedRange<Int> {
+        let numbers = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+        guard (1...2).contains(numbers.count), let first = numbers[0], let last = numbers[numbers.count - 1],
+            first <= last, last - first < 100_000
+        else { throw Mistake("use the number of a stay, such as 3, or of several, such as 3-6") }
+        return first...last
+    }
+
     /// A place of a walk, and the time at which it was passed in seconds.
     struct Mark {
         let place: String

@@ -16,10 +16,13 @@ struct MapRecord: ParsableCommand {
             pharos map record survey.jsonl --place A3 --heading 90 --session june
             pharos map record survey.jsonl --walk "A3 B3 B7" --site museum-site.json
             pharos map record survey.jsonl --place A3 --position 4,6 --from a3.btsnoop
+            pharos map record survey.jsonl
+            pharos map record survey.jsonl --move 3 --place A3 --position 4,6
             pharos map record survey.jsonl --drop 3
 
-            A place needs only its name if the survey has its position, or if it is a beacon of the site. The survey only \
-            grows: --drop and --move append a line.
+            Without --place and --position, the place is asked for at the end on a terminal; --move can also name it \
+            later. A place needs only its name if the survey has its position, or if it is a beacon of the site. The \
+            survey only grows: --drop and --move append a line.
             """)
 
     @Argument(help: "The survey, which is created if it does not exist, or - for standard output.", completion: .file())
@@ -82,28 +85,27 @@ struct MapRecord: ParsableCommand {
     var drop: Int?
 
     @Option(
-        help: ArgumentHelp("Move the stay with this number to --position.", valueName: "stay"),
-        transform: { try OptionValue.integer($0) })
-    var move: Int?
+        help: ArgumentHelp(
+            "Give the stay with this number, or stays such as 3-6, another --place, --position or --floor.",
+            valueName: "stay"), transform: MapValue.stays)
+    var move: ClosedRange<Int>?
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func validate() throws {
-        let corrections = [drop, move].compactMap(\.self)
-        if corrections.count > 1 { throw ValidationError("Give --drop or --move, not both.") }
-        if !corrections.isEmpty {
+        if drop != nil, move != nil { throw ValidationError("Give --drop or --move, not both.") }
+        if drop != nil || move != nil {
             if source.from != nil || source.adapter != nil || turn || walk != nil || survey == "-" {
                 throw ValidationError("--drop and --move record nothing: leave out the options for recording.")
             }
-            if move != nil, position == nil { throw ValidationError("--move needs a --position.") }
+            if move != nil, place == nil, position == nil, floor == nil {
+                throw ValidationError("--move needs a --place, a --position or a --floor.")
+            }
             return
         }
         if walk != nil, place != nil || position != nil || turn || heading != nil {
             throw ValidationError("--walk cannot be used with --place, --position, --heading or --turn.")
-        }
-        if walk == nil, place == nil, position == nil {
-            throw ValidationError("Give --place, --position or both.")
         }
         if turn, seconds < 4 { throw ValidationError("--turn needs at least 4 seconds.") }
         if let walk {
@@ -126,8 +128,8 @@ struct MapRecord: ParsableCommand {
 
     func run() throws {
         let file = try GrowingSurvey(survey)
-        if drop != nil || move != nil { return try correct(file) }
         let site = try site.map { path in try MapFile.site(path) }
+        if drop != nil || move != nil { return try correct(file, site) }
         if let known = site?.fleet?.floor, let floor, known != floor {
             Terminal.writeMessage("the site file is for the floor \(known), not \(floor)")
         }
@@ -145,11 +147,20 @@ struct MapRecord: ParsableCommand {
                 source.from == nil ? .unavailable : .dataFormat,
                 "\(source.from ?? "the adapter"): it has no whole second to record")
         }
+        if walk == nil, place == nil, position == nil, try !askForPlace(of: stays, in: file, site) {
+            Terminal.writeMessage(
+                "\(Self.name(stays)) no place yet, so maps leave \(stays.count == 1 ? "it" : "them") out: name the place "
+                    + "with " + command(stays, "--place NAME --position X,Y"))
+        } else if let place, file.survey.stays.last?.position == nil {
+            Terminal.writeMessage(
+                "\(MapText.line(place)) has no position yet, which most algorithms need: add it with "
+                    + command(stays, "--position X,Y"))
+        }
         let judgement = StayJudgement(file.survey, stays: stays)
         for warning in judgement.warnings { Terminal.writeMessage(warning) }
         if json { return Terminal.write(judgement.json.line + "\n") }
         if survey == "-" { return Terminal.writeError(judgement.text) }
-        Terminal.write(judgement.text)
+        Terminal.show(judgement.text)
     }
 
     /// The name of the recording, or else of this machine.
@@ -176,12 +187,11 @@ struct MapRecord: ParsableCommand {
         if spot.floor == nil { spot.floor = before?.floor }
         if position == nil {
             spot.position = before?.position ?? site?.beacons.first { $0.name == name }?.position
-            if spot.position == nil, before == nil {
-                let advice = walk == nil ? "add --position X,Y" : "record the place first, or give a --site that has it"
+            if spot.position == nil, before == nil, walk != nil {
                 throw Failure(
                     .usage,
-                    "\(walk == nil ? "--place" : "--walk") \(MapText.line(name)): its position is neither in the survey "
-                        + "nor in a site: \(advice)")
+                    "--walk \(MapText.line(name)): its position is neither in the survey nor in a site: record the place "
+                        + "first, or give a --site that has it")
             }
         } else if let position, let old = before?.position, old.distance(to: position) > 0.5 {
             Terminal.writeMessage(
@@ -290,17 +300,55 @@ struct MapRecord: ParsableCommand {
 
     // MARK: Corrections
 
-    private func correct(_ file: GrowingSurvey) throws {
-        let number = drop ?? move ?? 0
-        guard file.survey.stays.contains(where: { $0.number == number }) else {
+    private func correct(_ file: GrowingSurvey, _ site: Site?) throws {
+        let numbers = move.map(Array.init) ?? [drop ?? 0]
+        for number in numbers where !file.survey.stays.contains(where: { $0.number == number }) {
             throw Failure(.usage, "\(survey): there is no stay \(number)")
         }
-        if let position, move != nil {
-            file.append(SurveyWriter.move(stay: number, to: position, place: place))
+        if move != nil {
+            // The position of a named place is that of its other stays, or that in the site.
+            let others = file.survey.filtered { !numbers.contains($0.number) }
+            let spot = SurveySpot(place: place, position: position, floor: floor)
+            self.move(numbers, to: place == nil ? spot : try self.spot(place, position, others, site), in: file)
         } else {
-            file.append(SurveyWriter.drop(stay: number))
+            for number in numbers { file.append(SurveyWriter.drop(stay: number)) }
         }
         try file.finish()
+    }
+
+    private func move(_ stays: [Int], to spot: SurveySpot, in file: GrowingSurvey) {
+        for stay in stays { file.append(SurveyWriter.move(stay: stay, to: spot)) }
+    }
+
+    // MARK: Naming the place afterwards
+
+    /// Asks the user for the place of stays that have just been recorded.
+    ///
+    /// - Returns: `false` if there is no user, or if the user does not name the place.
+    private func askForPlace(of stays: [Int], in file: GrowingSurvey, _ site: Site?) throws -> Bool {
+        guard Terminal.inputIsTerminal, Terminal.errorIsTerminal, survey != "-" else { return false }
+        Self.bell("Recorded. Where was that?")
+        Terminal.writeError("name of the place (Enter for none): ")
+        let name = readLine().flatMap { $0.isEmpty ? nil : $0 }
+        var spot = try spot(name, nil, file.survey, site)
+        while spot.position == nil {
+            Terminal.writeError("its position in metres east and north, such as 4,6 (Enter for unknown): ")
+            guard let line = readLine(), !line.isEmpty else { break }
+            do { spot.position = try MapValue.position(line) } catch { Terminal.writeMessage("\(error)") }
+        }
+        guard spot.place != nil || spot.position != nil else { return false }
+        move(stays, to: spot, in: file)
+        try file.finish()
+        return true
+    }
+
+    private static func name(_ stays: [Int]) -> String {
+        stays.count == 1 ? "stay \(stays[0]) has" : "stays \(stays[0]) to \(stays[stays.count - 1]) have"
+    }
+
+    private func command(_ stays: [Int], _ options: String) -> String {
+        let numbers = stays.count == 1 ? "\(stays[0])" : "\(stays[0])-\(stays[stays.count - 1])"
+        return "`pharos map record \(ShellText.line([survey])) --move \(numbers) \(options)`"
     }
 }
 
