@@ -117,11 +117,87 @@ def test_a_fix_has_all_that_is_promised(world):
     assert fixes and lines[0]["time"] == 0
     for line in fixes:
         assert set(line) == {"session", "time", "state", "floor", "position", "place", "probability", "candidates",
-                             "region95", "heard", "used", "receiverOffsetDb", "algorithm"}
+                             "region95", "heading", "heard", "used", "receiverOffsetDb", "algorithm"}
         assert set(line["position"]) == {"x", "y"} and set(line["region95"]) == {"areaM2", "radiusM", "polygon"}
         assert line["candidates"][0] == {"place": line["place"], "probability": line["probability"]}
         assert line["used"] <= line["heard"] and -12 <= line["receiverOffsetDb"] <= 12
         assert len(line["region95"]["polygon"]) >= 3
+
+
+def test_all_algorithms_stand_next_to_each_other(world, tmp_path):
+    folder = world[0]
+    names = ["nn", "nn-mean", "nn-median", "bhattacharyya", "relative", "wknn", "gauss", "field", "hmm"]
+    alone = {name: locate(folder, "--algorithm", name, "--scores") for name in ("nn", "field", "gauss")}
+    lines = locate(folder, "--all-algorithms", "--scores")
+    for second, line in enumerate(lines):
+        assert [each["algorithm"] for each in line["algorithms"]] == names
+        assert line["algorithm"] == "gauss"
+        for each in line["algorithms"]:
+            if each["algorithm"] in alone:
+                whole = alone[each["algorithm"]][second]
+                assert each == {key: whole[key] for key in each}
+    (tmp_path / "truth.csv").write_text("session,time,x,y\n,0,0,0\n,5,10,0\n")
+    run = ("locate", folder / "map.json", "--from", folder / "test.jsonl", "--all-algorithms")
+    text = pharos.checked(*run, "--truth", tmp_path / "truth.csv").out
+    assert text.count("  algorithm") == len(lines) and "error m" in text.splitlines()[1]
+    assert [row.split()[0] for row in text.splitlines()[-9:]] == names
+    both = pharos.run(*run, "--algorithm", "nn")
+    assert both.code == 64 and "Give --algorithm or --all-algorithms, not both." in both.err
+
+
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory):
+    """A hall of two rooms, its map, and a walk from the west to the east, after which the receiver stands."""
+    folder = tmp_path_factory.mktemp("walk")
+    beacons = [{"name": f"b{x}-{y}", "position": [x, y]} for x in range(2, 40, 5) for y in (1, 9)]
+    site = {"version": 1, "name": "hall", "outline": [[0, 0], [40, 0], [40, 10], [0, 10]], "beacons": beacons,
+            "paths": [{"name": "east", "points": [[2, 5], [38, 5]], "speedMps": 1}],
+            "rooms": [{"name": "ships", "outline": [[0, 0], [20, 0], [20, 10], [0, 10]]},
+                      {"name": "maps", "outline": [[20, 0], [40, 0], [40, 10], [20, 10]]}],
+            "target": {"detectWithinS": 5, "probability": 0.9}}
+    (folder / "site.json").write_text(json.dumps(site))
+    pharos.checked("map", "fit", "--from-site", "site.json", "--output", "map.json", cwd=folder)
+    pharos.checked("map", "simulate", "site.json", "--path", "east", "--output", "walk.jsonl", cwd=folder)
+    return folder
+
+
+def test_the_room_has_a_name_and_a_probability(walk):
+    lines = pharos.checked("locate", "map.json", "--from", "walk.jsonl", "--json", cwd=walk).lines()
+    first, last = lines[4], lines[-1]
+    assert first["room"] == "ships" and last["room"] == "maps" and first["roomProbability"] > 0.5
+    for line in lines:
+        shares = [each["probability"] for each in line["rooms"]]
+        assert shares == sorted(shares, reverse=True) and sum(shares) <= 1.001
+        assert line["room"] is None or line["rooms"][0] == {
+            "room": line["room"], "probability": line["roomProbability"]}
+    text = pharos.checked("locate", "map.json", "--from", "walk.jsonl", cwd=walk).out
+    assert "  room ships " in text and "  room maps " in text
+    # A map of a survey gets the rooms from --site; without them, no room is named.
+    bare = json.loads((walk / "site.json").read_text())
+    del bare["rooms"]
+    (walk / "bare.json").write_text(json.dumps(bare))
+    pharos.checked("map", "fit", "--from-site", "bare.json", "--output", "bare-map.json", cwd=walk)
+    run = ("locate", "bare-map.json", "--from", "walk.jsonl", "--json")
+    assert not {"room", "rooms"} & set(pharos.checked(*run, cwd=walk).lines()[-1])
+    named = pharos.checked(*run, "--site", "site.json", "--algorithm", "weighted-centroid", cwd=walk).lines()[-1]
+    assert named["room"] == "maps" and named["roomProbability"] is None
+
+
+def test_the_heading_is_shown_while_the_receiver_moves(walk):
+    lines = pharos.checked("locate", "map.json", "--from", "walk.jsonl", "--json", cwd=walk).lines()
+    found = [line["heading"] for line in lines if line["heading"]]
+    assert len(found) > len(lines) / 4 and lines[0]["heading"] is None
+    assert all(abs((each["deg"] - 90 + 180) % 360 - 180) < 45 for each in found), found
+    assert {"east"} <= {each["compass"] for each in found} <= {"east", "north-east", "south-east"}
+    assert all(0 < each["uncertaintyDeg"] <= 90 and 0.4 < each["speedMps"] < 2 for each in found)
+    assert "heading east (" in pharos.checked("locate", "map.json", "--from", "walk.jsonl", cwd=walk).out
+    # The same place again and again: the receiver stands.
+    still = [json.loads(line) for line in (walk / "walk.jsonl").read_text().splitlines()]
+    seconds = [line for line in still if "t" in line][:6]
+    (walk / "still.jsonl").write_text("".join(
+        json.dumps({"t": at, "rssi": seconds[at % 6]["rssi"]}) + "\n" for at in range(60)))
+    stood = pharos.checked("locate", "map.json", "--from", "still.jsonl", "--json", cwd=walk).lines()
+    assert not any(line["heading"] for line in stood[6:]), [line["heading"] for line in stood]
 
 
 def test_the_truth_adds_errors(world, tmp_path):

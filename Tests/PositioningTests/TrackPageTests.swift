@@ -17,7 +17,7 @@ import Testing
         for second in 0..<count {
             track.add(
                 .init(
-                    session: session, seconds: Double(second % 1000), answer: answer,
+                    session: session, seconds: Double(second % 1000), algorithm: .gauss, answer: answer,
                     truth: .init(position: FloorPosition(x: Double(second % 18), y: 2), floor: nil, place: nil)))
         }
         return track

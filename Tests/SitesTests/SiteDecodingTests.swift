@@ -36,6 +36,23 @@ import Testing
         #expect(site.target.probability == 0.9)
     }
 
+    @Test func readsRooms() throws {
+        func text(_ rooms: String) -> String {
+            Self.hall.replacing(#""paths": ["#, with: #""rooms": [\#(rooms)], "paths": ["#)
+        }
+        let rooms = #"{"name": "ships", "outline": [[0, 0], [20, 0], [20, 20], [0, 20], [0, 0]]}"#
+        let site = try #require(Site.decode(Array(text(rooms).utf8)).site)
+        #expect(site.rooms.map(\.name) == ["ships"] && site.rooms[0].outline.area == 400)
+        #expect(
+            problems(text(#"{"name": "ships", "outline": [[0, 0], [20, 0]]}"#)).contains {
+                $0.contains("rooms[0].outline")
+            })
+        #expect(
+            problems(text(#"{"name": "ships", "outline": [[0, 0], [9, 9], [9, 0], [0, 9]]}"#)).contains {
+                $0.contains("crosses or touches itself")
+            })
+    }
+
     @Test func readsWhichFleetStandsHere() throws {
         let text = #"""
             {"version":1,"name":"hall","beacons":{"fleet":"../museum.json","site":"museum","floor":"ground"},

@@ -62,7 +62,7 @@ enum FloorKeys {
         "site", .path(), "Site file of the floor, relative to this file, such as \"ground.json\".", isRequired: true)
     static let rooms = Key(
         "rooms", .list("rooms", 1...CollectorKeys.partLimit, of: .section(RoomKeys.section)),
-        "Rooms of the floor. If two rooms overlap, the first one counts.")
+        "Rooms of the floor. If two rooms overlap, the first one counts. Default: the rooms of the site file.")
     static let section = Section("A floor.", [name, site, rooms])
 }
 

@@ -115,7 +115,7 @@ public struct RoomPlan: Sendable {
             }
         }
         shares = positions.indices.map { _ in [] }
-        for floor in 0..<floorCount { divide(floor, file, sites[floor].outline, step: grid.step) }
+        for floor in 0..<floorCount { divide(floor, file, sites[floor], step: grid.step) }
         roomShares = [Double](repeating: 0, count: rooms.count)
         for (room, share) in shares.joined() { roomShares[room] += share / Double(positions.count) }
     }
@@ -172,12 +172,18 @@ public struct RoomPlan: Sendable {
     }
 
     /// Assigns the cells of a floor to its rooms.
-    private mutating func divide(_ floor: Int, _ file: CollectorFile, _ outline: FloorOutline?, step: Double) {
-        let name = file.floors[floor].name
-        let drawn = file.floors[floor].rooms.compactMap { room in
-            (try? FloorOutline(corners: room.corners)).map {
-                (outline: $0, bounds: FloorBounds(room.corners), number: number(of: Room(name: room.name, floor: name)))
-            }
+    ///
+    /// A floor without rooms in the collector file has those of its site file.
+    private mutating func divide(_ floor: Int, _ file: CollectorFile, _ site: Site, step: Double) {
+        let (name, outline) = (file.floors[floor].name, site.outline)
+        let own = file.floors[floor].rooms.compactMap { room in
+            (try? FloorOutline(corners: room.corners)).map { (name: room.name, outline: $0) }
+        }
+        let drawn = (own.isEmpty ? site.rooms.map { (name: $0.name, outline: $0.outline) } : own).map { room in
+            (
+                outline: room.outline, bounds: FloorBounds(room.outline.corners),
+                number: number(of: Room(name: room.name, floor: name))
+            )
         }
         let heard = file.receivers.indices.filter { spots[$0]?.floor == floor && roomOfReceiver[$0] != nil }
         for cell in positions.indices where floors[cell] == floor {

@@ -43,6 +43,7 @@ extension ConfigurationDecoder {
         let beacons = fleet == nil ? beacons(root["beacons"], defaults, inside: outline) : []
         let mounts = read(SiteFormat.mounts, in: root) ?? []
         let paths = (read(SiteFormat.paths, in: root) ?? []).compactMap { self.path($0) }
+        let rooms = (read(SiteFormat.rooms, in: root) ?? []).compactMap { self.room($0) }
         let sensitivity = read(SiteFormat.sensitivity, in: root)
         let radio = sensitivity.flatMap { self.radio(root, sensitivity: $0) }
         let background = read(SiteFormat.backgroundLoad, in: root)
@@ -51,8 +52,9 @@ extension ConfigurationDecoder {
         let target = hasOwnTarget ? read(SiteFormat.target, in: root).flatMap { self.target($0) } : .usual
         guard let name, let scanners, let target, let radio, let background else { return nil }
         return Site(
-            name: name, outline: outline, walls: walls, beacons: beacons, fleet: fleet, paths: paths, mounts: mounts,
-            radio: radio, backgroundLoad: background, scanners: scanners, target: target, hasOwnTarget: hasOwnTarget,
+            name: name, outline: outline, walls: walls, beacons: beacons, fleet: fleet, paths: paths, rooms: rooms,
+            mounts: mounts, radio: radio, backgroundLoad: background, scanners: scanners, target: target,
+            hasOwnTarget: hasOwnTarget,
             defaults: defaults)
     }
 
@@ -164,6 +166,13 @@ extension ConfigurationDecoder {
             return nil
         }
         return Site.Path(name: name, walk: walk)
+    }
+
+    private mutating func room(_ node: JSONNode) -> Site.Room? {
+        guard let name = read(SiteRoomKeys.name, in: node), let outline = read(SiteRoomKeys.outline, in: node) else {
+            return nil
+        }
+        return Site.Room(name: name, outline: outline)
     }
 
     private mutating func radio(_ root: JSONNode, sensitivity: Double) -> SiteRadio? {

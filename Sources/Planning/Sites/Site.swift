@@ -11,6 +11,8 @@ public struct Site: Sendable {
     /// The fleet that has the beacons; nil if the file lists them.
     public var fleet: FleetReference?
     public var paths: [Path]
+    /// The rooms. If two of them overlap, the first one counts.
+    public var rooms: [Room] = []
     /// The possible positions of beacons; empty if any position on the floor is possible.
     public var mounts: [FloorPosition]
     /// The path loss, the shadowing and the sensitivity of receivers.
@@ -42,6 +44,16 @@ public struct Site: Sendable {
     public struct Path: Sendable {
         public var name: String
         public var walk: SiteWalk
+    }
+
+    /// A room of the floor.
+    public struct Room: Hashable, Sendable {
+        public let name: String
+        public let outline: FloorOutline
+
+        public init(name: String, outline: FloorOutline) {
+            (self.name, self.outline) = (name, outline)
+        }
     }
 
     /// The values of beacons without their own.

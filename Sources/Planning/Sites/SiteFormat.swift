@@ -32,6 +32,9 @@ enum SiteFormat {
     static let paths = Key(
         "paths", .list("paths", 1...1000, of: .section(PathKeys.section).defined(as: "path")),
         "Paths that people walk.")
+    static let rooms = Key(
+        "rooms", .list("rooms", 1...1000, of: .section(SiteRoomKeys.section)),
+        "The rooms, which `pharos locate` names. If two rooms overlap, the first one counts.")
     static let defaults = Key(
         "defaults", .section(BeaconKeys.defaults), "Values for beacons without their own, and for proposed beacons.")
     static let pathLoss = Key(
@@ -55,8 +58,8 @@ enum SiteFormat {
     static let section = Section(
         "A floor with walls and beacons, for the planner. Lengths are in metres, x to the east, y to the north.",
         [
-            FileHeader.schema, FileHeader.version, name, outline, walls, beacons, mounts, paths, defaults, pathLoss,
-            sensitivity, backgroundLoad, scanner, scanners, target,
+            FileHeader.schema, FileHeader.version, name, outline, walls, beacons, mounts, paths, rooms, defaults,
+            pathLoss, sensitivity, backgroundLoad, scanner, scanners, target,
         ],
         rules: [
             .oneOrMore(
@@ -147,6 +150,17 @@ enum FleetKeys {
         if text.isEmpty { decoder.error("the text is empty", at: node) }
         return text
     }
+}
+
+/// The keys of a room.
+enum SiteRoomKeys {
+    static let name = Key("name", .text, "Name of the room.", isRequired: true)
+    static let outline = Key(
+        "outline",
+        SiteFormat.corners("corners", 3...1000).map { decoder, node, corners in decoder.outline(corners, node) },
+        "Corners of the room in order, such as [[0, 0], [4, 0], [4, 3], [0, 3]]. The sides may not cross.",
+        isRequired: true)
+    static let section = Section("A room.", [name, outline])
 }
 
 /// The keys of a path that people walk.

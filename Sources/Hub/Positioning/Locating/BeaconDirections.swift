@@ -81,10 +81,6 @@ public struct BeaconDirections: Sendable {
 
     // MARK: Text and JSON
 
-    private static let names = [
-        "north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west",
-    ]
-
     /// The directions as a part of a line.
     public var text: String {
         guard let answer, answer.state != .none else { return "map: \(answer?.reason?.rawValue ?? "listening")" }
@@ -92,7 +88,7 @@ public struct BeaconDirections: Sendable {
         switch lead {
         case .otherFloor: return "it is on another floor: \(MapText.line(target.floor ?? ""))"
         case .way(let distance, let bearing):
-            let direction = Self.names[Int((bearing / 45).rounded()) % Self.names.count]
+            let direction = Heading.compass(bearing)
             let place = target.place.map { MapText.line(map.places[$0].name) }
             let near = place.map { (target.source == .walk ? ", strongest so far at " : ", at ") + $0 } ?? ""
             return "\(MapText.metres(distance).dropLast()) m \(direction)\(near)"

@@ -10,6 +10,9 @@ struct CellLocator: Sendable {
     private let placeOfCell: [Int]
     /// The cell nearest to each place. `nil` for places without a position on a grid.
     private let cellOfPlace: [Int?]
+    /// The room of each cell. `nil` for cells in no room.
+    private let roomOfCell: [Int?]
+    private let roomCount: Int
     private let offsets: [Double]
     private let priors: [Double]
     /// The logarithms of the probabilities of the offsets by the run so far, without the window.
@@ -26,22 +29,28 @@ struct CellLocator: Sendable {
     /// temper.
     private static let dependence = 5.0.squareRoot() / 2
 
-    init(_ map: SignalMap, walls: [Wall]) throws(PositioningError) {
+    init(_ map: SignalMap, walls: [Wall], rooms: [MapRoom] = []) throws(PositioningError) {
         let settings = map.settings
         (offsets, priors) = settings.offsets(on: map)
         firstPriors = settings.runPriors(priors, on: map)
         runPriors = firstPriors
         window = settings.effectiveWindow ?? 5
         temper = settings.temper
+        roomCount = rooms.count
         guard settings.algorithm != .gauss else {
             let model = GaussModel(map)
             (cells, table) = (model.cells, model.table)
+            // A place without a position is in no room.
+            roomOfCell = map.places.map { place in
+                place.position.flatMap { rooms.index(of: $0, floor: place.floor) }
+            }
             placeOfCell = Array(map.places.indices)
             cellOfPlace = placeOfCell
             return
         }
         let model = try FieldModel(map, gridMetres: settings.gridMetres)
         (cells, table) = (model.grid.cells, model.table)
+        roomOfCell = cells.map { rooms.index(of: $0.position, floor: $0.floor) }
         placeOfCell = map.places.placeOfEach(of: cells)
         cellOfPlace = cells.cellOfEach(of: map.places)
         if settings.algorithm == .hmm {
@@ -132,9 +141,20 @@ struct CellLocator: Sendable {
         answer.candidates = order.prefix(5).filter { byPlace[$0] > 0 }
             .map { .init(place: $0, probability: byPlace[$0]) }
         answer.region95 = region
+        answer.rooms = rooms(posterior)
         answer.receiverOffset = offset(posterior)
         if wantsScores { answer.scores = scores(found) }
         return answer
+    }
+
+    /// Up to five rooms, likeliest first.
+    private func rooms(_ posterior: Posterior) -> [LocatorAnswer.RoomCandidate] {
+        var byRoom = [Double](repeating: 0, count: roomCount)
+        for (cell, weight) in posterior.probabilities.enumerated() {
+            if let room = roomOfCell[cell] { byRoom[room] += weight }
+        }
+        let order = byRoom.indices.sorted { (byRoom[$0], $1) > (byRoom[$1], $0) }
+        return order.prefix(5).filter { byRoom[$0] > 0 }.map { .init(room: $0, probability: byRoom[$0]) }
     }
 
     /// The likeliest receiver offset, in dB.

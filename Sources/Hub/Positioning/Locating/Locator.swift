@@ -12,6 +12,8 @@ public import Sites
 public struct Locator: Sendable {
     /// The map, with the settings in use.
     public let map: SignalMap
+    /// The rooms that answers refer to. Empty if none are known.
+    public let rooms: [MapRoom]
     /// True if answers contain the score of every place.
     public var wantsScores = false
 
@@ -24,9 +26,10 @@ public struct Locator: Sendable {
     /// - Parameters:
     ///   - settings: The settings of the locator; `nil` for the map's settings.
     ///   - walls: Walls that the algorithm `hmm` does not cross.
+    ///   - rooms: The rooms to name in answers; `nil` for those of the site from which the map was made, if any.
     /// - Throws: If the map lacks what the algorithm needs.
     public init(
-        _ map: SignalMap, settings: LocatorSettings? = nil, walls: [Wall] = []
+        _ map: SignalMap, settings: LocatorSettings? = nil, walls: [Wall] = [], rooms: [MapRoom]? = nil
     ) throws(PositioningError) {
         var map = map
         if let settings { map.settings = settings }
@@ -37,6 +40,7 @@ public struct Locator: Sendable {
         }
         if algorithm.needsPrints, map.prints.isEmpty { throw .noPrints(algorithm) }
         self.map = map
+        self.rooms = rooms ?? map.modelSite.map(MapRoom.rooms) ?? []
         window = SampleWindow(length: settings.effectiveWindow)
         switch algorithm {
         case .nn: rule = NearestPrintRule(map)
@@ -48,7 +52,7 @@ public struct Locator: Sendable {
         case .weightedCentroid, .simpleDistance: rule = try BaselineRule(map)
         case .gauss, .field, .hmm:
             rule = nil
-            cells = try CellLocator(map, walls: walls)
+            cells = try CellLocator(map, walls: walls, rooms: self.rooms)
         }
     }
 
@@ -79,6 +83,8 @@ public struct Locator: Sendable {
             answer = LocatorAnswer(used < 3 ? .poor : .fix, heard: heard, used: used)
             (answer.position, answer.place) = found
             answer.floor = found.place.flatMap { map.places[$0].floor }
+            let room = answer.position.flatMap { rooms.index(of: $0, floor: answer.floor) }
+            answer.rooms = room.map { [.init(room: $0, probability: nil)] } ?? []
         }
         if wantsScores { answer.scores = rule?.scores(window) ?? [] }
         return answer

@@ -25,6 +25,14 @@ public struct LocatorAnswer: Sendable {
         public let probability: Double
     }
 
+    /// A room with its probability.
+    public struct RoomCandidate: Hashable, Sendable {
+        /// The room's number in ``Locator/rooms``.
+        public let room: Int
+        /// `nil` if the algorithm has no probabilities.
+        public let probability: Double?
+    }
+
     public internal(set) var state: State
     /// The reason why there is no place; `nil` if there is a place.
     public internal(set) var reason: Reason?
@@ -36,6 +44,9 @@ public struct LocatorAnswer: Sendable {
     public internal(set) var place: Int?
     /// Up to five places, likeliest first. Empty if the algorithm has no probabilities.
     public internal(set) var candidates: [Candidate] = []
+    /// Up to five rooms, likeliest first; the room of the position if the algorithm has no probabilities. The rest to 1 is
+    /// the probability of being in none of them.
+    public internal(set) var rooms: [RoomCandidate] = []
     /// The region with a probability of 95 %. `nil` if the algorithm has no probabilities.
     public internal(set) var region95: Region?
     /// The number of beacons received within the window, including beacons of the newest vector that are not on the map.
@@ -47,6 +58,13 @@ public struct LocatorAnswer: Sendable {
     /// The score of each place, if they were requested; the smallest is best. `nil` if the place is not a candidate,
     /// infinite if it is impossible.
     public internal(set) var scores: [Double?] = []
+
+    /// The likeliest room. `nil` if it is likelier that the receiver is in no room, or if no rooms are known.
+    public var room: RoomCandidate? {
+        guard let best = rooms.first else { return nil }
+        guard let probability = best.probability else { return best }
+        return probability > 1 - rooms.reduce(0) { $0 + ($1.probability ?? 0) } ? best : nil
+    }
 
     /// The probability of the likeliest place.
     public var probability: Double? { candidates.first?.probability }

@@ -12,27 +12,39 @@ public struct RunLocator: Sendable {
         set { locator.wantsScores = newValue }
     }
     private var session: String?
+    private var heading: RunHeading
     private var numbers: [BeaconKey: Int?] = [:]
 
     /// A locator for a map.
     ///
     /// - Parameters:
     ///   - settings: The settings of the locator.
-    ///   - walls: Walls that the algorithm `hmm` does not cross.
+    ///   - site: The site of the map, for the walls that the algorithm `hmm` does not cross, and for the rooms; `nil` for
+    ///     the rooms of the site from which the map was made, if any.
     /// - Throws: If the map lacks what the algorithm needs.
-    public init(_ map: SignalMap, settings: LocatorSettings, walls: [Wall] = []) throws(ListenerServiceError) {
+    public init(_ map: SignalMap, settings: LocatorSettings, site: Site? = nil) throws(ListenerServiceError) {
         locator = try MapFitting.refusing { () throws(PositioningError) in
-            try Locator(map, settings: settings, walls: walls)
+            let rooms = site.map(MapRoom.rooms) ?? []
+            return try Locator(
+                map, settings: settings, walls: site?.walls ?? [], rooms: rooms.isEmpty ? nil : rooms)
         }
+        heading = RunHeading(window: settings.effectiveWindow ?? 1)
     }
 
     /// The map.
     public var map: SignalMap { locator.map }
 
+    /// The algorithm that locates.
+    public var algorithm: PositioningAlgorithm { locator.map.settings.algorithm }
+
+    /// The rooms that answers refer to.
+    public var rooms: [MapRoom] { locator.rooms }
+
     /// Begins another run.
     public mutating func begin(session: String?) {
         self.session = session
         locator.begin()
+        heading.begin()
     }
 
     /// Adds the next second of the run, and locates the receiver.
@@ -50,7 +62,9 @@ public struct RunLocator: Sendable {
             seconds: seconds,
             readings: levels.map { .init(beacon: $0.key, level: $0.value.reduce(0, +) / Double($0.value.count)) })
         let answer = locator.locate(vector, strangers: strangers)
-        return LocatedInstant(session: session, seconds: seconds, answer: answer)
+        return LocatedInstant(
+            session: session, seconds: seconds, algorithm: algorithm, answer: answer,
+            heading: heading.add(answer, seconds: seconds))
     }
 
     /// The first of the beacon's keys that the map has.
@@ -72,7 +86,10 @@ public struct LocatedInstant: Sendable {
     public let session: String?
     /// Seconds since the start of the run.
     public let seconds: Double
+    public let algorithm: PositioningAlgorithm
     public let answer: LocatorAnswer
+    /// The direction in which the receiver moves. `nil` while it stands, and while the direction is not known.
+    public var heading: Heading?
     /// The true position of the receiver.
     public var truth: RunTruth.Spot?
 
@@ -84,28 +101,56 @@ public struct LocatedInstant: Sendable {
 
     /// The answer as one object.
     ///
-    /// - Parameter hasScores: True if it contains the score of every place.
-    public func json(on map: SignalMap, hasScores: Bool = false) -> JSONValue {
-        var members: [(String, JSONValue)] = [
-            ("session", .text(session)), ("time", .rounded(seconds)),
-            ("state", .string(answer.state.rawValue)),
-        ]
-        if answer.state == .none {
-            members.append(("reason", .optional(answer.reason) { .string($0.rawValue) }))
-        } else {
-            members += placed(on: map)
-        }
+    /// - Parameters:
+    ///   - rooms: The rooms that the answer refers to.
+    ///   - hasScores: True if it contains the score of every place.
+    ///   - compared: The answers of all algorithms at the same instant; `nil` if only one algorithm locates.
+    public func json(
+        on map: SignalMap, rooms: [MapRoom] = [], hasScores: Bool = false, compared: [LocatedInstant]? = nil
+    ) -> JSONValue {
+        var members: [(String, JSONValue)] = [("session", .text(session)), ("time", .rounded(seconds))]
+        members += state(on: map, rooms)
         members += [
             ("heard", .integer(answer.heard)), ("used", .integer(answer.used)),
-            ("receiverOffsetDb", .rounded(answer.receiverOffset)),
-            ("algorithm", .string(map.settings.algorithm.rawValue)),
+            ("receiverOffsetDb", .rounded(answer.receiverOffset)), ("algorithm", .string(algorithm.rawValue)),
         ]
         if let truth {
             members.append(("truth", truth.json))
             members.append(("errorM", .rounded(error)))
         }
         if hasScores { members.append(("scores", scores(on: map))) }
+        if let compared {
+            let algorithms = compared.map { instant in
+                var members: [(String, JSONValue)] = [("algorithm", .string(instant.algorithm.rawValue))]
+                members += instant.state(on: map, rooms)
+                if instant.truth != nil { members.append(("errorM", .rounded(instant.error))) }
+                if hasScores { members.append(("scores", instant.scores(on: map))) }
+                return JSONValue.record(members)
+            }
+            members.append(("algorithms", .array(algorithms)))
+        }
         return .record(members)
+    }
+
+    private func state(on map: SignalMap, _ rooms: [MapRoom]) -> [(String, JSONValue)] {
+        let state: [(String, JSONValue)] = [("state", .string(answer.state.rawValue))]
+        guard answer.state != .none else {
+            return state + [("reason", .optional(answer.reason) { .string($0.rawValue) })]
+        }
+        return state + placed(on: map) + (rooms.isEmpty ? [] : self.rooms(rooms))
+            + [("region95", .optional(answer.region95, Self.region)), ("heading", .optional(heading, \.json))]
+    }
+
+    private func rooms(_ rooms: [MapRoom]) -> [(String, JSONValue)] {
+        let candidates = answer.rooms.map { candidate in
+            JSONValue.record([
+                ("room", .string(rooms[candidate.room].name)), ("probability", .rounded(candidate.probability, 4)),
+            ])
+        }
+        return [
+            ("room", .optional(answer.room) { .string(rooms[$0.room].name) }),
+            ("roomProbability", .rounded(answer.room?.probability, 4)), ("rooms", .array(candidates)),
+        ]
     }
 
     private func placed(on map: SignalMap) -> [(String, JSONValue)] {
@@ -124,7 +169,6 @@ public struct LocatedInstant: Sendable {
                         ])
                     })
             ),
-            ("region95", .optional(answer.region95, Self.region)),
         ]
     }
 
@@ -157,7 +201,9 @@ public struct LocatedInstant: Sendable {
     }
 
     /// The answer as one line of text.
-    public func text(on map: SignalMap) -> String {
+    ///
+    /// - Parameter rooms: The rooms that the answer refers to.
+    public func text(on map: SignalMap, rooms: [MapRoom] = []) -> String {
         let time = "\(MapText.metres(seconds).dropLast(3)) s"
         let start = (session.map { MapText.line($0) + "  " } ?? "") + time
         let error = error.map { "  error \(MapText.metres($0)) m" } ?? ""
@@ -168,10 +214,15 @@ public struct LocatedInstant: Sendable {
             let share = answer.probability.map { " \(MapText.percent($0)) %" } ?? ""
             parts.append(MapText.name(map.places[place]) + share)
         }
+        if let room = answer.room {
+            let share = room.probability.map { " \(MapText.percent($0)) %" } ?? ""
+            parts.append("room \(MapText.line(rooms[room.room].name))\(share)")
+        }
         if let position = answer.position {
             let radius = answer.region95.map { " within \(MapText.metres($0.radius)) m" } ?? ""
             parts.append("\(MapText.metres(position.x)), \(MapText.metres(position.y)) m\(radius)")
         }
+        if let heading { parts.append(heading.text) }
         parts.append("\(answer.used) of \(MapText.count(answer.heard, "beacon"))")
         return parts.joined(separator: "  ") + error
     }

@@ -112,6 +112,14 @@ extension Site {
             }
             members.append(("walls", .array(walls)))
         }
+        if !rooms.isEmpty {
+            let rooms = rooms.map { room in
+                JSONValue.record([
+                    ("name", .string(room.name)), ("outline", .array(room.outline.corners.map(spot))),
+                ])
+            }
+            members.append(("rooms", .array(rooms)))
+        }
         let beacons = beacons.map { beacon in
             JSONValue.record([
                 ("name", .string(beacon.name)), ("position", spot(beacon.position)),

@@ -16,9 +16,13 @@ struct Locate: ParsableCommand {
             pharos locate map.json --from walk.btsnoop --json
             pharos scan --json | pharos locate map.json --from - --json
             pharos locate map.json --from walk.jsonl --algorithm nn --scores --json
+            pharos locate map.json --from walk.jsonl --all-algorithms
+            pharos locate map.json --from walk.jsonl --site museum-site.json
 
             Each second has a state. fix: a position with a region that contains the true position in 95 % of cases. poor: \
-            an uncertain position. none: no position, with the reason.
+            an uncertain position. none: no position, with the reason. If the site has rooms, the likeliest room is shown \
+            with its probability. While the receiver moves, its heading is shown with the interval that contains it in \
+            95 % of cases; a receiver that stands has no heading.
             """)
 
     @Argument(help: "A map, or - for standard input.", completion: .file())
@@ -38,6 +42,13 @@ struct Locate: ParsableCommand {
         completion: .list(Array(MapFit.Choice.names.dropFirst())), transform: MapValue.named)
     var algorithm: PositioningAlgorithm?
 
+    @Flag(
+        help: """
+            Show the answers of all algorithms next to each other, and of the baselines if the map has the positions of \
+            the beacons.
+            """)
+    var allAlgorithms = false
+
     @OptionGroup var parameters: AlgorithmOptions
 
     @Option(
@@ -47,7 +58,8 @@ struct Locate: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A site file. hmm does not walk through its walls; pages show its walls and outline.", valueName: "file"),
+            "A site file. Its rooms are named, hmm does not walk through its walls, and pages show its walls and outline.",
+            valueName: "file"),
         completion: .file())
     var site: String?
 
@@ -80,6 +92,7 @@ struct Locate: ParsableCommand {
         if html == "-" || svg == "-", json || scores || html == svg {
             throw ValidationError("Only one of --html, --svg and --json can go to standard output.")
         }
+        if allAlgorithms, algorithm != nil { throw ValidationError("Give --algorithm or --all-algorithms, not both.") }
         try OutputFiles.refuseOverwriting(
             [("--html", html), ("--svg", svg)], read: [map, source.from, source.fleet, site, truth])
         if map == "-", source.from == "-" {
@@ -89,17 +102,14 @@ struct Locate: ParsableCommand {
 
     func run() throws {
         let map = try MapFile.read(map)
-        var settings = map.settings
-        if let algorithm, algorithm != settings.algorithm {
-            settings.algorithm = algorithm
-            settings.window = nil
-        }
-        parameters.apply(to: &settings)
         let site = try site.map { path in try MapFile.site(path) }
-        var locator = try RunLocator(map, settings: settings, walls: site?.walls ?? [])
+        var locator = try RunLocator(map, settings: settings(algorithm ?? map.settings.algorithm, map), site: site)
         locator.wantsScores = scores
+        var compared = allAlgorithms ? ComparedLocators(map, site: site) { settings($0, map) } : nil
+        compared?.wantsScores = scores
+        for notice in compared?.notices ?? [] { Terminal.writeMessage(notice) }
         let printer = LocatePrinter(
-            locator, everyMicroseconds: everyS, truth: try truth.map { path in try RunTruth(path) },
+            locator, compared: compared, everyMicroseconds: everyS, truth: try truth.map { path in try RunTruth(path) },
             form: form)
         if html != nil || svg != nil { printer.track = LocatedTrack(locator.map, site: site) }
         try source.run(printer, shared: map.sharedIdentities, duration: durationS, purpose: "pharos locate")
@@ -108,6 +118,16 @@ struct Locate: ParsableCommand {
         let page = TrackPage(track, command: ShellText.line(["pharos"] + CommandLine.arguments.dropFirst()))
         if let html { try MapFile.write(page.html, to: html) }
         if let svg { try MapFile.write(page.svg, to: svg) }
+    }
+
+    private func settings(_ algorithm: PositioningAlgorithm, _ map: SignalMap) -> LocatorSettings {
+        var settings = map.settings
+        if algorithm != settings.algorithm {
+            settings.algorithm = algorithm
+            settings.window = nil
+        }
+        parameters.apply(to: &settings)
+        return settings
     }
 
     private var form: LocatePrinter.Form {
@@ -188,6 +208,8 @@ final class LocatePrinter: RunConsumer {
     }
 
     private var locator: RunLocator
+    /// The locators of all algorithms. `nil` if only one algorithm locates.
+    private var compared: ComparedLocators?
     private let everyMicroseconds: Int?
     private let truth: RunTruth?
     private let form: Form
@@ -195,11 +217,14 @@ final class LocatePrinter: RunConsumer {
     var track: LocatedTrack?
     private var session: String?
     private var nextMicroseconds: Int?
-    private var errors: [Double] = []
+    private var errors: [PositioningAlgorithm: [Double]] = [:]
     private var block = LiveBlock()
 
-    init(_ locator: RunLocator, everyMicroseconds: Int?, truth: RunTruth?, form: Form) {
+    init(
+        _ locator: RunLocator, compared: ComparedLocators?, everyMicroseconds: Int?, truth: RunTruth?, form: Form
+    ) {
         self.locator = locator
+        self.compared = compared
         self.everyMicroseconds = everyMicroseconds
         self.truth = truth
         self.form = form
@@ -211,12 +236,15 @@ final class LocatePrinter: RunConsumer {
         self.session = session
         nextMicroseconds = nil
         locator.begin(session: session)
+        compared?.begin(session: session)
     }
 
     func take(seconds: Double, _ heard: [HeardBeacon]) {
         var instant = locator.locate(seconds: seconds, heard)
         instant.truth = truth?.spot(session: session, seconds: seconds)
-        if let error = instant.error { errors.append(error) }
+        var all = compared?.locate(seconds: seconds, heard)
+        for index in all?.indices ?? 0..<0 { all?[index].truth = instant.truth }
+        for each in all ?? [instant] { if let error = each.error { errors[each.algorithm, default: []].append(error) } }
         if let everyMicroseconds {
             let now = Int((max(-1e9, min(1e9, seconds)) * 1e6).rounded())
             if let next = nextMicroseconds, now < next { return }
@@ -226,17 +254,26 @@ final class LocatePrinter: RunConsumer {
         switch form {
         case .nothing: break
         case .json, .scores:
-            Terminal.write(instant.json(on: locator.map, hasScores: form == .scores).line + "\n")
-        case .lines: Terminal.show(instant.text(on: locator.map) + "\n")
-        case .floor: draw(instant)
+            let json = instant.json(
+                on: locator.map, rooms: locator.rooms, hasScores: form == .scores, compared: all)
+            Terminal.write(json.line + "\n")
+        case .lines: Terminal.show(text(instant) + "\n" + table(all))
+        case .floor: draw(instant, table(all))
         }
     }
 
-    private func draw(_ instant: LocatedInstant) {
-        let (columns, rows) = (min(100, Terminal.columns), max(4, min(24, Terminal.rows - 2)))
+    private func text(_ instant: LocatedInstant) -> String { instant.text(on: locator.map, rooms: locator.rooms) }
+
+    private func table(_ instants: [LocatedInstant]?) -> String {
+        instants.map { LocatedInstant.table($0, on: locator.map, rooms: locator.rooms) } ?? ""
+    }
+
+    private func draw(_ instant: LocatedInstant, _ table: String) {
+        let below = [text(instant)] + table.split(separator: "\n").map(String.init)
+        let (columns, rows) = (min(100, Terminal.columns), max(4, min(24, Terminal.rows - below.count - 1)))
         let text = TerminalFloor.text(instant, on: locator.map, columns: columns, rows: rows)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        block.draw(lines.dropLast(lines.last == "" ? 1 : 0) + [instant.text(on: locator.map)])
+        block.draw(lines.dropLast(lines.last == "" ? 1 : 0) + below)
     }
 
     func say(_ sentence: String, isWarning: Bool) {
@@ -247,11 +284,29 @@ final class LocatePrinter: RunConsumer {
 
     /// Prints the errors of the run, if true positions are known.
     func finish() {
+        guard form == .lines || form == .floor, !errors.isEmpty else { return }
+        if let compared { return showErrors(of: compared.algorithms) }
+        let errors = errors.values.flatMap(\.self)
         let percentiles = Percentiles(errors)
-        guard form == .lines || form == .floor, let mean = percentiles.mean else { return }
-        Terminal.write(
+        guard let mean = percentiles.mean else { return }
+        Terminal.show(
             "\(MapText.count(errors.count, "second")): mean error \(MapText.metres(mean)) m, 75th percentile "
                 + "\(MapText.metres(percentiles.value(at: 75))) m, 95th percentile "
                 + "\(MapText.metres(percentiles.value(at: 95))) m\n")
+    }
+
+    private func showErrors(of algorithms: [PositioningAlgorithm]) {
+        var table = Table(
+            ["algorithm", "seconds", "mean error m", "75 % m", "95 % m"],
+            alignment: [.left, .right, .right, .right, .right])
+        for algorithm in algorithms {
+            let errors = errors[algorithm] ?? []
+            let percentiles = Percentiles(errors)
+            table.add([
+                algorithm.rawValue, "\(errors.count)", MapText.metres(percentiles.mean),
+                MapText.metres(percentiles.value(at: 75)), MapText.metres(percentiles.value(at: 95)),
+            ])
+        }
+        Terminal.show("\n" + table.text)
     }
 }

@@ -1,0 +1,99 @@
+internal import Airtime
+internal import Configuration
+
+/// The direction in which a receiver moves.
+public struct Heading: Hashable, Sendable {
+    /// Degrees clockwise from north, 0..<360.
+    public let degrees: Double
+    /// Half of the width of the interval that contains the direction with a probability of 95 %, in degrees.
+    public let uncertainty: Double
+    /// Metres per second.
+    public let speed: Double
+
+    private static let names = [
+        "north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west",
+    ]
+
+    /// The compass word nearest to a direction, such as `north-east`.
+    static func compass(_ degrees: Double) -> String { names[Int((degrees / 45).rounded()) % names.count] }
+
+    /// The compass word nearest to the direction.
+    public var compass: String { Self.compass(degrees) }
+
+    /// The direction as a part of a line.
+    var text: String {
+        "heading \(compass) (\(Int(degrees.rounded()) % 360) ± \(Int(uncertainty.rounded(.up))) degrees)"
+    }
+
+    /// The direction as one object.
+    var json: JSONValue {
+        .record([
+            ("deg", .rounded(degrees, 1)), ("compass", .string(compass)), ("uncertaintyDeg", .rounded(uncertainty, 1)),
+            ("speedMps", .rounded(speed, 2)),
+        ])
+    }
+}
+
+/// Finds the direction of a run: the slope of a straight line through its last positions.
+///
+/// Positions that are computed from a common window, and the slow errors of a standing receiver, are not independent. The
+/// uncertainty of the slope takes that into account, and a slope that could come from these errors is no direction.
+struct RunHeading: Sendable {
+    private var positions: [(seconds: Double, position: FloorPosition, floor: String?)] = []
+    /// The number of seconds that share an error.
+    private let dependence: Double
+
+    /// The length of the line, in seconds.
+    static let span = 12.0
+    /// The smallest number of seconds and positions for a direction.
+    static let least = (seconds: 6.0, positions: 6)
+    /// The least standard deviation of a position, in metres.
+    static let deviation = 0.8
+    /// The number of standard errors by which a receiver must move, and the slowest speed in m/s.
+    static let moving = (errors: 4.0, speed: 0.25)
+
+    /// - Parameter window: The number of seconds that are located together.
+    init(window: Int) { dependence = Double(max(3, min(10, window))) }
+
+    /// Discards the run so far.
+    mutating func begin() { positions = [] }
+
+    /// Adds the next answer.
+    ///
+    /// - Returns: the direction; `nil` while the receiver stands, and while its direction is not known.
+    mutating func add(_ answer: LocatorAnswer, seconds: Double) -> Heading? {
+        guard answer.state != .none, let position = answer.position else { return nil }
+        if let last = positions.last, last.floor != answer.floor || seconds <= last.seconds { begin() }
+        positions.append((seconds, position, answer.floor))
+        positions.removeAll { $0.seconds < seconds - Self.span }
+        guard positions.count >= Self.least.positions, seconds - positions[0].seconds >= Self.least.seconds else {
+            return nil
+        }
+        let count = Double(positions.count)
+        func mean(_ value: (FloorPosition, Double) -> Double) -> Double {
+            positions.reduce(0) { $0 + value($1.position, $1.seconds) } / count
+        }
+        let (time, x, y) = (mean { $1 }, mean { place, _ in place.x }, mean { place, _ in place.y })
+        var (times, east, north) = (0.0, 0.0, 0.0)
+        for (seconds, place, _) in positions {
+            times += (seconds - time) * (seconds - time)
+            east += (seconds - time) * (place.x - x)
+            north += (seconds - time) * (place.y - y)
+        }
+        (east, north) = (east / times, north / times)
+        let squares = positions.reduce(0) { sum, each in
+            let (dx, dy) = (
+                each.position.x - x - east * (each.seconds - time), each.position.y - y - north * (each.seconds - time)
+            )
+            return sum + dx * dx + dy * dy
+        }
+        let variance = max(squares / (2 * (count - 2)), Self.deviation * Self.deviation)
+        let error = (variance * dependence / times).squareRoot()
+        let speed = (east * east + north * north).squareRoot()
+        guard speed >= max(Self.moving.speed, Self.moving.errors * error) else { return nil }
+        let degrees = atan2(east, north) * 180 / .pi
+        return Heading(
+            degrees: degrees < 0 ? degrees + 360 : degrees,
+            uncertainty: min(90, 1.96 * atan2(error, speed) * 180 / .pi), speed: speed)
+    }
+}
