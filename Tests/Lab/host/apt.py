@@ -55,8 +55,11 @@ class Apt:
             raise PreparationError(f"the mirror does not have the suites {' '.join(self.suites)}")
 
     def kernel_image(self):
-        """The package of the suite's current kernel image."""
-        found = re.search(r"Depends: (linux-image-\S+)", self._cache("depends", "linux-image-amd64"))
+        """The package of the current kernel image: that of the backports, if they are one of the suites."""
+        # apt itself prefers the release to its backports.
+        preferred = [f"APT::Default-Release={suite}" for suite in self.suites if suite.endswith("-backports")]
+        options = ["-o", preferred[0]] if preferred else []
+        found = re.search(r"Depends: (linux-image-\S+)", self._cache(*options, "depends", "linux-image-amd64"))
         if not found:
             raise PreparationError("apt knows no linux-image-amd64: run `apt-get update` on a Debian 12 machine")
         return found[1]
