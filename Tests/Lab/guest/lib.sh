@@ -7,6 +7,7 @@
 # shown only if it fails.
 
 LAB_LIMIT=120 # seconds for one test
+LAB_EVIDENCE=60 # lines that are shown of a test that failed
 started=0
 
 say() { echo "LAB $LAB_NONCE $*" >"$LAB_RESULTS"; }
@@ -49,7 +50,7 @@ report_result() {
     elif [ -f .skipped ]; then
         say "skip $name: $(cat .skipped)"
     else
-        tail -n 60 .evidence | cut -c 1-300 | while IFS= read -r line; do say "evidence $name| $line"; done
+        tail -n "$LAB_EVIDENCE" .evidence | cut -c 1-300 | while IFS= read -r line; do say "evidence $name| $line"; done
         case $1 in
         137) say "not ok $name: no end within $LAB_LIMIT s" ;;
         *) say "not ok $name: $(cat .why 2>/dev/null || echo "status $1")" ;;

@@ -214,6 +214,7 @@ no_permission_managed() {
 unplugged_managed() {
     managed_starts_up
     managed_in_background
+    # shellcheck disable=SC2154 # the guest's script sets it
     kill "$controllers_pid"
     managed_ends 69
     shows err.txt 'hci0:mgmt: the adapter was unplugged'

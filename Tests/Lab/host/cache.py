@@ -10,7 +10,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from . import kernel
+from . import kernel, strict
 from .apt import Apt
 from .errors import PreparationError
 from .initramfs import Archive
@@ -49,8 +49,9 @@ class Cache:
         self.kernel = self.folder / "vmlinuz"
         self.base = self.folder / "base.cpio"
         self.python_root = self.folder / "python-root"
-        # Only the guest that needs it gets it: every guest has to unpack what it gets.
+        # Only the guests that need these get them: every guest has to unpack what it gets.
         self.python = self.folder / "python.cpio"
+        self.strict = self.folder / "strict.cpio"
 
     def prepare(self):
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -62,6 +63,8 @@ class Cache:
         fetched += self.step("tools", tools, lambda: self._build_tools(tools))
         writers = [LAB / "host" / name for name in ("cache.py", "initramfs.py", "kernel.py")]
         self.step("base", writers, self._write_base, also=fetched)
+        rule = [LAB / "host/strict.py", *writers]
+        self.step("strict", rule, lambda: strict.write_archive(self.root, self.strict), also=fetched)
         python = [LAB / "guest-python.txt", LAB / "requirements-ears.txt"]
         fetched = self.step("python", python, self._fetch_python)
         self.step("python-archive", writers, self._write_python, also=fetched)
