@@ -3,6 +3,8 @@
 
 # Seconds of silence that the start or the end of another program's scan may cost.
 SCAN_LIMIT=0.5
+# Through the kernel, advertisements that share a single set take turns of two seconds.
+TURN_LIMIT=2.5
 
 sharing_opens() { # sharing_opens MODEL
     [ -e /run/dbus/pid ] || bus_start
@@ -35,8 +37,13 @@ control_ends() {
     stop "$control_pid" TERM || true
 }
 
-# foreign_begins WHAT / foreign_ends WHAT: scan, advertise or both.
+# foreign_begins WHAT / foreign_ends WHAT: scan, advertise or both, through bluetoothd. An adapter whose user channel is
+# open does not exist for bluetoothd, so there hcitool and hciconfig try.
 foreign_begins() {
+    if [ "$adapter" = hci0:user ]; then
+        intrudes "$1"
+        return 0
+    fi
     case $1 in
     scan) control "scan on" ;;
     advertise) control "menu advertise" "manufacturer 0xffff 0xab 0xcd" "back" "advertise broadcast" ;;
@@ -44,7 +51,16 @@ foreign_begins() {
     esac
 }
 
+intrudes() {
+    case $1 in
+    scan) background intruder.txt timeout -s INT 10 hcitool -i hci0 lescan --duplicates ;;
+    advertise) hciconfig hci0 leadv 3 ;;
+    both) intrudes advertise && intrudes scan ;;
+    esac
+}
+
 foreign_ends() {
+    if [ "$adapter" = hci0:user ]; then return 0; fi
     case $1 in
     scan) control "scan off" ;;
     advertise) control "advertise off" ;;
@@ -52,20 +68,12 @@ foreign_ends() {
     esac
 }
 
-adapter_form() {
-    case $1 in
-    raw) echo hci0 ;;
-    *) echo "hci0:$1" ;;
-    esac
-}
-
 # runs_beside FORM WHAT SECONDS: leaves the times of all receptions in times.txt, the service's log in lobby.log and its
 # metrics in metrics.txt, and the time when the other program began in $since.
 runs_beside() {
     managed_starts_up
-    profile lobby 258
-    service_begins lobby "$(adapter_form "$1")"
-    control_begins
+    sends_on "$1"
+    if [ "$1" != user ]; then control_begins; fi
     sleep 2
     since=$(now)
     foreign_begins "$2"
@@ -73,10 +81,10 @@ runs_beside() {
     foreign_ends "$2"
     sleep 4
     tells_on_air || true
-    control_ends
+    if [ "$1" != user ]; then control_ends; fi
     service_ends lobby
     heard_since "$since" "$IBEACON_OCTETS"
-    say "note $air_model, $(adapter_form "$1") beside $2 for $3 s: received $(wc -l <times.txt) times," \
+    say "note $air_model, $adapter beside $2 for $3 s: received $(wc -l <times.txt) times," \
         "longest silence $(longest_silence) s; $(kernel_and_bluez)"
 }
 
@@ -85,8 +93,9 @@ kernel_and_bluez() { echo "kernel $(uname -r), BlueZ $(bluetoothd -v)"; }
 # sends_beside FORM WHAT SECONDS: no silence is longer than the limit, and the beacon is on the air at the end.
 sends_beside() {
     runs_beside "$@"
-    case $2 in
-    scan) limit=$SCAN_LIMIT ;;
+    case $1-$2 in
+    *-scan) limit=$SCAN_LIMIT ;;
+    mgmt-*) limit=$TURN_LIMIT ;;
     *) limit=$BACK_LIMIT ;;
     esac
     at_most "$(longest_silence)" "$limit" || {

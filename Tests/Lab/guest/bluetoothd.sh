@@ -44,12 +44,33 @@ lab_test bluetoothd/raspberry-pi/turned-off turned_off_by_hcitool
 lab_test bluetoothd/raspberry-pi/reset reset_by_hciconfig
 prepare unplug
 
-prepare air_ready raspberry-pi
-prepare bluetoothd_start
-prepare ears_open
-for what in "down powered-down" "reset powered-down" "cleared controller-reset" "disabled foreign-disabled" "blocked rfkill" \
-    "suspended suspended" "unplugged adapter-gone"; do
-    lab_test "bluetoothd/run/${what% *}" comes_back mgmt "${what% *}" "${what#* }" hci0
-done
+# faults NAME: those of a service through the kernel.
+faults() {
+    lab_test "bluetoothd/$1/start" starts mgmt
+    for what in "down powered-down" "reset powered-down" "cleared controller-reset" "disabled foreign-disabled" \
+        "blocked rfkill" "suspended suspended" "unplugged adapter-gone" "reloaded adapter-gone"; do
+        lab_test "bluetoothd/$1/${what% *}" comes_back mgmt "${what% *}" "${what#* }" hci0
+    done
+}
+
+runs_on() { # runs_on MODEL
+    air_ready "$1"
+    bluetoothd_start
+    ears_open
+}
+
+runs_no_more() {
+    ears_close
+    bluetoothd_stop
+    air_close
+}
+
+prepare runs_on raspberry-pi
+faults run
 lab_test bluetoothd/run/beside run_beside_bluetoothd
 lab_test bluetoothd/run/bluetoothd-again comes_back mgmt bluetoothd_again powered-down 'powered'
+prepare runs_no_more
+
+FAMILY=extended
+prepare runs_on intel
+faults run-intel

@@ -53,6 +53,13 @@ ears_open() {
     cd /root || return
 }
 
+# ears_again: listens again after hci1 was away; unlike a program of a test, this goes on after its end.
+ears_again() {
+    cd $EARS || return
+    listen_start
+    cd "$WORK" || return
+}
+
 ears_close() {
     cd $EARS || return
     listen_stop >/dev/null
@@ -122,13 +129,7 @@ service_ends() {
 # does it, and leaves the moment at which the adapter is there again in $back where it has been away; $deaf says that hci1
 # was, too. CAUSES is a regular expression.
 comes_back() {
-    case $1 in
-    raw) adapter=hci0 ;;
-    *) adapter=hci0:$1 ;;
-    esac
-    profile lobby 258
-    if [ "$1" = user ]; then adapter_starts_down hci0; else adapter_starts_up hci0; fi
-    service_begins lobby "$adapter"
+    sends_on "$1"
     # Others who power an adapter down again and again are answered every two seconds only.
     case $2 in down | reset | bluetoothd_again) sleep 2 ;; *) sleep 0.5 ;; esac
     since=$(now) back="" deaf=""
@@ -164,6 +165,33 @@ comes_back() {
         cat metrics.txt
         fail "the metrics know no re-arm because of $3"
     }
+}
+
+# sends_on FORM: a service sends the profile `lobby` on hci0 in this form, which is left in $adapter.
+sends_on() {
+    adapter=$(adapter_form "$1")
+    profile lobby 258
+    if [ "$1" = user ]; then adapter_starts_down hci0; else adapter_starts_up hci0; fi
+    service_begins lobby "$adapter"
+}
+
+adapter_form() {
+    case $1 in
+    raw) echo hci0 ;;
+    *) echo "hci0:$1" ;;
+    esac
+}
+
+# starts FORM: the time from the start of the service until hci1 receives the beacon.
+starts() {
+    start=$(now)
+    sends_on "$1"
+    sleep 0.5
+    heard_since "$start" "$IBEACON_OCTETS"
+    service_ends lobby
+    late=$(seconds_between "$start" "$(head -n 1 times.txt)")
+    say "note $air_model, $adapter, start: received after $late s"
+    at_most "$late" $BACK_LIMIT || fail "received after $late s, wanted $BACK_LIMIT s"
 }
 
 tells_on_air() {
@@ -245,6 +273,21 @@ fault_suspended() {
     sleep 2
     back=$(now)
     echo N >$switch
+}
+
+# The driver's module is unloaded and loaded again, which takes hci1 away, too.
+fault_reloaded() {
+    for number in 0 1; do bridge $number USR1; done
+    eventually 5 adapters_gone || fail "the adapters stay"
+    eventually 5 rmmod hci_vhci || fail "hci_vhci cannot be unloaded"
+    sleep 0.5
+    insmod /modules/*-hci_vhci.ko || fail "hci_vhci cannot be loaded"
+    back=$(now) deaf=yes
+    bridge 0 USR2
+    eventually 5 adapter_exists hci0 || fail "hci0 does not come"
+    bridge 1 USR2
+    eventually 10 hciconfig hci1 up
+    ears_again
 }
 
 # The program behind both adapters ends, and is started again.

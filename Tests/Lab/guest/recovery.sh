@@ -8,12 +8,15 @@
 
 # faults FORM: those that any controller can have.
 faults() {
+    lab_test "recovery/$air/$1/start" starts "$1"
     lab_test "recovery/$air/$1/unplugged" comes_back "$1" unplugged adapter-gone 'unplugged'
     lab_test "recovery/$air/$1/renumbered" comes_back "$1" renumbered adapter-gone 'unplugged'
     prepare numbers_restored
+    lab_test "recovery/$air/$1/reloaded" comes_back "$1" reloaded adapter-gone 'unplugged'
 }
 
-# meddling FORM: what other programs can do to an adapter that the kernel shares. It lets nobody block a user channel.
+# meddling FORM: what other programs and the kernel can do to an adapter that the kernel shares. It blocks no user channel,
+# and leaves it alone when the machine goes to sleep.
 meddling() {
     lab_test "recovery/$air/$1/down" comes_back "$1" down powered-down 'powered'
     lab_test "recovery/$air/$1/reset" comes_back "$1" reset 'controller-reset|powered-down' hci0
@@ -41,3 +44,4 @@ prepare air_ready $air
 prepare ears_open
 faults raw
 meddling raw
+faults user

@@ -19,8 +19,13 @@ for air in raspberry-pi intel; do
     lab_test sharing/$air/raw/advertise sends_beside raw advertise 8
     lab_test sharing/$air/raw/both sends_beside raw both 12
     lab_test sharing/$air/mgmt/scan sends_beside mgmt scan 12
+    lab_test sharing/$air/mgmt/long-scan sends_beside mgmt scan 90
+    lab_test sharing/$air/mgmt/advertise sends_beside mgmt advertise 8
     lab_test sharing/$air/mgmt/both reports_beside mgmt both 12
     lab_test sharing/$air/mgmt/advertising-on reports_advertising_on
     lab_test sharing/$air/user/again user_again
+    lab_test sharing/$air/user/scan sends_beside user scan 12
+    lab_test sharing/$air/user/advertise sends_beside user advertise 8
+    lab_test sharing/$air/user/both sends_beside user both 12
     prepare sharing_closes
 done
