@@ -127,22 +127,19 @@ reports_advertising_on() {
     managed_starts_up
     profile lobby 258
     service_begins lobby hci0:mgmt
-    control_begins
-    control "menu mgmt" "select 0"
     sleep 1
-    control "advertising on"
+    management advertising on
     eventually 1 grep -q 'off the air' lobby.log || {
-        cat lobby.log control.txt
+        cat lobby.log
         fail "the log does not say that the beacon is off the air"
     }
     expect_exit 1 doctor.txt pharos doctor --adapter hci0:mgmt
     shows doctor.txt 'advertising'
     sleep 3
     back=$(now)
-    control "advertising off"
+    management advertising off
     sleep 4
     tells_on_air || true
-    control_ends
     service_ends lobby
     heard_since "$back" "$IBEACON_OCTETS"
     late=$(seconds_between "$back" "$(head -n 1 times.txt)")

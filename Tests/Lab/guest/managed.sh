@@ -59,6 +59,9 @@ managed_ends() { # managed_ends [STATUS]: ended by SIGINT, or by itself with tha
     cat out.json err.txt
 }
 
+# management COMMAND…: of the kernel, for hci0. btmgmt wants a terminal.
+management() { timeout 5 btmgmt --index 0 "$@" </dev/ttyS0; }
+
 ended() { ! kill -0 "$1" 2>/dev/null || grep -q '^State:.Z' "/proc/$1/status"; }
 
 # foreign_start: bluetoothctl has bluetoothd advertise manufacturer data ABCD of company FFFF, until foreign_stop.
@@ -276,6 +279,8 @@ reset_by_hciconfig() {
         cat err.txt
         fail "pharos does not notice"
     }
+    # On some kernels the adapter was powered down, which ends it.
+    sleep 1
     if ended "$pharos_pid"; then
         managed_ends 69
     else

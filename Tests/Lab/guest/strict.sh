@@ -30,10 +30,8 @@ sends_exactly() {
     shows doctor.txt "left by a failed \`bluetoothctl advertise\`"
     sends_on mgmt
     received_in_8_s "next to an empty instance" 25
-    control_begins
-    control "menu mgmt" "select 0" "rm-adv 1"
+    management rm-adv 1
     received_in_8_s "after the empty instance was removed" 50
-    control_ends
     service_ends lobby
 }
 
