@@ -7,7 +7,7 @@ FLAGS := --explicit-target-dependency-import-check error -debug-info-format none
 
 PARTS := structure swift oracles long-oracles homeassistant release lab package releases rollout endurance threads documentation fuzz
 
-.PHONY: run test test-all unit setup static install uninstall deb image test-kernels pictures $(PARTS:%=test-%) format lint benchmark clean
+.PHONY: run test test-all unit setup static install uninstall deb image test-kernels test-sequences pictures $(PARTS:%=test-%) format lint benchmark clean
 
 # Builds pharos, and shows a beacon on the built-in virtual controller for ten seconds.
 run: setup
@@ -56,6 +56,11 @@ image: static
 test-kernels: static
 	@Tests/Support/setup test-all
 	@Tests/Lab/kernels .build/pharos
+
+# Two hundred seeded sequences of faults on the kernel of Debian 13; prints a table.
+test-sequences: static
+	@Tests/Support/setup test-all
+	@Tests/Lab/sequences .build/pharos
 
 # One part of the tests: make test-oracles
 $(PARTS:%=test-%):
