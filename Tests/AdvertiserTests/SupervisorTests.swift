@@ -113,6 +113,19 @@ struct SupervisorTests {
         #expect(supervisor.handle(.radioFreed, at: at(1300)) == [.rearm])
     }
 
+    /// Programs that reset the controller are answered within two seconds, whatever happened shortly before.
+    @Test func aResetAfterOtherFaultsIsAnsweredSoon() {
+        var supervisor = onAir()
+        for second in 1...12 {
+            _ = supervisor.handle(.failed(.foreignDisabled, "off"), at: at(second * 5000))
+            for wait in [0, 1000, 2000] { _ = supervisor.wake(at: at(second * 5000 + wait)) }
+            _ = supervisor.handle(.rearmed, at: at(second * 5000 + 2001))
+        }
+        #expect(supervisor.state == .onAir)
+        _ = supervisor.handle(.failed(.controllerReset, "reset"), at: at(64_000))
+        #expect(supervisor.wake(at: at(66_000)).contains(.open))
+    }
+
     @Test func rfkillIsWaitedForAndNotFought() {
         var supervisor = onAir()
         _ = supervisor.handle(.failed(.rfkill, "blocked"), at: at(1000))

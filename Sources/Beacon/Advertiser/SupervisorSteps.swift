@@ -255,9 +255,12 @@ public struct SupervisorPacing: Hashable, Sendable {
             attempt == 0 ? 0 : doubling(attempt, longestContest)
         case .adapterBusy:
             doubling(attempt, longestContest)
-        case .hardwareError, .controllerReset:
-            // The kernel or the board needs a moment to set itself up.
+        case .hardwareError:
+            // The board needs a moment to set itself up.
             doubling(attempt, longestRetry)
+        case .controllerReset:
+            // The kernel needs a moment, but another program may reset the controller again and again.
+            doubling(attempt, longestContest)
         case .noAnswer, .refused, .system:
             attempt == 0 ? 0 : doubling(attempt, longestRetry)
         }
