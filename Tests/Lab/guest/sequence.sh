@@ -3,7 +3,8 @@
 # beacon is back at the end.
 
 FAULTS=20
-# The longest silence, in seconds, while the log says that the beacon is on the air.
+# The longest silence, in seconds, while the log says that the beacon is on the air. Through the kernel, advertisements that
+# share a single set take turns of two seconds, which comes on top.
 UNREPORTED_LIMIT=2
 # Seconds after the last fault within which the beacon is back: the longest pause between two attempts, and the attempt.
 FORGOTTEN_LIMIT=32
@@ -30,8 +31,7 @@ survives() {
     profile lobby 258
     mkdir -p state runtime
     mkfifo log.pipe
-    # Each line of the log gets the time in microseconds.
-    background lobby.log sh -c 'while read -r line; do started_at line.txt true; echo "$(cat line.txt) $line"; done <log.pipe'
+    background lobby.log with_times log.pipe
     adapter=$(adapter_form "$1")
     pharos run lobby.json --adapter "$adapter" --state-dir state --runtime-dir runtime >log.pipe 2>&1 &
     service_pid=$!
@@ -56,6 +56,14 @@ survives() {
     judge_sequence
 }
 
+# with_times PIPE: its lines behind the time in microseconds.
+with_times() {
+    while read -r line; do
+        started_at line.txt true
+        echo "$(cat line.txt) $line"
+    done <"$1"
+}
+
 # judge_sequence: compares what hci1 received with what the log says.
 judge_sequence() {
     heard_since "$since" "$IBEACON_OCTETS"
@@ -67,7 +75,7 @@ judge_sequence() {
             print $1, is_on ? "on" : "off" }' lobby.log
         awk '{ print $1, "deaf"; print $2, "hears" }' deaf.txt
         echo "$end end"
-    } | sort -n | awk -v since="$since" -v limit=$UNREPORTED_LIMIT '
+    } | sort -n | awk -v since="$since" '
         # The silence that counts is that since the last reception, and since the log said that the beacon is on the air.
         function look(until) {
             if ($1 <= since) return
@@ -88,7 +96,9 @@ judge_sequence() {
     heard_since "$last" "$IBEACON_OCTETS"
     say "note seed $LAB_SEED, $air_model, $adapter: longest silence $longest s, unreported $unreported s;" \
         "back $(seconds_between "$last" "$(head -n 1 times.txt)") s after the last fault"
-    at_most "$unreported" $UNREPORTED_LIMIT || {
+    limit=$UNREPORTED_LIMIT
+    if [ "$adapter" = hci0:mgmt ] && [ "$FAMILY" = legacy ]; then limit=$((limit + 2)); fi
+    at_most "$unreported" "$limit" || {
         tell_sequence
         fail "seed $LAB_SEED: silent for $unreported s until second $at, and the log says that the beacon is on the air"
     }

@@ -16,22 +16,25 @@ bluetoothctl_fails() {
     adapter=hci0
     control_begins
     foreign_begins advertise
-    eventually 10 grep -q 'Failed to register advertisement' control.txt || {
+    eventually 10 grep -qE 'Failed to register advertisement|Advertising object registered' control.txt || {
         cat control.txt
-        fail "bluetoothctl advertises"
+        fail "bluetoothctl does not end"
     }
     control_ends
+    if grep -q 'Advertising object registered' control.txt; then skip "this BlueZ sends the exact length"; fi
 }
 
 # sends_exactly: the service is received, also next to the empty instance that bluetoothctl has left.
 sends_exactly() {
     is_strict
     pharos doctor --adapter hci0:mgmt >doctor.txt
-    shows doctor.txt "left by a failed \`bluetoothctl advertise\`"
     sends_on mgmt
-    received_in_8_s "next to an empty instance" 25
-    management rm-adv 1
-    received_in_8_s "after the empty instance was removed" 50
+    if management advinfo | grep -q 'Instances list with 2 items'; then
+        shows doctor.txt "left by a failed \`bluetoothctl advertise\`"
+        received_in_8_s "next to an empty instance" 25
+        management rm-adv 1
+    fi
+    received_in_8_s "without another instance" 50
     service_ends lobby
 }
 

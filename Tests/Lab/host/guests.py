@@ -62,12 +62,13 @@ class GuestRun:
     def __init__(self, cache, guest, initramfs, plan, limit, only="*", seed=None, folder=None):
         """Runs the guest. A seed makes its course repeatable. The logs are in `folder`, by default the cache's."""
         start = time.monotonic()
-        words, hardware = f"lab.only={only}", ONE_PROCESSOR
+        words, hardware, nonce = f"lab.only={only}", ONE_PROCESSOR, secrets.token_hex(8)
         if seed is not None:
             words += f" lab.seed={seed}"
+            nonce = f"{seed:016x}"
             hardware = (*hardware, "-seed", str(seed))
         lines, self.complaint = run_guest(
-            cache, guest, secrets.token_hex(8), initramfs.get(guest, initramfs[""]), folder or cache.folder, limit,
+            cache, guest, nonce, initramfs.get(guest, initramfs[""]), folder or cache.folder, limit,
             words, hardware, COUNTED_TIME,
         )  # fmt: skip
         self.seconds = time.monotonic() - start
