@@ -22,6 +22,7 @@ bluetoothctl_fails() {
     }
     control_ends
     if grep -q 'Advertising object registered' control.txt; then skip "this BlueZ sends the exact length"; fi
+    touch "/tmp/failed-on-$air_model"
 }
 
 # sends_exactly: the service is received, also next to the empty instance that bluetoothctl has left.
@@ -29,10 +30,11 @@ sends_exactly() {
     is_strict
     pharos doctor --adapter hci0:mgmt >doctor.txt
     sends_on mgmt
-    if management advinfo | grep -q 'Instances list with 2 items'; then
+    if [ -e "/tmp/failed-on-$air_model" ]; then
         shows doctor.txt "left by a failed \`bluetoothctl advertise\`"
         received_in_8_s "next to an empty instance" 25
         management rm-adv 1
+        management advinfo
     fi
     received_in_8_s "without another instance" 50
     service_ends lobby
