@@ -92,6 +92,25 @@ struct JSONDocumentTests {
     }
 
     @Test(
+        "names a table in the place of a JSON file",
+        arguments: [
+            "\u{FEFF}Nummer;Gebäude\n0001;haupt\n", "name,site\na,b\n", "\"name\"\t\"site\"\r\na\tb\r\n",
+            "sep=;\nname;site\na;b",
+        ])
+    func namesTables(_ text: String) {
+        let problems = JSONDocument.parse(Array(text.utf8)).problems.map(\.message)
+        #expect(problems == ["this is a table (CSV), and a JSON file is expected; name a JSON file"])
+    }
+
+    @Test(
+        "takes no JSON text with a mistake for a table",
+        arguments: ["hello, you", "a: 1, b: 2\nc: 3, d: 4", "\"a\": 1,\n\"b\": 2,\n", "// x, y\n1, 2", "1\n2\n"])
+    func knowsTablesFromMistakes(_ text: String) {
+        let problems = JSONDocument.parse(Array(text.utf8)).problems.map(\.message)
+        #expect(!problems.isEmpty && !problems.contains { $0.contains("table") }, "\(problems)")
+    }
+
+    @Test(
         "reports other encodings",
         arguments: [
             ([0x22, 0xC3, 0x22], "1:2: these bytes are not UTF-8"), ([0x22, 0xC0, 0x80, 0x22], "1:2: these bytes"),

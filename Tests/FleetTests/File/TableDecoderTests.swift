@@ -94,6 +94,14 @@ struct TableTests {
     func findsEncodings() {
         let latin = CSVTable.open(Array("name\nM".utf8) + [0xFC] + Array("ller\n".utf8), file: "t.csv").problems
         #expect(latin.map(\.description) == ["2:2: the byte 0xFC is not UTF-8; save the file as UTF-8"])
+        let more = CSVTable.open(Array("name\n".utf8) + [0xFC, 0x0A, 0xE4, 0x0A, 0xF6], file: "t.csv").problems
+        #expect(
+            more.map(\.description) == [
+                "2:1: the byte 0xFC is not UTF-8, and 2 more bytes are not either; save the file as UTF-8"
+            ])
+        let workbook = CSVTable.open(Array("PK\u{3}\u{4}".utf8) + [0x14, 0, 0xFF], file: "t.csv")
+        #expect(workbook.table == nil)
+        #expect(workbook.problems.map(\.message).contains { $0.hasPrefix("this is a workbook such as Excel's") })
         let wide = CSVTable.open([0xFF, 0xFE, 0x6E, 0], file: "t.csv")
         #expect(wide.table == nil)
         #expect(wide.problems[0].message.contains("UTF-16"))

@@ -20,8 +20,17 @@ extension Fleet {
     public static func decode(
         _ octets: [UInt8], file: String, table: (_ name: String) -> TableFile
     ) -> (fleet: Fleet?, problems: [FileProblem]) {
-        let (root, faults) = JSONDocument.parse(octets)
         var problems = ProblemList()
+        if CSVTable.isTable(octets) {
+            let message =
+                octets.starts(with: FleetManifest.csvStart.utf8)
+                ? "this is the table of a generated fleet: name its directory or the manifest.json in it"
+                : "this is a table, and the fleet file is expected that names it; "
+                    + "`pharos fleet init --from \(file)` makes one"
+            problems.add(FileProblem(message, at: .init(line: 1, column: 1), kind: .malformed, in: file))
+            return (nil, problems.sorted)
+        }
+        let (root, faults) = JSONDocument.parse(octets)
         problems.add(faults, in: file)
         guard let root else { return (nil, problems.sorted) }
         var decoder = FleetDecoder(file: file, problems: problems)

@@ -36,12 +36,21 @@ package final class CSVTable: Sendable {
         if let encoding = TextEncoding.wideUnits(octets) {
             return (nil, [.init("this file is \(encoding); save it as UTF-8", at: start, kind: .malformed)])
         }
-        for offset in TextEncoding.illFormed(octets, limit: JSONDocument.problemLimit) {
+        if octets.starts(with: zipStart) {
+            let message =
+                "this is a workbook such as Excel's .xlsx, not a CSV file; save the sheet as CSV in UTF-8, and name that "
+                + "file"
+            return (nil, [.init(message, at: start, kind: .malformed)])
+        }
+        let illFormed = TextEncoding.illFormed(octets, limit: octets.count)
+        if let first = illFormed.first {
+            let more = illFormed.count - 1
             problems.append(
                 .init(
-                    "the byte 0x\(String(octets[offset], radix: 16, uppercase: true)) is not UTF-8; save the file as "
-                        + "UTF-8",
-                    at: position(of: offset, in: octets), kind: .malformed))
+                    "the byte 0x\(String(octets[first], radix: 16, uppercase: true)) is not UTF-8"
+                        + (more == 0 ? "" : ", and \(more) more \(more == 1 ? "byte is" : "bytes are") not either")
+                        + "; save the file as UTF-8",
+                    at: position(of: first, in: octets), kind: .malformed))
         }
         let mark = octets.starts(with: TextEncoding.byteOrderMark) ? TextEncoding.byteOrderMark.count : 0
         let stated = statedSeparator(octets, from: mark)
@@ -72,6 +81,26 @@ package final class CSVTable: Sendable {
             file: file, octets: octets, separator: separator, header: names, headerPositions: positions,
             rowsOffset: scanner.offset, rowsLine: scanner.line)
         return (table, problems)
+    }
+
+    /// The first bytes of a ZIP file. The workbooks of Excel and LibreOffice are ZIP files.
+    private static let zipStart: [UInt8] = [0x50, 0x4B, 0x03, 0x04]
+
+    /// Returns whether a text begins like a table: with a header, and a row with as many cells. JSON texts do not.
+    package static func isTable(_ octets: [UInt8]) -> Bool {
+        let mark = octets.starts(with: TextEncoding.byteOrderMark) ? TextEncoding.byteOrderMark.count : 0
+        let stated = statedSeparator(octets, from: mark)
+        let start = stated?.end ?? mark
+        guard let first = octets[start...].first(where: { $0 > 0x20 }), !"{[/#".utf8.contains(first) else {
+            return false
+        }
+        var scanner = CSVScanner(octets, separator: stated?.separator ?? separator(octets, from: start), offset: start)
+        var (header, row) = (CSVRow(), CSVRow())
+        guard scanner.next(&header), header.fault == nil, header.cells.count > 1 else { return false }
+        let hasNames = header.cells.allSatisfy { cell in
+            !cell.isEmpty && !octets[cell.range].contains { "{}[]:#".utf8.contains($0) }
+        }
+        return hasNames && scanner.next(&row) && row.cells.count == header.cells.count
     }
 
     /// Returns a number with a decimal comma as one with a decimal point; any other text unchanged. In a table with commas

@@ -34,6 +34,8 @@ struct JSONParser {
         scanner = JSONScanner(octets)
         if let encoding = TextEncoding.wideUnits(octets) {
             stop("this file is \(encoding); save it as UTF-8", path: .root)
+        } else if CSVTable.isTable(octets) {
+            stop("this is a table (CSV), and a JSON file is expected; name a JSON file", path: .root)
         } else if scanner.illFormed.count > 9 {
             stop(
                 "from \(scanner.illFormed[0]) on, this is not text in UTF-8; save the file as UTF-8, or name another file",
