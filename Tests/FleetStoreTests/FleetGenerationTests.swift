@@ -118,7 +118,7 @@ struct FleetGenerationTests {
     @Test(
         "a damaged manifest without profiles does not let a fleet be numbered anew",
         arguments: [
-            ("{\"name\":\"a\"", "{\"nme\":\"a\"", "contains 1 beacons"),
+            ("{\"name\":\"a\"", "{\"nme\":\"a\"", "contains 1 beacon with"),
             ("\"beacons\":[\n", "\"beacons\":[", "contains an unknown number of beacons"),
         ])
     func missesTheLockOfAManifest(from: String, into: String, count: String) throws {

@@ -30,6 +30,16 @@ struct FleetKeysTests {
         #expect(try Files.read(former + "a.key") == before)
     }
 
+    @Test("a rotation without former keys makes keys, and no directory for former ones")
+    func makesFirstKeys() throws {
+        let folder = try TemporaryFolder()
+        let keys = try Self.keys(in: folder)
+        let report = try keys.rotate(BeaconSelection(), at: RFC3339Time(secondsSince1970: 0))
+        #expect(report.made == ["a"] && report.former == nil)
+        #expect(!keys.text(of: report).contains("former"))
+        #expect(Files.names(in: folder.path).sorted() == ["keys", "manifest.json"])
+    }
+
     @Test("a key that was agreed on with a resolver is not replaced by a random one")
     func refusesAgreedKeys() throws {
         let folder = try TemporaryFolder()

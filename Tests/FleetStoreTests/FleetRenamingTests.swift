@@ -79,10 +79,106 @@ struct FleetRenamingTests {
         var files = try FleetFiles(file)
         _ = try files.check()
         #expect(files.problems.count == 1)
-        #expect(files.problems.first?.message.contains("3 beacons would get other identities: a, b, c; ") == true)
+        #expect(
+            files.problems.first?.message.contains("3 beacons would get other identities: a, b, c (rows 2 to 4); ")
+                == true)
         #expect(files.problems.first?.message.contains("rename \(file) hall Halle`") == true)
         #expect(try FleetRenaming(file, "hall", to: "Halle", kind: nil).beacons == 3)
         #expect(try Self.generate(file, folder.place("out")).renumbered == [])
+    }
+
+    @Test("a beacon that was renamed in a table does not lose its identity without a question")
+    func asksForBeacons() throws {
+        let (folder, file, _) = try renamedSite()
+        try folder.file("t.csv", text: Self.table("hall").replacing("b3", with: "b03"))
+        let error = #expect(throws: FleetStoreError.self) { try Self.generate(file, folder.place("out")) }
+        #expect(error?.kind == .renumbering)
+        let text = error?.description ?? ""
+        #expect(text.contains("the beacon \"b03\" would get another identity"), "\(text)")
+        #expect(text.contains("run `pharos fleet rename \(file) b3 b03`, which keeps its identity"), "\(text)")
+        #expect(
+            text.hasSuffix(
+                "1 beacon would get another identity; nothing was changed; if that is intended, add `--renumber`"))
+        let list = #expect(throws: FleetStoreError.self) { _ = try NamedFleet(path: file).manifest() }
+        #expect(
+            list?.description.contains("`pharos fleet rename \(file) b3 b03`") == true, "\(list?.description ?? "")")
+        #expect(try FleetRenaming(file, "b3", to: "b03", kind: nil).beacons == 1)
+        #expect(try Self.generate(file, folder.place("out")).renumbered == [])
+    }
+
+    @Test("a fleet whose lock or whose beacons are lost is not good, and its listing says why")
+    func missesTheLock() throws {
+        let (folder, file, _) = try renamedSite()
+        try folder.file("t.csv", text: "site;name;note\n")
+        var empty = try FleetFiles(file)
+        _ = try empty.check()
+        #expect(
+            empty.problems.filter(\.isError).map(\.message) == [
+                "this fleet has no beacons, but its lock has 5 in use; restore the beacons, or retire them all with "
+                    + "`pharos fleet generate --empty`"
+            ])
+        try folder.file("t.csv", text: Self.table("hall"))
+        folder.remove("f.lock.json")
+        var lost = try FleetFiles(file)
+        _ = try lost.check()
+        let message = try #require(lost.problems.filter(\.isError).first?.message)
+        #expect(
+            message.hasPrefix("this lock is missing, and \(folder.place("out")) contains 5 beacons with identities"))
+        let list = #expect(throws: FleetStoreError.self) { _ = try NamedFleet(path: file).manifest() }
+        #expect(list?.description.contains("this lock is missing") == true, "\(list?.description ?? "")")
+        #expect(try FleetDiff.warnings(of: file, against: folder.place("out")).count == 1)
+    }
+
+    /// A fleet with ephemeral ids, and keys for its beacons.
+    private func keyedFleet() throws -> (folder: TemporaryFolder, file: String, key: [UInt8]) {
+        let folder = try TemporaryFolder()
+        let advertisement =
+            "{ \"type\": \"eddystone-eid\", \"identityKeyFile\": \"/etc/pharos/keys/${name}.key\", \"rotationExponent\": 10, "
+            + "\"intervalMs\": 1000, \"measuredPower1mDbm\": -59 }"
+        let text =
+            "{ \"version\": 1, \"name\": \"f\", \"template\": { \"advertisements\": [ \(advertisement) ] }, "
+            + "\"beacons\": { \"csv\": \"t.csv\" } }"
+        let file = try folder.file("f.json", text: text)
+        try folder.file("t.csv", text: Self.table("hall"))
+        _ = try Self.generate(file, folder.place("out"))
+        #expect(try FleetKeys(of: NamedFleet(path: file)).generate().made.count == 5)
+        return (folder, file, try Files.read(folder.place("keys/b2.key")))
+    }
+
+    @Test("the key of a renamed beacon gets the new name, also if the table has it already", arguments: [false, true])
+    func renamesKeys(isInTable: Bool) throws {
+        let (folder, file, key) = try keyedFleet()
+        if isInTable { try folder.file("t.csv", text: Self.table("hall").replacing("b2", with: "door")) }
+        let renaming = try FleetRenaming(file, "b2", to: "door", kind: nil)
+        #expect(renaming.files.contains(folder.place("keys/door.key")))
+        #expect(try Files.read(folder.place("keys/door.key")) == key && Files.isPrivate(folder.place("keys/door.key")))
+        #expect(!Files.exists(folder.place("keys/b2.key")))
+        let report = try FleetKeys(of: NamedFleet(path: file)).generate()
+        #expect(report.made == [] && report.kept.count == 5)
+    }
+
+    @Test("a key with the new name that is another one is not replaced, and nothing is renamed")
+    func keepsOtherKeys() throws {
+        let (folder, file, key) = try keyedFleet()
+        try Files.createSecret(folder.place("keys/door.key"), with: Array("other".utf8))
+        let error = #expect(throws: FleetStoreError.self) { _ = try FleetRenaming(file, "b2", to: "door", kind: nil) }
+        #expect(error?.description.contains("this key exists and is another one than") == true)
+        #expect(try Files.read(folder.place("keys/b2.key")) == key)
+        #expect(String(decoding: try Files.read(folder.place("t.csv")), as: UTF8.self) == Self.table("hall"))
+    }
+
+    @Test("check and an export name a beacon whose key is missing")
+    func namesMissingKeys() throws {
+        let (folder, file, _) = try keyedFleet()
+        let sentence =
+            "1 beacon has no key in \(folder.place("keys"))/: b2; `pharos fleet keys generate` makes missing keys"
+        #expect(try FleetKeys(of: NamedFleet(path: file)).missingKeys() == nil)
+        folder.remove("keys/b2.key")
+        #expect(try FleetKeys(of: NamedFleet(path: file)).missingKeys() == sentence)
+        var files = try FleetFiles(file)
+        _ = try files.check()
+        #expect(files.problems.map(\.message) == [sentence])
+        #expect(files.problems.map(\.severity) == [.warning])
     }
 
     @Test("one beacon may move without a question")

@@ -78,7 +78,7 @@ import Testing
         let known = try KnownBeacons([fleet])
         #expect(known.beacons.map(\.name) == ["desk"])
         #expect(known.beacons.map(\.intervalMicroseconds) == [1_000_000])
-        #expect(known.warnings.map { $0.hasPrefix("1 beacons have no key in ") } == [true])
+        #expect(known.warnings.map { $0.hasPrefix("1 beacon has no key in ") } == [true])
         let clock = HearingClock()
         let instant = HeardInstant(nanoseconds: 0)
         let seconds = try #require(clock.unixMicroseconds(at: instant)) / 1_000_000

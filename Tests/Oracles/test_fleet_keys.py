@@ -109,7 +109,7 @@ def test_missing_and_readable_keys_are_said(fleet):
     pharos.checked("fleet", "keys", "generate", fleet)
     (fleet.parent / "keys" / "hall-1.key").unlink()
     result = pharos.run("fleet", "keys", "resolve", "0011223344556677", fleet)
-    assert result.code == 1 and "1 beacons have no key" in result.err
+    assert result.code == 1 and "1 beacon has no key" in result.err
     (fleet.parent / "keys" / "hall-2.key").chmod(0o644)
     result = pharos.run("fleet", "keys", "resolve", "0011223344556677", fleet)
     assert result.code == 78 and "hall-2.key" in result.err and "chmod 600" in result.err
@@ -129,7 +129,7 @@ def test_a_ring_answers_as_the_single_files_do(fleet):
     (fleet.parent / "keys" / "hall-2.key").unlink()
     ring = fleet / "ring"
     made = pharos.checked("fleet", "keys", "collect", fleet, "--output", ring)
-    assert "4 identity keys" in made.out and "1 beacons have no key" in made.err
+    assert "4 identity keys" in made.out and "1 beacon has no key" in made.err
     assert stat.S_IMODE(ring.stat().st_mode) == 0o600
     lines = {entry["name"]: entry for entry in json.loads(ring.read_text())["keys"]}
     assert {name: bytes.fromhex(entry["key"]) for name, entry in lines.items()} == {

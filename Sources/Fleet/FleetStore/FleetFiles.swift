@@ -87,6 +87,14 @@ public struct FleetFiles: Sendable {
             path: path, files: Set(names), exposed: Set(names.filter { !Files.isPrivate("\(path)/\($0)") }))
     }
 
+    /// The directories that may contain the identity keys, with a slash at the end: the directory that the fleet file
+    /// names, and the default one.
+    var keyDirectories: [String] {
+        let named = fleet?.keysFolder.map { $0.hasPrefix("/") ? $0 : SourceFile.directory(of: file) + $0 }
+        let all = [named, NamedFleet(path: file).keysDirectory].compactMap { $0.map { KeyDirectory($0).path } }
+        return all.enumerated().filter { !all[..<$0.offset].contains($0.element) }.map(\.element)
+    }
+
     /// Checks every beacon, and adds the problems to ``problems``.
     ///
     /// - Parameter progress: Receives the number of finished beacons and the total number, from time to time.
@@ -96,7 +104,44 @@ public struct FleetFiles: Sendable {
     ) throws(FleetStoreError) -> FleetTraffic? {
         guard let allocation = allocation() else { return nil }
         add(allocation.renumberingWarnings)
+        add(lockProblems)
         return try check(allocation, keys: keys, progress: progress)
+    }
+
+    /// The errors of a lock that is lost, and of a fleet that has lost its beacons.
+    private var lockProblems: [FileProblem] {
+        let start = JSONPosition(line: 1, column: 1)
+        if let fault = emptiness {
+            let advice = "; restore the beacons, or retire them all with `pharos fleet generate --empty`"
+            return [FileProblem(fault + advice, at: start, in: file)]
+        }
+        let directory = SourceFile.directory(of: file)
+        for name in Files.names(in: directory.isEmpty ? "." : directory).sorted() {
+            guard let fault = lostLock(directory + name) else { continue }
+            let advice =
+                "; restore the lock from version control, or take the identities from the manifest with "
+                + "`pharos fleet generate --adopt`"
+            return [FileProblem(fault + advice, at: start, kind: .invalid, in: lockFile)]
+        }
+        return []
+    }
+
+    /// The reason why a fleet without beacons is refused: its lock has beacons in use. `nil` if that is not so.
+    var emptiness: String? {
+        guard !hasErrors, let fleet, fleet.beaconCount == 0, let lock, lock.liveCount > 0 else { return nil }
+        return "this fleet has no beacons, but its lock has \(lock.liveCount) in use"
+    }
+
+    /// The reason why the lock must have been lost: `directory` has a manifest of the fleet, with beacons. `nil` if the
+    /// fleet has a lock, or the directory no such manifest.
+    func lostLock(_ directory: String) -> String? {
+        guard !hasErrors, let fleet, !hasLockFile, let earlier = try? EarlierManifest(in: directory),
+            earlier.fleet == fleet.name
+        else { return nil }
+        let count = earlier.count
+        guard count != 0 else { return nil }
+        let beacons = count.map { $0 == 1 ? "1 beacon" : "\($0) beacons" } ?? "an unknown number of beacons"
+        return "this lock is missing, and \(directory) contains \(beacons) with identities from it"
     }
 
     /// Checks every beacon, and adds the problems to ``problems``.
@@ -104,16 +149,40 @@ public struct FleetFiles: Sendable {
         _ allocation: FleetAllocation, keys: FleetKeyFolder?, progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }
     ) throws(FleetStoreError) -> FleetTraffic {
         var done = 0
+        // If the fleet file names no directory of keys, the default one is checked as soon as it has a key.
+        let directory = keys == nil ? KeyDirectory(NamedFleet(path: file).keysDirectory) : nil
+        var (withKey, withoutKey): (Int, [String]) = (0, [])
         do throws(SystemError) {
             let checker = try allocation.checkAll(keys: keys) { (part, _) throws(SystemError) in
+                if let directory {
+                    let needed = part.beacons.compactMap(\.beacon).compactMap { try? BeaconRotation($0) }
+                    let missing = needed.filter { !directory.hasKey(of: $0) }.map(\.name)
+                    withKey += needed.count - missing.count
+                    withoutKey += missing
+                }
                 done += part.beacons.count
                 progress(done, allocation.count)
             }
             add(checker.problems)
+            if let directory, withKey > 0, !withoutKey.isEmpty {
+                add([
+                    FileProblem(
+                        Self.missingKeys(withoutKey, in: directory.path), at: .init(line: 1, column: 1),
+                        severity: .warning, in: file)
+                ])
+            }
             return checker.traffic
         } catch {
             throw FleetStoreError(error, at: file)
         }
+    }
+
+    /// A sentence that names beacons without a key, at most five.
+    static func missingKeys(_ names: [String], in directory: String) -> String {
+        let shown = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", …" : "")
+        return (names.count == 1 ? "1 beacon has" : "\(names.count) beacons have")
+            + " no key in \(directory): \(shown); "
+            + "`pharos fleet keys generate` makes missing keys"
     }
 
     /// The manifest of a fleet as `fleet generate` would write it now.
@@ -154,13 +223,17 @@ public struct FleetFiles: Sendable {
     /// - Throws: Also when a beacon has no identity yet: `fleet generate` might give it another one later.
     mutating func locked() throws(FleetStoreError) -> FleetAllocation {
         let allocation = try allocated()
-        guard allocation.changes.added == 0 else {
-            throw FleetStoreError(
-                .invalid,
-                "\(file): \(allocation.changes.added) of its beacons have no identity yet; run `pharos fleet generate`")
-        }
         guard allocation.renumbered.isEmpty else {
             throw FleetStoreError(.invalid, allocation.renumberingWarnings.map(\.description))
+        }
+        let added = allocation.changes.added
+        guard added == 0 else {
+            let lost = lockProblems
+            guard lost.isEmpty else { throw FleetStoreError(.invalid, lost.map(\.description)) }
+            throw FleetStoreError(
+                .invalid,
+                "\(file): \(added) of its beacons \(added == 1 ? "has" : "have") no identity yet; run "
+                    + "`pharos fleet generate`")
         }
         return allocation
     }

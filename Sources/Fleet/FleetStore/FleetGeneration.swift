@@ -17,7 +17,7 @@ public struct FleetGeneration: Sendable {
         public var allowsEmpty = false
         /// `true` restores a lost lock from the manifest in the directory.
         public var adoptsManifest = false
-        /// `true` if more than one beacon may get another identity than before.
+        /// `true` if beacons may get other identities than before, also more than one beacon and renamed ones.
         public var renumbers = false
         /// `true` compares all files and writes none.
         public var isDryRun = false
@@ -34,6 +34,8 @@ public struct FleetGeneration: Sendable {
     public let warnings: [FileProblem]
     /// The advertisements of each site.
     public let traffic: FleetTraffic
+    /// `true` if the changed identities need the option ``Options/renumbers``.
+    public let needsRequest: Bool
     /// The beacons that have other identities than before.
     public let renumbered: [FleetAllocation.Renumbered]
     /// The numbers of files that were written, left and removed; in a dry run, that would be.
@@ -52,8 +54,8 @@ public struct FleetGeneration: Sendable {
     ///   - directory: The directory for the files. It is created if it does not exist.
     ///   - progress: Receives the number of finished beacons and the total number, from time to time.
     /// - Throws: ``FleetStoreError/Kind/busy`` when another process changes the fleet for several seconds;
-    ///   ``FleetStoreError/Kind/renumbering`` when more than one beacon would get another identity and the options do not
-    ///   allow it.
+    ///   ``FleetStoreError/Kind/renumbering`` when more than one beacon, or a beacon that seems to be renamed, would get
+    ///   another identity and the options do not allow it.
     public init(
         _ file: String, into directory: String, _ options: Options, progress: (_ done: Int, _ all: Int) -> Void
     ) throws(FleetStoreError) {
@@ -78,7 +80,7 @@ public struct FleetGeneration: Sendable {
         guard !files.hasErrors, let outcome = written.outcome else { throw files.refusal }
         fleet = allocation.fleet
         changes = allocation.changes
-        renumbered = allocation.renumbered
+        (renumbered, needsRequest) = (allocation.renumbered, allocation.needsRequest)
         isDryRun = options.isDryRun
         warnings = files.problems
         traffic = written.checker.traffic
@@ -189,7 +191,7 @@ extension FleetGeneration {
 // MARK: Files of earlier runs
 
 /// The `manifest.json` in a directory that an earlier run of `fleet generate` wrote. It may be damaged.
-private struct EarlierManifest {
+struct EarlierManifest {
     let path: String
     private let octets: [UInt8]
 
@@ -275,43 +277,32 @@ extension FleetGeneration {
 
     /// Refuses a fleet without beacons, because a table that lost its rows would retire all beacons.
     private static func refuseEmptiness(_ files: FleetFiles, _ options: Options) throws(FleetStoreError) {
-        guard !files.hasErrors, let fleet = files.fleet, fleet.beaconCount == 0, !options.allowsEmpty,
-            let lock = files.lock, lock.liveCount > 0
-        else { return }
+        guard !options.allowsEmpty, let fault = files.emptiness else { return }
         throw FleetStoreError(
-            .invalid,
-            "\(files.file): this fleet has no beacons, but its lock has \(lock.liveCount) in use; nothing was changed; "
-                + "to retire them all, add `--empty`")
+            .invalid, "\(files.file): \(fault); nothing was changed; to retire them all, add `--empty`")
     }
 
-    /// Refuses to give more than one beacon another identity: receivers know beacons by their identities, and this is
-    /// usually a renamed group.
+    /// Refuses to give more than one beacon, or a beacon that seems to be renamed, another identity: receivers know beacons
+    /// by their identities.
     private static func refuseRenumbering(_ allocation: FleetAllocation, _ options: Options) throws(FleetStoreError) {
         let count = allocation.renumbered.count
-        guard count > 1, !options.renumbers, !options.isDryRun else { return }
+        guard allocation.needsRequest, !options.renumbers, !options.isDryRun else { return }
         throw FleetStoreError(
             .renumbering,
             allocation.renumberingWarnings.map(\.description) + [
-                "\(count) beacons would get other identities; nothing was changed; if that is intended, add `--renumber`"
+                (count == 1 ? "1 beacon would get another identity" : "\(count) beacons would get other identities")
+                    + "; nothing was changed; if that is intended, add `--renumber`"
             ])
     }
 
     /// Refuses a fleet without a lock when the directory has a manifest of the fleet: all beacons would get new
     /// identities.
     private static func refuseLostLock(_ files: FleetFiles, _ directory: String) throws(FleetStoreError) {
-        // Another file in the place of the manifest is refused later.
-        guard !files.hasErrors, let fleet = files.fleet, files.lock == nil,
-            let earlier = try? EarlierManifest(in: directory), earlier.fleet == fleet.name
-        else { return }
-        let count = earlier.count
-        guard count != 0 else { return }
-        let beacons = count.map { "\($0)" } ?? "an unknown number of"
+        guard let fault = files.lostLock(directory) else { return }
         throw FleetStoreError(
             .invalid,
-            "\(files.lockFile): this lock is missing, and \(directory) contains \(beacons) beacons with identities "
-                + "from "
-                + "it; nothing was changed; restore the lock from version control, or take the identities from the "
-                + "manifest with `--adopt`")
+            "\(files.lockFile): \(fault); nothing was changed; restore the lock from version control, or take the "
+                + "identities from the manifest with `--adopt`")
     }
 
     private static func adopt(_ directory: String, into files: inout FleetFiles) throws(FleetStoreError) {
@@ -350,7 +341,7 @@ extension FleetGeneration {
         ]
         return lists.map(Self.line).joined()
             + "\(directory): \(outcome.written) written, \(outcome.unchanged) unchanged, \(outcome.removed) removed"
-            + (changes.added > 0 ? "; \(changes.added) new identities" : "")
+            + (changes.added > 0 ? "; \(changes.added) new \(changes.added == 1 ? "identity" : "identities")" : "")
             + (isDryRun ? "; this was a dry run, and nothing was changed\n" : "\n")
     }
 

@@ -73,10 +73,15 @@ public struct FleetKeys: Sendable {
     ) throws(FleetStoreError) -> Report {
         let names = Set(try selection.beacons(of: fleet.manifest().beacons, in: fleet.path).map(\.name))
         let chosen = try rotations().filter { names.contains($0.name) }
+        guard !names.isEmpty else {
+            throw FleetStoreError(.request, "\(fleet.path): no beacon matches all of the given options")
+        }
         guard !chosen.isEmpty else {
             throw FleetStoreError(
-                .request, "\(fleet.path): none of these \(names.count) beacons has ephemeral ids or encrypted telemetry"
-            )
+                .request,
+                names.count == 1
+                    ? "\(fleet.path): this beacon has neither ephemeral ids nor encrypted telemetry"
+                    : "\(fleet.path): none of these \(names.count) beacons has ephemeral ids or encrypted telemetry")
         }
         for rotation in chosen where try directory.publicKey(of: rotation) != nil {
             throw FleetStoreError(
@@ -86,7 +91,8 @@ public struct FleetKeys: Sendable {
         }
         let stamp = "\(now)".filter { $0 != ":" }
         let former = KeyDirectory(directory.path.dropLast() + "-before-" + stamp)
-        let claim = try former.claim("pharos fleet keys rotate")
+        let hasKeys = chosen.contains { directory.hasKey(of: $0) }
+        let claim = try hasKeys ? former.claim("pharos fleet keys rotate") : nil
         defer { claim?.release() }
         var report = try work(on: chosen, for: "rotate", progress) { (rotation, report) throws(FleetStoreError) in
             let key = IdentityKey(FixedOctets.random())
@@ -101,7 +107,7 @@ public struct FleetKeys: Sendable {
             try directory.replace(key, of: rotation)
             report.replaced.append(rotation.name)
         }
-        report.former = former.path
+        if !report.replaced.isEmpty { report.former = former.path }
         return report
     }
 
@@ -211,6 +217,15 @@ public struct FleetKeys: Sendable {
 }
 
 extension FleetKeys {
+    /// The sentence about beacons that need a key and have none in the directory of the keys; `nil` if all have one, and
+    /// also if none has.
+    public func missingKeys() throws(FleetStoreError) -> String? {
+        let rotations = try rotations()
+        let missing = rotations.filter { !directory.hasKey(of: $0) }.map(\.name)
+        guard !missing.isEmpty, missing.count < rotations.count else { return nil }
+        return FleetFiles.missingKeys(missing, in: directory.path)
+    }
+
     /// The report in one line.
     public func text(of report: Report) -> String {
         let parts = [(report.made, "made"), (report.replaced, "replaced"), (report.kept, "kept")]

@@ -2,7 +2,8 @@ internal import Configuration
 public import Fleet
 internal import LinuxHost
 
-/// One run of `fleet rename`: gives a group or a beacon another name in the fleet file, in its tables and in the lock.
+/// One run of `fleet rename`: gives a group or a beacon another name in the fleet file, in its tables and in the lock. The
+/// files of a beacon's identity key get the new name as well.
 ///
 /// If the fleet file or its table has the new name already, only the lock is changed. So a run that was killed can be
 /// repeated, and a name that was changed in a spreadsheet gets its identities back.
@@ -27,7 +28,7 @@ public struct FleetRenaming: Sendable {
         let claim = try FleetClaim.take(FleetFiles.claim(of: lockFile), of: file, purpose: "pharos fleet rename")
         defer { claim?.release() }
         let octets = try SourceFile.readNamed(file, limit: FleetFiles.fleetLimit)
-        let before = try FleetFiles(file)
+        var before = try FleetFiles(file)
         guard !before.hasErrors, let fleet = before.fleet else { throw before.refusal }
         let change: FleetNameChange
         do throws(FleetNameChange.Fault) {
@@ -49,6 +50,9 @@ public struct FleetRenaming: Sendable {
         var after = try FleetFiles(file, instead: edited)
         let allocation = try after.allocated()
         beacons = allocation.count(of: change)
+        let keys = change.kind == .beacon ? Self.keyFiles(change, &before, allocation, after.keyDirectories) : []
+        // The keys are copied first, and the former ones are removed last: until then, the same command can be repeated.
+        for key in keys { try key.copy() }
         for (path, text) in texts {
             do throws(SystemError) {
                 try Files.replace(path, with: text, keepsRights: true)
@@ -56,7 +60,22 @@ public struct FleetRenaming: Sendable {
                 throw FleetStoreError(error, at: path)
             }
         }
-        files = texts.map(\.path)
+        for key in keys { try key.removeFormer() }
+        files = texts.map(\.path) + keys.map(\.new)
+    }
+
+    /// The files of the renamed beacon's identity key, and of its public key, whose names depend on the name of the beacon.
+    private static func keyFiles(
+        _ change: FleetNameChange, _ before: inout FleetFiles, _ after: FleetAllocation, _ directories: [String]
+    ) -> [RenamedKeyFile] {
+        guard let new = after.keyName(of: change.new) else { return [] }
+        let former = change.changesFiles ? (try? before.allocated())?.keyName(of: change.old) : nil
+        // If the fleet has the new name already, the former name of the file is known only from the new one.
+        let old = former ?? new.replacing(change.new, with: change.old)
+        guard old != new else { return [] }
+        return directories.flatMap { directory in
+            ["", ".pub"].map { RenamedKeyFile(old: directory + old + $0, new: directory + new + $0) }
+        }.filter { Files.exists($0.old) }
     }
 
     private static func refusal(
@@ -86,5 +105,45 @@ public struct FleetRenaming: Sendable {
         let what = kind == .group ? "The group \(old) is now \(new)" : "The beacon \(old) is now \(new)"
         let count = beacons == 1 ? "1 beacon keeps its identity" : "\(beacons) beacons keep their identities"
         return "\(what); \(count). Changed \(files.joined(separator: ", ")).\n"
+    }
+}
+
+/// A file of an identity key that gets the new name of its beacon.
+private struct RenamedKeyFile {
+    let old: String
+    let new: String
+
+    /// Copies the key to the new name. A file that is there already is left as it is.
+    ///
+    /// - Throws: ``FleetStoreError/Kind/request`` if the file with the new name contains another key.
+    func copy() throws(FleetStoreError) {
+        do throws(SystemError) {
+            let octets = try Files.read(old, limit: SecretFile.sizeLimit)
+            guard Files.exists(new) else {
+                return new.hasSuffix(".pub")
+                    ? try Files.replace(new, with: octets, mode: 0o644) : try Files.createSecret(new, with: octets)
+            }
+            guard try Files.read(new, limit: SecretFile.sizeLimit) != octets else { return }
+        } catch {
+            throw FleetStoreError(error, at: new)
+        }
+        throw FleetStoreError(
+            .request,
+            "\(new): this key exists and is another one than \(old); nothing was changed; move the one that the beacon does "
+                + "not use to another directory")
+    }
+
+    func removeFormer() throws(FleetStoreError) {
+        do throws(SystemError) { try Files.remove(old) } catch { throw FleetStoreError(error, at: old) }
+    }
+}
+
+extension FleetAllocation {
+    /// The name of the file with the identity key of a beacon; `nil` if the beacon does not exist or needs no key.
+    fileprivate func keyName(of name: String) -> String? {
+        guard let number = (0..<count).first(where: { beacon($0).name == name }),
+            let manifest = beacon(number).beacon, let rotation = try? BeaconRotation(manifest)
+        else { return nil }
+        return rotation.keyName
     }
 }

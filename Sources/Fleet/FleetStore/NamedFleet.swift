@@ -1,4 +1,4 @@
-internal import Configuration
+public import Configuration
 internal import EddystoneSecurity
 public import Fleet
 internal import LinuxHost
@@ -165,6 +165,16 @@ extension FleetDiff {
         let allocation = try files.allocated()
         let new = try files.manifest(allocation)
         self.init(from: try Self.earlier(path, allocation.lock), to: new)
+    }
+
+    /// The reasons to distrust a comparison: beacons would get other identities, or all would, because the lock is lost.
+    public static func warnings(of file: String, against path: String) throws(FleetStoreError) -> [FileProblem] {
+        var files = try FleetFiles(file)
+        let lost = files.lostLock(path).map {
+            let advice = ": all identities below are new ones; restore the lock"
+            return FileProblem($0 + advice, at: .init(line: 1, column: 1), severity: .warning, in: files.lockFile)
+        }
+        return [lost].compactMap { $0 } + (try files.allocated().renumberingWarnings)
     }
 
     private static func earlier(_ name: String, _ lock: FleetLock) throws(FleetStoreError) -> FleetManifest {

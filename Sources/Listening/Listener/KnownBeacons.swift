@@ -203,7 +203,8 @@ public struct KnownBeacons {
         }
         if withoutKey > 0 {
             warnings.append(
-                "\(withoutKey) beacons have no key in \(directory.path): their ephemeral ids cannot be resolved")
+                "\(withoutKey) \(withoutKey == 1 ? "beacon has" : "beacons have") no key in \(directory.path): "
+                    + "\(withoutKey == 1 ? "its" : "their") ephemeral ids cannot be resolved")
         }
     }
 

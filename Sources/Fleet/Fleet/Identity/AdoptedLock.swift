@@ -53,7 +53,9 @@ extension FleetLock {
             func path(_ level: AllocationRules.Level) -> String {
                 beacon.group.prefix(level.depth).joined(separator: "/")
             }
-            var entry = Entry(name: beacon.name, box: beacon.serial)
+            var entry = Entry(
+                name: beacon.name, box: beacon.serial, host: beacon.host, title: beacon.title,
+                group: beacon.title == nil ? "" : beacon.group.joined(separator: "/"))
             if let majorPlace, let rule = rules.major, majorPaths.insert(path(rule.per)).inserted {
                 guard case .iBeacon(_, let major, _) = try identity(majorPlace) else {
                     throw .otherTemplate(beacon: beacon.name)

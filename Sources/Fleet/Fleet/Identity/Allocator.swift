@@ -145,6 +145,8 @@ struct Allocator {
             }
             entry.box = serial
         }
+        (entry.host, entry.title) = (beacon.host, beacon.title)
+        entry.group = beacon.title == nil ? "" : fleet.groups[beacon.group].pathText
         allocation.lock.entries[index] = entry
     }
 

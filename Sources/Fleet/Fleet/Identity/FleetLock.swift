@@ -60,6 +60,12 @@ public struct FleetLock: Sendable {
         var box: String?
         /// The serial numbers of machines that were replaced.
         var earlierBoxes: [String] = []
+        /// The host of the machine. With the title and the group, it shows later that a beacon was renamed.
+        var host: String?
+        /// The name for people.
+        var title: String?
+        /// The path of the beacon's group; empty for a beacon without a title.
+        var group = ""
         var isRetired = false
         /// The line of the file; 0 for a new one.
         var line = 0
@@ -133,6 +139,9 @@ extension FleetLock {
         if let epoch = entry.epoch { line += ",\"eidEpoch\":\"\(epoch)\"" }
         if let box = entry.box { line += ",\"box\":\"\(box)\"" }
         line += names("earlierBoxes", entry.earlierBoxes)
+        if let host = entry.host { line += ",\"host\":\(JSONValue.string(host).line)" }
+        if let title = entry.title { line += ",\"title\":\(JSONValue.string(title).line)" }
+        if !entry.group.isEmpty { line += ",\"group\":\(JSONValue.string(entry.group).line)" }
         if entry.isRetired { line += ",\"retired\":true" }
         return line
     }
@@ -199,8 +208,8 @@ private struct LockDecoder {
     private static let keys = ["version", "fleet", "groups", "beacons"]
     private static let groupKeys = ["group", "major", "was", "retired", "check"]
     private static let beaconKeys = [
-        "name", "was", "in", "major", "minor", "instance", "address", "eidEpoch", "box", "earlierBoxes", "retired",
-        "check",
+        "name", "was", "in", "major", "minor", "instance", "address", "eidEpoch", "box", "earlierBoxes", "host",
+        "title", "group", "retired", "check",
     ]
 
     mutating func lock(_ root: JSONNode) -> FleetLock? {
@@ -254,6 +263,9 @@ private struct LockDecoder {
         entry.epoch = value(object["eidEpoch"], "no time (RFC 3339)") { RFC3339Time($0) }
         entry.box = value(object["box"], "no serial number") { NameRule.isWord($0) ? $0 : nil }
         entry.earlierBoxes = names(object["earlierBoxes"], "serial numbers")
+        entry.host = value(object["host"], "no host") { NameRule.isWord($0) ? $0 : nil }
+        entry.title = decoder.text(object["title"])
+        entry.group = decoder.text(object["group"]) ?? ""
         entry.isRetired = decoder.boolean(object["retired"]) ?? false
         checkMark(FleetLock.line(entry), object)
         return entry

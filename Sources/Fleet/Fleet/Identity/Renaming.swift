@@ -251,6 +251,9 @@ extension FleetLock {
         for index in entries.indices where Self.isIn(entries[index].scope, old) {
             entries[index].scope = new + entries[index].scope.dropFirst(old.count)
         }
+        for index in entries.indices where Self.isIn(entries[index].group, old) {
+            entries[index].group = new + entries[index].group.dropFirst(old.count)
+        }
         for index in groups.indices where Self.isIn(groups[index].path, old) {
             groups[index].path = new + groups[index].path.dropFirst(old.count)
         }

@@ -14,17 +14,22 @@ extension FleetAllocation {
         var groupBefore: String
         /// The group whose numbers the beacon has now; empty for the whole fleet.
         var groupAfter: String
-        /// `true` if the lock has another beacon on the same machine that the fleet no longer has.
-        var isNewName = false
+        /// The sign that the beacon has a new name; `nil` for a beacon with the name that it has in the lock.
+        var sign: RenamedBeacons.Sign?
         /// The number of the beacon in the fleet.
         var number: Int
     }
+
+    /// `true` if the identities change only on request: if a beacon seems to be renamed, or if more than one changes.
+    public var needsRequest: Bool { renumbered.count > 1 || renumbered.contains { $0.sign != nil } }
 
     /// A warning for each cause of changed identities: how many beacons would get other identities, and what to do.
     public var renumberingWarnings: [FileProblem] {
         let isCurrent = Set(fleet.groups.map(\.pathText))
         var warnings: [FileProblem] = []
-        let kinds = Dictionary(grouping: renumbered) { [$0.groupBefore, $0.groupAfter, $0.isNewName ? "name" : ""] }
+        let kinds = Dictionary(grouping: renumbered) { beacon in
+            beacon.sign.map { ["\($0)"] } ?? [beacon.groupBefore, beacon.groupAfter]
+        }
         for beacons in kinds.values.sorted(by: { $0[0].number < $1[0].number }) {
             let first = beacons[0]
             let (old, new) = (first.groupBefore, first.groupAfter)
@@ -33,29 +38,60 @@ extension FleetAllocation {
                 ? "the beacon \"\(first.name)\" would get another identity (\(first.before) → \(first.after))"
                 : "\(beacons.count) beacons would get other identities: "
                     + beacons.prefix(3).map(\.name).joined(separator: ", ")
-                    + (beacons.count > 3 ? " and \(beacons.count - 3) more" : "")
+                    + (beacons.count > 3 ? " and \(beacons.count - 3) more" : "") + rows(of: beacons)
             let renaming = "`pharos fleet rename \(fleet.file)"
             let reason: String
-            if first.isNewName {
-                reason =
-                    "; the lock has \"\(first.was)\" on the machine of \"\(first.name)\": if the beacon was renamed, run "
-                    + "\(renaming) \(first.was) \(first.name)`, which keeps its identity"
+            if let sign = first.sign {
+                reason = Self.reason(beacons, sign, renaming)
             } else if old == new {
                 reason =
                     "; the lock has other numbers for \(old.isEmpty ? "the fleet" : "the group \"\(old)\""): undo the "
                     + "change of the rules or of \"was\" to keep the identities"
             } else if old.isEmpty || new.isEmpty || isCurrent.contains(old) {
                 let place = old.isEmpty ? "the whole fleet" : "the group \"\(old)\""
-                reason = "; they have numbers of \(place): undo the move to keep the identities"
+                reason =
+                    beacons.count == 1
+                    ? "; its number in the lock belongs to \(place): move it back to keep the identity"
+                    : "; their numbers in the lock belong to \(place): move them back to keep the identities"
             } else {
                 reason =
-                    "; the lock counts them in the group \"\(old)\", the fleet in \"\(new)\": if the group was renamed, "
-                    + "run \(renaming) \(old) \(new)`, which keeps the identities"
+                    "; they are in the group \"\(new)\" now, and in the lock in \"\(old)\", which the fleet no longer has: "
+                    + "if the group was renamed, run \(renaming) \(old) \(new)`, which keeps the identities"
             }
             let place = fleet.place(of: fleet.beacons[first.number])
             warnings.append(place.problem(who + reason, severity: .warning))
         }
         return warnings
+    }
+
+    /// The rows of beacons of one table, as part of a sentence; empty for beacons of a list.
+    private func rows(of beacons: [Renumbered]) -> String {
+        let lines = beacons.compactMap { fleet.beacons[$0.number].row?.line }
+        guard lines.count == beacons.count, let first = lines.min(), let last = lines.max() else { return "" }
+        return " (rows \(first) to \(last))"
+    }
+
+    /// The sign that beacons were renamed, and how they keep their identities.
+    private static func reason(_ beacons: [Renumbered], _ sign: RenamedBeacons.Sign, _ renaming: String) -> String {
+        let first = beacons[0]
+        let seen =
+            switch sign {
+            case .serial, .host: "the lock has \"\(first.was)\" on the machine of \"\(first.name)\""
+            case .title: "the lock has \"\(first.was)\" in the group and with the title of \"\(first.name)\""
+            case .name: "the lock has \"\(first.was)\", which is almost the name \"\(first.name)\""
+            }
+        let hasLostZeros = beacons.allSatisfy {
+            $0.was.hasPrefix("0") && $0.was.hasSuffix($0.name) && $0.was != $0.name
+        }
+        let zeros =
+            hasLostZeros ? "; a spreadsheet may have removed the leading zeros: format that column as text" : ""
+        guard beacons.count > 1 else {
+            return "; \(seen): if the beacon was renamed, run \(renaming) \(first.was) \(first.name)`, which keeps its "
+                + "identity\(zeros)"
+        }
+        return "; \(seen), and the same is true of the others: if they were renamed by accident, restore their names; "
+            + "otherwise run \(renaming) \(first.was) \(first.name)` for each, or add a column \"was\" with the former "
+            + "names, to keep the identities\(zeros)"
     }
 }
 
@@ -64,7 +100,7 @@ struct IdentitiesInUse {
     private let entries: [String: (entry: FleetLock.Entry, major: Int?)]
     private let paths: [Int: String]
     private let rules: AllocationRules
-    private let boxes: [String: String]
+    private let lockEntries: [FleetLock.Entry]
 
     init(_ lock: FleetLock, _ rules: AllocationRules) {
         self.rules = rules
@@ -76,13 +112,11 @@ struct IdentitiesInUse {
             paths[major] = group.path
         }
         var entries: [String: (FleetLock.Entry, Int?)] = [:]
-        var boxes: [String: String] = [:]
         for entry in lock.entries where !entry.isRetired {
             let major = entry.major ?? (rules.majorFollowsFromScope ? majors[entry.scope] : nil)
             entries[entry.name] = (entry, major)
-            if let box = entry.box { boxes[box] = entry.name }
         }
-        (self.entries, self.paths, self.boxes) = (entries, paths, boxes)
+        (self.entries, self.paths, lockEntries) = (entries, paths, lock.entries)
     }
 
     /// The beacons whose identities an allocation has changed.
@@ -94,17 +128,13 @@ struct IdentitiesInUse {
         _ allocation: FleetAllocation, scopes: [String], formerNames: [String: String]
     ) -> [FleetAllocation.Renumbered] {
         let fleet = allocation.fleet
-        let renamed = Set(formerNames.values)
+        let renamed = RenamedBeacons(lockEntries, fleet, renamed: formerNames).formerNames
         var found: [FleetAllocation.Renumbered] = []
         for (number, beacon) in fleet.beacons.enumerated() {
             var name = formerNames[beacon.name] ?? beacon.name
             if entries[name] == nil { name = beacon.name }
-            var isNewName = false
-            if entries[name] == nil, let serial = beacon.serial, let other = boxes[serial],
-                fleet.numbers[other] == nil, !renamed.contains(other)
-            {
-                (name, isNewName) = (other, true)
-            }
+            var sign: RenamedBeacons.Sign?
+            if entries[name] == nil, let former = renamed[beacon.name] { (name, sign) = former }
             guard let (old, oldMajor) = entries[name] else { continue }
             let new = allocation.lock.entries[allocation.entries[number]]
             let newMajor = allocation.groupMajors[beacon.group]
@@ -129,7 +159,7 @@ struct IdentitiesInUse {
             found.append(
                 .init(
                     name: beacon.name, before: before.joined(separator: ", "), after: after.joined(separator: ", "),
-                    was: name, groupBefore: groups.0, groupAfter: groups.1, isNewName: isNewName, number: number))
+                    was: name, groupBefore: groups.0, groupAfter: groups.1, sign: sign, number: number))
         }
         return found
     }

@@ -147,6 +147,7 @@ struct FleetExportAnsible: ParsableCommand {
         let profiles = try NamedFleet(path: source.fleet).profiles(of: manifest.beacons.filter { $0.host != nil })
         try AnsibleFolder(output, fleet: manifest.fleet).write(inventory, profiles)
         FleetExport.warn(inventory.withoutHost, "without a host, which Ansible cannot reach, left out")
+        if let missing = try FleetKeys(of: source.named).missingKeys() { Terminal.writeMessage(missing) }
         let keys = inventory.keys.isEmpty ? "" : " -e pharos_keys_directory=FOLDER"
         Terminal.show(
             """

@@ -133,8 +133,9 @@ struct FleetGenerate: ParsableCommand {
             The directory is replaced in one step. Files that do not change are not written. The lock is next to the fleet \
             file; keep both in version control.
 
-            If more than one beacon would get another identity, the command asks on a terminal, and needs --renumber \
-            elsewhere. If a group or a beacon has a new name, `pharos fleet rename` keeps the identities.
+            If more than one beacon would get another identity, or if a beacon seems to be renamed, the command asks on a \
+            terminal, and needs --renumber elsewhere. If a group or a beacon has a new name, `pharos fleet rename` keeps the \
+            identities.
             """)
 
     @Argument(help: "The fleet file.", completion: .file())
@@ -160,7 +161,7 @@ struct FleetGenerate: ParsableCommand {
     @Flag(help: "Restore a lost lock from the manifest in the directory.")
     var adopt = false
 
-    @Flag(help: "Give other identities to more than one beacon, as the fleet file says.")
+    @Flag(help: "Give beacons other identities, as the fleet file says, also more than one and renamed ones.")
     var renumber = false
 
     @Flag(help: "Print what would change, and write nothing.")
@@ -192,9 +193,11 @@ struct FleetGenerate: ParsableCommand {
         for warning in FileProblem.sorted(generation.warnings + airtime) {
             Terminal.writeMessage(warning)
         }
-        if dryRun, generation.renumbered.count > 1, !renumber {
+        if dryRun, generation.needsRequest, !renumber {
             let count = generation.renumbered.count
-            Terminal.writeMessage("\(count) beacons would get other identities, which needs --renumber")
+            let change =
+                count == 1 ? "1 beacon would get another identity" : "\(count) beacons would get other identities"
+            Terminal.writeMessage("\(change), which needs --renumber")
         }
         if json {
             Terminal.write(generation.json.line + "\n")

@@ -30,6 +30,11 @@ struct FleetKeyOptions: ParsableArguments {
 }
 
 extension FleetKeys {
+    /// The number of beacons without a key, as a sentence.
+    func text(ofMissing count: Int) -> String {
+        "\(count) \(count == 1 ? "beacon has" : "beacons have") no key in \(directory.path)"
+    }
+
     /// Prints which keys were made, replaced or kept.
     func show(_ report: Report, asJSON: Bool) {
         if asJSON {
@@ -117,7 +122,7 @@ struct FleetKeysCollect: ParsableCommand {
         let (collected, withoutKey) = try KeyRingFile.collect(options.fleetKeys, to: output)
         Terminal.writeLine("\(output): \(collected) identity keys; only you may read the file")
         if withoutKey > 0 {
-            Terminal.writeMessage("\(withoutKey) beacons have no key in \(options.fleetKeys.directory.path)")
+            Terminal.writeMessage(options.fleetKeys.text(ofMissing: withoutKey))
         }
     }
 }
@@ -234,7 +239,7 @@ struct FleetKeysResolve: ParsableCommand {
             Terminal.show(search.text)
         }
         if search.withoutKey > 0 {
-            Terminal.writeMessage("\(search.withoutKey) beacons have no key in \(keys.directory.path)")
+            Terminal.writeMessage(keys.text(ofMissing: search.withoutKey))
         }
         guard search.matches.isEmpty else { return }
         throw Failure(.failure, json ? "" : "\(id) belongs to none of \(search.tried) beacons at \(question.time)")

@@ -80,6 +80,7 @@ struct FleetDiffCommand: ParsableCommand {
 
     func run() throws {
         let diff = try FleetDiff(of: file, against: against)
+        for warning in try FleetDiff.warnings(of: file, against: against) { Terminal.writeMessage(warning) }
         if json {
             Terminal.write(diff.json.line + "\n")
         } else {

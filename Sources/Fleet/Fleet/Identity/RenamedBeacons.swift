@@ -1,0 +1,100 @@
+internal import Configuration
+
+/// The beacons that seem to have a new name, although neither `was` nor `pharos fleet rename` says so.
+///
+/// A beacon that was in use in the lock and is no longer in the fleet, and a beacon that would get a new identity, are
+/// taken for one renamed beacon if they agree in one of these signs, and no other beacon of the lock or of the fleet has
+/// the same value:
+///
+/// 1. the serial number of the machine;
+/// 2. the host;
+/// 3. the group together with the title;
+/// 4. the name without the leading zeros of its numbers, and in lower case.
+///
+/// Beacons that agree in none of these are a removed and a new beacon. A beacon whose own retired identity comes back is
+/// not renamed.
+struct RenamedBeacons {
+    enum Sign: CaseIterable {
+        case serial
+        case host
+        case title
+        case name
+
+        fileprivate func value(of entry: FleetLock.Entry) -> String? {
+            value(name: entry.name, serial: entry.box, host: entry.host, title: entry.title, group: entry.group)
+        }
+
+        fileprivate func value(of beacon: Fleet.Beacon, in fleet: Fleet) -> String? {
+            value(
+                name: beacon.name, serial: beacon.serial, host: beacon.host, title: beacon.title,
+                group: fleet.groups[beacon.group].pathText)
+        }
+
+        private func value(name: String, serial: String?, host: String?, title: String?, group: String) -> String? {
+            switch self {
+            case .serial: serial
+            case .host: host
+            case .title: title.map { "\(group)\n\($0)" }
+            case .name: RenamedBeacons.plain(name)
+            }
+        }
+    }
+
+    /// The former name of each renamed beacon, by its present name, and the sign by which it was recognized.
+    private(set) var formerNames: [String: (name: String, sign: Sign)] = [:]
+
+    /// - Parameters:
+    ///   - entries: The entries of the lock before the fleet was read.
+    ///   - renamed: The former names of beacons that the fleet file states, by their present names.
+    init(_ entries: [FleetLock.Entry], _ fleet: Fleet, renamed: [String: String]) {
+        let live = entries.filter { !$0.isRetired }
+        let inUse = Set(live.map(\.name))
+        let stated = Set(renamed.values)
+        let gone = Set(live.map(\.name).filter { fleet.numbers[$0] == nil && !stated.contains($0) })
+        let new = fleet.beacons.filter { !inUse.contains($0.name) && renamed[$0.name] == nil }
+        guard !gone.isEmpty, !new.isEmpty else { return }
+        let retired = Dictionary(grouping: entries.filter(\.isRetired), by: \.name)
+        var found: Set<String> = []
+        for sign in Sign.allCases {
+            let before = Self.unique(live.map { (sign.value(of: $0), $0.name) })
+            let after = Self.unique(fleet.beacons.map { (sign.value(of: $0, in: fleet), $0.name) })
+            for beacon in new where formerNames[beacon.name] == nil {
+                guard let value = sign.value(of: beacon, in: fleet), after[value] == .some(beacon.name),
+                    let name = before[value] ?? nil, gone.contains(name), !found.contains(name),
+                    retired[beacon.name]?.contains(where: { sign.value(of: $0) == value }) != true
+                else { continue }
+                formerNames[beacon.name] = (name, sign)
+                found.insert(name)
+            }
+        }
+    }
+
+    /// The name of the only beacon with each value; `nil` inside for a value that several beacons have.
+    private static func unique(_ values: [(value: String?, name: String)]) -> [String: String?] {
+        var names: [String: String?] = [:]
+        for (value, name) in values {
+            guard let value else { continue }
+            names[value] = names[value] == nil ? name : .some(nil)
+        }
+        return names
+    }
+
+    /// The name without the leading zeros of its numbers, in lower case.
+    static func plain(_ name: String) -> String {
+        var result = ""
+        var digits = ""
+        for character in name.lowercased() + "\n" {
+            if character.isASCII, character.isNumber {
+                digits.append(character)
+                continue
+            }
+            if !digits.isEmpty {
+                let significant = digits.drop { $0 == "0" }
+                result += significant.isEmpty ? "0" : significant
+                digits = ""
+            }
+            if character != "\n" { result.append(character) }
+        }
+        return result
+    }
+}
