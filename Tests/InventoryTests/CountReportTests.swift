@@ -124,6 +124,19 @@ import Testing
             ])
     }
 
+    @Test func anItemThatIsHeardIsNotMissing() throws {
+        let inventory = World.inventory(items: 2)
+        var old = CountJournal(count: "2026-02-01", inventory: "tools", start: Self.start, by: "ana")
+        old.finish =
+            CountJournal(
+                Array((old.firstLine + CountJournal.finishLine(inventory, at: Self.start, by: "ana")).utf8))?.finish
+        let report = CountReport(
+            inventory, CountJournal(count: "2026-03-01", inventory: "tools", start: Self.start, by: "ana"),
+            [try #require(CountLog(try Self.log(1, near: [], far: [0, 1], inventory: inventory)))],
+            previous: (old, [try #require(CountLog(try Self.log(1, near: [0], inventory: inventory)))]))
+        #expect(report.changes.map { "\($0.id) \($0.kind.rawValue)" } == ["item-1 not-near", "item-2 not-near"])
+    }
+
     @Test func aFinishedCountKeepsItsItems() throws {
         let inventory = World.inventory(items: 2)
         let journal = CountJournal(count: "c", inventory: "tools", start: Self.start, by: "ana")

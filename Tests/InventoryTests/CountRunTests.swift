@@ -96,6 +96,20 @@ import Testing
         #expect(report.changes.map(\.kind) == [.returned, .stillMissing, .removed])
     }
 
+    @Test("finish ends the last open count, and names counts that are not open")
+    func finishesOpenCounts() throws {
+        let inventory = try store.read()
+        for name in ["eins", "zwei"] { _ = try store.begin(inventory, by: "ana", name: name) }
+        #expect(try store.finish(inventory, by: "ana", name: nil) == "zwei")
+        let again = #expect(throws: InventoryError.self) { try store.finish(inventory, by: "ana", name: "zwei") }
+        #expect(again?.messages == ["--count \"zwei\": this count is finished already"])
+        let unknown = #expect(throws: InventoryError.self) { try store.finish(inventory, by: "ana", name: "drei") }
+        #expect(unknown?.messages.first?.hasSuffix("there are eins, zwei") == true)
+        #expect(try store.finish(inventory, by: "ana", name: nil) == "eins")
+        let none = #expect(throws: InventoryError.self) { try store.finish(inventory, by: "ana", name: nil) }
+        #expect(none?.messages.first?.contains("no count is open") == true)
+    }
+
     @Test("the listing has the states of the last count")
     func listing() throws {
         let (run, _) = try run([recording("walk.btsnoop", [0], seconds: 6)])

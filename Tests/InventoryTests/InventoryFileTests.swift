@@ -1,3 +1,4 @@
+import BluetoothTypes
 import Configuration
 import Inventory
 import Sightings
@@ -124,7 +125,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("Cordless drill", "cordless-drill"), ("  Säge!! ", "s-ge"), ("日本", "item"), ("Thing 1", "thing-1"),
+            ("Cordless drill", "cordless-drill"), ("  Säge!! ", "saege"), ("Öllampe groß", "oellampe-gross"),
+            ("Grüne Vase", "gruene-vase"), ("日本", "item"), ("Thing 1", "thing-1"),
             ("item 1", "item-1-2"),
         ])
     func idsAreMadeOfNames(name: String, id: String) {
@@ -148,6 +150,18 @@ import Testing
         #expect(check.beacons.map(\.isFastEnough) == [true, false, nil])
         #expect(check.warnings.contains { $0.hasPrefix("item-2: the interval of 1000 ms is too long") })
         #expect(check.warnings.contains { $0.contains("one queue of 8 sightings: if 3 or more") })
+        let address = BeaconIdentity.address(try #require(DeviceAddress("C0:01:02:03:04:05")))
+        inventory.items[0].beacon = address
+        let isWarned = [nil, -59].map { power in
+            let known = KnownBeacon(name: "a", identity: address, calibrationAtOneMeter: power)
+            return InventoryCheck(inventory, known: [known]).warnings.contains {
+                $0.hasPrefix("1 item known only by an address")
+            }
+        }
+        #expect(isWarned == [true, false])
+        #expect(
+            check.text(file: "f").hasSuffix(
+                "f: 3 items. Fast enough to be found within 6 s: 1 item. Unknown interval: 1 item.\n"))
         let learned = InventoryCheck(inventory, learned: [World.identity(2): 100_000])
         #expect(learned.beacons[2].isFastEnough == true)
     }

@@ -260,10 +260,10 @@ public struct InventoryStore: Sendable {
         return journal
     }
 
-    /// Finishes the count `name`, or the last count.
+    /// Finishes the count `name`, or the last count that is open.
     ///
     /// - Returns: the name of the count.
-    /// - Throws: `missing` if that count does not exist or is finished already.
+    /// - Throws: `missing` if that count does not exist or is finished already, and if no count is open.
     public func finish(_ inventory: Inventory, by: String, name: String?) throws(InventoryError) -> String {
         let noCount = InventoryError(
             .missing, "\(path): no count is open; start one with `pharos inventory start \(path)`")
@@ -271,9 +271,18 @@ public struct InventoryStore: Sendable {
         let lock = try lock("pharos inventory finish \(stem)")
         defer { lock.release() }
         let names = countNames
-        guard let name = name ?? last(names).journal?.count, names.contains(name) else { throw noCount }
+        if let name, !names.contains(name) {
+            let advice = names.isEmpty ? "" : "; there are \(names.suffix(10).joined(separator: ", "))"
+            throw InventoryError(
+                .missing, "--count \(ProblemText.quoted(name)): there is no such count of \(path)\(advice)")
+        }
+        guard let name = name ?? names.last(where: { (try? self.journal($0)).map { $0.finish == nil } == true }) else {
+            throw noCount
+        }
         let journal = try journal(name)
-        guard journal.finish == nil else { throw noCount }
+        guard journal.finish == nil else {
+            throw InventoryError(.missing, "--count \(ProblemText.quoted(name)): this count is finished already")
+        }
         let file = "\(countsDirectory)/\(name)/\(Self.journalName)"
         let text = journal.firstLine + CountJournal.finishLine(inventory, at: Self.now, by: by)
         try system { () throws(SystemError) in

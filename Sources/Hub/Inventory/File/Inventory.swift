@@ -160,7 +160,7 @@ extension Inventory {
     /// A unique id made from a name: `drill`, `drill-2`.
     public func freeID(for name: String) -> String {
         var stem = ""
-        for scalar in name.lowercased().unicodeScalars {
+        for scalar in PlainLetters.text(name.lowercased()).unicodeScalars {
             let isGood = scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
             if isGood {
                 stem.unicodeScalars.append(scalar)

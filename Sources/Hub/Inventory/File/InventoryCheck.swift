@@ -55,6 +55,15 @@ public struct InventoryCheck: Hashable, Sendable {
                     + "\(Int(((beacon.chance ?? 0) * 100).rounded())) % of the cases; use 300 ms or less"
             )
         }
+        let powers = Set(
+            (known + own).filter { $0.calibrationAtOneMeter != nil }.compactMap(\.identity))
+        let powerless = inventory.items.filter { $0.beacon.kind == "address" && !powers.contains($0.beacon) }
+        if let first = powerless.first {
+            warnings.append(
+                "\(Self.items(powerless.count)) known only by an address, such as \(first.id): the distance is known only if "
+                    + "the advertisements state a power, as those of iBeacon and Eddystone do; otherwise give "
+                    + "measuredPowerAt1mDbm of the beacon, or a fleet or profile with --known")
+        }
         if case .sharedQueue(let capacity) = inventory.rule.memory {
             let needed = CountRule.neededHits * inventory.items.count
             warnings.append(
@@ -90,11 +99,14 @@ public struct InventoryCheck: Hashable, Sendable {
         if problems.isEmpty {
             let known = beacons.count { $0.isFastEnough != nil }
             lines.append(
-                "\(file): \(beacons.count) items; the interval of \(known) beacons is known, and "
-                    + "\(beacons.count { $0.isFastEnough == true }) of them can be found within 6 s")
+                "\(file): \(Self.items(beacons.count)). Fast enough to be found within 6 s: "
+                    + "\(Self.items(beacons.count { $0.isFastEnough == true })). Unknown interval: "
+                    + "\(Self.items(beacons.count - known)).")
         }
         return lines.map { $0 + "\n" }.joined()
     }
+
+    private static func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }
 
     /// One object.
     ///

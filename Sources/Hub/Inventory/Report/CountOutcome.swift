@@ -76,11 +76,13 @@ public struct ItemOutcome: Hashable, Sendable {
 public struct ItemChange: Hashable, Sendable {
     /// The kinds of changes.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// It was found before, and is not found now.
+        /// It was found before, and is missing now.
         case lost
         /// It was not found before, and is found now.
         case returned
-        /// It was found in neither count.
+        /// It was received in this count, but was never near.
+        case notNear = "not-near"
+        /// It was not found before, and is missing now.
         case stillMissing = "still-missing"
         /// It is new in the inventory.
         case added
@@ -114,6 +116,7 @@ public struct ItemChange: Hashable, Sendable {
                 continue
             }
             switch (was.state == .found, outcome.state == .found) {
+            case (_, false) where outcome.state == .heard: add(.notNear, was.state.rawValue, outcome.state.rawValue)
             case (true, false): add(.lost, was.state.rawValue, outcome.state.rawValue)
             case (false, true): add(.returned, was.state.rawValue, outcome.state.rawValue)
             case (false, false): add(.stillMissing, was.state.rawValue, outcome.state.rawValue)

@@ -168,6 +168,7 @@ extension CountReport {
         switch change.kind {
         case .lost: "found in the previous count, \(change.after ?? "missing") now"
         case .returned: "\(change.before ?? "missing") in the previous count, found now"
+        case .notNear: "\(change.before ?? "missing") in the previous count, heard but not near now"
         case .stillMissing: "not found in either count"
         case .added: "new in the inventory, \(change.after ?? "missing")"
         case .removed: "no longer in the inventory"

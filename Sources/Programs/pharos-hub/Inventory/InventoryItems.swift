@@ -144,7 +144,7 @@ struct InventoryAdd: ParsableCommand {
         let line = ProgressLine()
         let listener = NearestListener(inventory, known: known.beacons, distances: receiver.settings.distances) {
             nearby in
-            line.report { "\(nearby) beacons within half a metre" }
+            line.report { "\(nearby) \(nearby == 1 ? "beacon" : "beacons") within half a metre" }
         } onWarning: {
             Terminal.writeMessage($0)
         }
@@ -162,8 +162,10 @@ struct InventoryAdd: ParsableCommand {
             "taken after \(DecimalText.thousandths((answer.afterMicroseconds + 50_000) / 100_000 * 100)) s: "
                 + "\(answer.identity), \(Int(answer.level.rounded())) dBm, \(meters) m")
         if !answer.others.isEmpty {
+            let more = answer.others.count > 3 ? " and \(answer.others.count - 3) more" : ""
             Terminal.writeMessage(
-                "warning: also within half a metre: \(answer.others.map { "\($0)" }.joined(separator: ", "))")
+                "warning: also within half a metre: "
+                    + answer.others.prefix(3).map { "\($0)" }.joined(separator: ", ") + more)
         }
         return answer.identity
     }
