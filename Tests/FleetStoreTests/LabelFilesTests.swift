@@ -37,6 +37,15 @@ struct LabelFilesTests {
         }
     }
 
+    @Test("labels are not written to a name that promises another kind of picture", arguments: [1, 2])
+    func refusesPictures(pages: Int) throws {
+        let folder = try TemporaryFolder()
+        let error = #expect(throws: FleetStoreError.self) {
+            try LabelFiles(Self.sheet(pages: pages), output: folder.place("l.png")).write()
+        }
+        #expect(error?.kind == .request && Files.names(in: folder.path).isEmpty)
+    }
+
     @Test("a place where no file can be is refused, and says why")
     func refusesPlaces() throws {
         let folder = try TemporaryFolder()

@@ -27,6 +27,7 @@ public struct LabelFiles: Sendable {
     /// - Throws: ``FleetStoreError/Kind/request`` for a name of another kind of picture, such as `labels.png`.
     public func write(progress: (_ done: Int?) -> Void = { _ in }) throws(FleetStoreError) {
         if isDocument { return try writeDocument(progress) }
+        try OutputFile.refusePicture(output)
         for index in 0..<sheet.pageCount {
             progress(index)
             try OutputFile.write(sheet.page(index), to: name(of: index))

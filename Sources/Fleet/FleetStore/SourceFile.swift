@@ -97,12 +97,17 @@ public enum OutputFile {
     /// - Throws: ``FleetStoreError/Kind/request`` for a name that promises another format, such as `labels.png`.
     public static func write(_ text: String, to path: String) throws(FleetStoreError) {
         guard path != "-" else { return Terminal.write(text) }
+        try refusePicture(path)
+        try write(octets: Array(text.utf8), to: path)
+    }
+
+    /// Refuses a name that promises another format than text.
+    static func refusePicture(_ path: String) throws(FleetStoreError) {
         if let picture = binaryFormats.first(where: { path.lowercased().hasSuffix("." + $0) }) {
             throw FleetStoreError(
                 .request,
                 "\(path): this command does not write \(picture.uppercased()); choose a name with another ending")
         }
-        try write(octets: Array(text.utf8), to: path)
     }
 
     /// Replaces the file at `path`. Other kinds of files are not changed.

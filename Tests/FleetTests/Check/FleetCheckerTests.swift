@@ -165,6 +165,29 @@ struct CheckTests {
         #expect(problems("android") == [])
     }
 
+    @Test(
+        "rows that a spreadsheet has changed or added, and groups that differ only in capital letters, get a warning",
+        arguments: [
+            ("0001,n\n2,n\n0003,n\n", "t.csv:3:1: warning: name: \"2\" has fewer digits than \"0001\""),
+            ("1,n\n2,n\n10,n\n", nil), ("001,n\n002,n\n", nil),
+            (
+                "a,n\nb,n\nSumme,\n",
+                "t.csv:4:1: warning: name: \"Summe\" is a beacon of the fleet, and its row looks like a total"
+            ),
+            ("a,n\nb,n\nc,\n", "\"c\" is a beacon of the fleet"), ("a,n\nb,\nc,\n", nil),
+            (
+                "a,Haupt\nb,haupt\n",
+                "t.csv:3:1: warning: name: the groups \"Haupt\" and \"haupt\" differ only in capital"
+            ),
+        ] as [(String, String?)])
+    func warnsOfTables(rows: String, warning: String?) {
+        let text = Self.fleet(
+            advertisement: Self.beacon("5000"), more: Self.counted, beacons: #"{ "csv": "t.csv" }"#)
+        let problems = MadeFleet.problems(text, tables: ["t.csv": "name,site\n" + rows])
+        #expect(problems.count == (warning == nil ? 0 : 1), "\(problems)")
+        if let warning { #expect(problems.first?.contains(warning) == true, "\(problems)") }
+    }
+
     @Test("keys that are missing or open to others")
     func findsKeys() {
         let eid = #"""

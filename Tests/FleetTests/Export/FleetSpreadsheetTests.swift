@@ -22,6 +22,16 @@ import Testing
         #expect(lines[3].contains(",-3.50,12,,"))
     }
 
+    @Test func titlesAreAColumnIfThereAreAny() throws {
+        var beacon = SampleFleet.beacon("a", advertisements: [SampleFleet.iBeacon(1, 2)])
+        beacon.title = "Löwe"
+        let fleet = FleetManifest(fleet: "f", beacons: [beacon, SampleFleet.beacon("b")])
+        let lines = FleetSpreadsheet.text(fleet, names: ["title": "Bezeichnung"]).split(separator: "\r\n")
+        #expect(lines[0].hasPrefix("name,\"Bezeichnung\",site,"))
+        #expect(lines[1].hasPrefix("\"a\",\"Löwe\","))
+        #expect(Set(lines.map { $0.split(separator: ",", omittingEmptySubsequences: false).count }) == [29])
+    }
+
     @Test(arguments: SampleFleet.hostile)
     func noCellBeginsAFormulaWhereverASpreadsheetSplitsTheLine(_ text: String) throws {
         var beacon = SampleFleet.beacon(text, group: [text, text], host: text)

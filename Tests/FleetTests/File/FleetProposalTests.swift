@@ -34,6 +34,17 @@ import Testing
         #expect((0..<2).allSatisfy { allocation.beacon($0).beacon?.advertisements.count == 1 })
     }
 
+    @Test("a column with names that are there twice is named, with each row; columns without a meaning are listed")
+    func namesDoubleRows() throws {
+        let names = (1...30).map { "b\($0)" } + ["b4", "b9"]
+        let table = try proposal("Nummer;Farbe;MAC\n" + names.map { "\($0);rot;x\n" }.joined())
+        #expect(
+            table.fault == "t.csv: \"Nummer\" names the beacons, except in some rows. Correct these: "
+                + "row 32: \"b4\" is also in row 5; row 33: \"b9\" is also in row 10")
+        let good = try proposal("Name;MAC;IP-Adresse\na;C0:01:00:44:20:82;10.0.0.1\n")
+        #expect(good.unused == ["MAC"] && good.roles[.host] == "IP-Adresse")
+    }
+
     @Test("names with spaces and umlauts name no beacon and no group; another column with short names does")
     func refusesNames() throws {
         var table = try proposal("Name,Kurz,Raum\nBüro Süd,bs,Erster Stock\nHalle,ha,eg\n")
@@ -42,13 +53,14 @@ import Testing
         #expect(
             throws: FleetProposalError(messages: [
                 "row 2: \"Büro Süd\" has letters beyond ASCII in it; a name has letters (a-z, A-Z), digits, \".\", \"_\" and \"-\", "
-                    + "with a letter or digit first"
+                    + "with a letter or digit first; for example \"Buero-Sued\""
             ])
         ) { try table.set(.name, to: "Name") }
         #expect(throws: FleetProposalError(messages: ["the table has no column \"Kurs\"; did you mean \"Kurz\"?"])) {
             try table.set(.name, to: "Kurs")
         }
         #expect(try proposal("Name\nBüro Süd\n").fault?.contains("Add a column \"name\"") == true)
+        #expect(FleetProposal.groupName(for: "1. OG") == "1.-OG")
         #expect(try proposal("Name\n").fault?.contains("no rows") == true)
     }
 }

@@ -176,10 +176,36 @@ struct TableTests {
                 "name,page\na,this-is-far-too-long\nb,this-is-far-too-lang\n", "t.csv:2:3: page: the URL takes",
                 "; so has 1 more cell of this column, row 3"
             ),
+            (
+                "name,page\na,x,1\nb,x,2\nc,x,3\n", "t.csv:2:5: the row has 3 cells",
+                "; the same is true of 2 more rows, rows 3 to 4"
+            ),
         ])
     func joinsCells(table: String, start: String, end: String) {
         let problems = MadeFleet.problems(Self.fleet, tables: ["t.csv": table]).filter { $0.contains(start.suffix(5)) }
         #expect(problems.count == 1 && problems[0].hasPrefix(start) && problems[0].hasSuffix(end), "\(problems)")
+    }
+
+    @Test(
+        "the separator of thousands is named, and a decimal comma only where it cannot be one",
+        arguments: [
+            (";", "1.000,5", "; write it without separators between thousands"), (";", "1,000,000", "thousands"),
+            (";", "a", "not \"a\""), (",", "\"1,5\"", "; a decimal number has a point"),
+        ])
+    func explainsNumbers(separator: String, cell: String, end: String) {
+        let table =
+            ["name", "page", "x", "y"].joined(separator: separator) + "\n"
+            + ["a", "x", cell, "2"].joined(separator: separator) + "\n"
+        let problems = MadeFleet.problems(Self.fleet, tables: ["t.csv": table]).filter { $0.contains(": x: ") }
+        #expect(problems.count == 1 && problems[0].hasSuffix(end), "\(problems)")
+    }
+
+    @Test("a column that the table does not have is the only problem")
+    func namesMissingColumns() {
+        let fleet = Self.fleet.replacing(
+            "\"csv\": \"t.csv\"", with: "\"csv\": \"t.csv\", \"columns\": { \"page\": \"Seiten\" }")
+        let problems = MadeFleet.problems(fleet, tables: ["t.csv": "name,Seite\na,x\nb,y\n"])
+        #expect(problems.count == 1 && problems[0].contains("did you mean \"Seite\"?"), "\(problems)")
     }
 
     @Test("with semicolons or tabs, numbers have decimal commas or points", arguments: [";", "\t"])

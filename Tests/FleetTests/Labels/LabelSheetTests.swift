@@ -81,6 +81,13 @@ import Testing
         #expect(!alone.contains("font-size=\"\(sizes[0])\" font-weight=\"bold\""))
     }
 
+    @Test func theSizeFitsTheTitles() throws {
+        var beacons = Self.beacons(2)
+        beacons[1].title = "Bürgermeister-Porträt"
+        let page = LabelSheet(beacons).page(0)
+        #expect(page.contains(">Bürgermeister-Porträt<"), "\(page)")
+    }
+
     @Test(arguments: [-1, 1, Int.max, Int.min])
     func otherPagesAreEmpty(_ index: Int) throws {
         #expect(!(LabelSheet(Self.beacons(3)).page(index).contains("<text")))

@@ -42,7 +42,63 @@ public struct FleetChecker {
                 "there is no directory \(ProblemText.quoted(keys.path)); `pharos fleet keys` makes the keys", at: node,
                 in: fleet.file)
         }
+        checkTables()
     }
+
+    /// Warns of names that a spreadsheet may have changed, of rows that are no beacons, and of groups whose names are almost
+    /// the same.
+    private mutating func checkTables() {
+        func warn(_ beacon: Fleet.Beacon, _ message: String) {
+            list.add(fleet.place(of: beacon).problem(message, severity: .warning))
+        }
+        for beacons in Dictionary(grouping: fleet.beacons.filter { $0.row != nil }, by: { $0.row?.table.table.file })
+            .values
+        {
+            let numbers = beacons.filter { $0.name.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+            let longest = numbers.map(\.name.utf8.count).max() ?? 0
+            let short = numbers.filter { $0.name.utf8.count < longest && $0.name.first != "0" }
+            if let padded = numbers.first(where: { $0.name.first == "0" && $0.name.utf8.count == longest }),
+                let first = short.first
+            {
+                let more = short.count == 1 ? "" : " (and \(short.count - 1) more names)"
+                warn(
+                    first,
+                    "\"\(first.name)\"\(more) has fewer digits than \"\(padded.name)\": if a spreadsheet removed leading zeros, "
+                        + "restore them, and format the column as text")
+            }
+            guard beacons.count > 1, let last = beacons.last else { continue }
+            let isTotal = Self.totals.contains(last.name.lowercased())
+            let lacksGroup =
+                beacons.dropLast().allSatisfy { $0.group != last.group && $0.group != 0 } && last.group == 0
+            if isTotal || lacksGroup {
+                warn(
+                    last,
+                    "\"\(last.name)\" is a beacon of the fleet, and its row looks like a total of the table: if it is no beacon, "
+                        + "remove the row")
+            }
+        }
+        var names: [[String]: Int] = [:]
+        for (number, group) in fleet.groups.enumerated().dropFirst() {
+            let key = group.path.dropLast() + [(group.path.last ?? "").lowercased()]
+            guard let first = names[Array(key)] else {
+                names[Array(key)] = number
+                continue
+            }
+            let message =
+                "the groups \"\(fleet.groups[first].pathText)\" and \"\(group.pathText)\" differ only in capital letters: if "
+                + "they are one group, write the name in one way"
+            guard let beacon = fleet.beacons.first(where: { fleet.groups[$0.group].path.starts(with: group.path) })
+            else {
+                continue
+            }
+            warn(beacon, message)
+        }
+    }
+
+    /// Words at the start of a row with totals.
+    private static let totals: Set<String> = [
+        "sum", "summe", "total", "totals", "gesamt", "insgesamt", "count", "anzahl",
+    ]
 
     /// `true` if an error was found so far.
     public var hasErrors: Bool { list.hasErrors }

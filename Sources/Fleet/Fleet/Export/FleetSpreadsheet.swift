@@ -18,6 +18,10 @@ public enum FleetSpreadsheet {
     ///
     /// - Parameter names: The names of columns in the table of the fleet, by the names that Pharos has for them.
     public static func text(_ manifest: FleetManifest, names: [String: String] = [:]) -> String {
+        // Only fleets with titles have the column.
+        let hasTitles = manifest.beacons.contains { $0.title != nil }
+        var columns = columns
+        if hasTitles { columns.insert("title", at: 1) }
         let header = columns.map { column in
             let key = ["x m", "y m", "z m"].contains(column) ? String(column.prefix(1)) : column
             guard let name = names[key], !columns.contains(name) else { return column }
@@ -25,17 +29,23 @@ public enum FleetSpreadsheet {
         }
         var text = SpreadsheetText.line(header)
         for beacon in manifest.beacons {
-            for advertisement in beacon.advertisements { text += line(beacon, advertisement) }
+            for advertisement in beacon.advertisements {
+                text += line(beacon, advertisement, hasTitle: hasTitles)
+            }
         }
         return text
     }
 
-    private static func line(_ beacon: FleetManifest.Beacon, _ advertisement: FleetManifest.Advertisement) -> String {
-        let texts = [
-            beacon.name, beacon.site, beacon.floor, beacon.room, beacon.host, beacon.serial, beacon.controller,
-            beacon.adapter,
-        ]
-        .map { $0.map(SpreadsheetText.text) ?? "" }
+    private static func line(
+        _ beacon: FleetManifest.Beacon, _ advertisement: FleetManifest.Advertisement, hasTitle: Bool
+    ) -> String {
+        let names = hasTitle ? [beacon.name, beacon.title] : [beacon.name]
+        let texts =
+            (names + [
+                beacon.site, beacon.floor, beacon.room, beacon.host, beacon.serial, beacon.controller,
+                beacon.adapter,
+            ])
+            .map { $0.map(SpreadsheetText.text) ?? "" }
         let period = advertisement.rotationExponent.map { (0...15).contains($0) ? String(1 << $0) : "" }
         let numbers = [
             DecimalText.thousandths(advertisement.intervalMicroseconds),

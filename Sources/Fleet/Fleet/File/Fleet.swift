@@ -41,7 +41,7 @@ public struct Fleet: Sendable {
         let columns = source.columns
         let places =
             [
-                ("name", columns.name), ("host", columns.host), ("serial", columns.serial),
+                ("name", columns.name), ("title", columns.title), ("host", columns.host), ("serial", columns.serial),
                 ("controller", columns.controller),
             ]
             + zip(Self.levelNames, columns.levels) + zip(TableColumns.coordinateNames, columns.coordinates)

@@ -42,7 +42,7 @@ public struct FleetProposal: Sendable {
                 ]
             case .floor: ["floor", "level", "etage", "stockwerk", "geschoss", "ebene", "étage", "planta"]
             case .room: ["room", "raum", "zimmer", "office", "büro", "salle", "sala"]
-            case .host: ["host", "hostname", "ip", "ipaddress", "rechner", "server", "machine"]
+            case .host: ["host", "hostname", "ip", "ipaddress", "ipadresse", "rechner", "server", "machine"]
             case .serial: ["serial", "serialnumber", "seriennummer", "sn"]
             case .x: ["x", "xm", "east"]
             case .y: ["y", "ym", "north"]
@@ -68,6 +68,15 @@ public struct FleetProposal: Sendable {
     private let nameColumns: Set<String>
     /// Columns that look like sites, floors or rooms, but have names that groups cannot have: the first such cell.
     public private(set) var unusable: [String: String] = [:]
+
+    /// A name that a group can have instead of an unusable cell; `nil` if there is none.
+    public static func groupName(for cell: String) -> String? { NameRule.suggestion(for: cell) }
+
+    /// The columns without a meaning, in the order of the table.
+    public var unused: [String] {
+        let taken = Set(roles.values)
+        return columns.filter { !$0.isEmpty && !taken.contains($0) && unusable[$0] == nil }
+    }
 
     /// Reads the table.
     ///
@@ -152,24 +161,41 @@ public struct FleetProposal: Sendable {
     }
 
     /// The first reason why a column cannot name the beacons, with its row.
-    private func nameFault(in column: String) -> String? {
-        guard let index = columns.firstIndex(of: column) else { return nil }
-        var seen: Set<String> = []
+    private func nameFault(in column: String) -> String? { nameFaults(in: column).first }
+
+    /// The reasons why a column cannot name the beacons, each with its row.
+    private func nameFaults(in column: String) -> [String] {
+        guard let index = columns.firstIndex(of: column) else { return [] }
+        var faults: [String] = []
+        var seen: [String: Int] = [:]
         var scanner = table.rows
         var row = CSVRow()
         while scanner.next(&row) {
             let text = index < row.cells.count ? row.cells[index].string(in: table.octets) : ""
-            if let fault = NameRule.beaconFault(text) { return "row \(row.line): \(fault)" }
-            if !seen.insert(text).inserted { return "row \(row.line): \(ProblemText.quoted(text)) is there twice" }
+            if let fault = NameRule.beaconFault(text) {
+                faults.append("row \(row.line): \(fault)")
+            } else if let first = seen[text] {
+                faults.append("row \(row.line): \(ProblemText.quoted(text)) is also in row \(first)")
+            } else {
+                seen[text] = row.line
+            }
         }
-        return nil
+        return faults
     }
 
     /// The reason why no fleet can be made; `nil` if one can.
     public var fault: String? {
         guard rows > 0 else { return "\(table.file): the table has no rows below its header" }
         guard roles[.name] == nil else { return nil }
-        let reasons = columns.compactMap { column in nameFault(in: column).map { "\"\(column)\": \($0)" } }
+        let faults = columns.map { (column: $0, faults: nameFaults(in: $0)) }
+        // A column with few such rows is the one with the names.
+        if let best = faults.min(by: { $0.faults.count < $1.faults.count }), best.faults.count * 10 <= rows {
+            let more = best.faults.count > 5 ? "; and \(best.faults.count - 5) more rows" : ""
+            return
+                "\(table.file): \(ProblemText.quoted(best.column)) names the beacons, except in some rows. Correct these: "
+                + best.faults.prefix(5).joined(separator: "; ") + more
+        }
+        let reasons = faults.compactMap { column, faults in faults.first.map { "\"\(column)\": \($0)" } }
         return
             "\(table.file): no column can name the beacons. Add a column \"name\" with a short name for each. "
             + (reasons.first ?? "")

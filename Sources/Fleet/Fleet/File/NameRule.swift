@@ -49,6 +49,18 @@ enum NameRule {
     private static let rule =
         "; a name has letters (a-z, A-Z), digits, \".\", \"_\" and \"-\", with a letter or digit first"
 
+    /// A name that is like an invalid one: with plain letters, and dashes between words.
+    static func suggestion(for text: String) -> String? {
+        let octets = PlainLetters.text(text).utf8.map { isPlain($0) ? $0 : UInt8(ascii: "-") }
+        let words = String(decoding: octets, as: UTF8.self).split(separator: "-")
+        let name = String(words.joined(separator: "-").drop { $0 == "." || $0 == "_" }.prefix(limit))
+        return fault(name) == nil ? name : nil
+    }
+
+    private static func example(_ text: String) -> String {
+        suggestion(for: text).map { "; for example \(ProblemText.quoted($0))" } ?? ""
+    }
+
     private static func reason(_ name: [UInt8]) -> String {
         let text = String(decoding: name, as: UTF8.self)
         let shown = ProblemText.quoted(text)
@@ -59,8 +71,8 @@ enum NameRule {
             case UInt8(ascii: "%"): return "\(shown) has a \"%\", which unit files replace by something else" + rule
             case 0..<0x20, 0x7F:
                 return "\(shown) has the control character \(Hexadecimal.number(octet, width: 2)) in it" + rule
-            case UInt8(ascii: " "): return "\(shown) has a space in it" + rule
-            case 0x80...: return "\(shown) has letters beyond ASCII in it" + rule
+            case UInt8(ascii: " "): return "\(shown) has a space in it" + rule + example(text)
+            case 0x80...: return "\(shown) has letters beyond ASCII in it" + rule + example(text)
             default: break
             }
         }

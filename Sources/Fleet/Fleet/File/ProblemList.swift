@@ -70,7 +70,9 @@ struct ProblemList: Sendable {
         for fault in cells.values where fault.more > 0 {
             let rows = fault.more == 1 ? "row \(fault.first)" : "rows \(fault.first) to \(fault.last)"
             problems[fault.place].message +=
-                "; so \(fault.more == 1 ? "has 1 more cell" : "have \(fault.more) more cells") of this column, \(rows)"
+                problems[fault.place].path == .root
+                ? "; the same is true of \(fault.more) more \(fault.more == 1 ? "row" : "rows"), \(rows)"
+                : "; so \(fault.more == 1 ? "has 1 more cell" : "have \(fault.more) more cells") of this column, \(rows)"
         }
         var result = FileProblem.sorted(problems)
         if omitted > 0 || isCut, let file = result.last?.file {

@@ -93,6 +93,8 @@ extension FleetDecoder {
                     + (advice ?? "it has " + ProblemText.shortened(table.header.joined(separator: ", "), to: 200)),
                 at: node)
         }
+        // Without the column, each row would have problems that have the same cause.
+        guard mapping.keys.allSatisfy({ column($0) != nil }) else { return nil }
         guard let name = column("name") else {
             guard mapping["name"] == nil else { return nil }
             let near = NearestWord.find("name", among: table.header).map { ", perhaps \"\($0)\"" } ?? ""
@@ -183,7 +185,7 @@ struct TableRows {
             guard let column = columns.coordinates[index], !row.cells[column].isEmpty else { return nil }
             let text = table.withDecimalPoint(text(row, column))
             if let number = JSONNumber(text) { return type.read(&reader, node(.number(number), row, column)) }
-            let hint = text.contains(",") ? "; a decimal number has a point" : ""
+            let hint = table.numberHint(text)
             reader.error(
                 "a number is expected, not \(ProblemText.quoted(text))\(hint)", at: node(.string(text), row, column))
             return nil
@@ -240,10 +242,11 @@ struct TableRows {
         if row.cells.count > expected, row.cells[expected...].allSatisfy(\.isEmpty) { return true }
         let few = row.cells.count < expected
         let end = few ? row.cells.last.map { Int($0.end) } ?? row.start : Int(row.cells[expected].start)
-        report(
-            "the row has \(row.cells.count) cells, the header \(expected)"
-                + (few ? "" : "; a cell with a separator in it stands in double quotes"),
-            at: end, column: nil, row, &decoder, kind: .malformed)
+        decoder.problems.addCell(
+            FileProblem(
+                "the row has \(row.cells.count) cells, the header \(expected)"
+                    + (few ? "" : "; a cell with a separator in it stands in double quotes"),
+                at: table.position(of: end, in: row), kind: .malformed, in: table.file))
         return false
     }
 

@@ -26,7 +26,8 @@ public struct LabelSheet: Sendable {
         let (_, width) = Self.column(paper)
         let sizes = Self.nameSizes(paper)
         nameSize =
-            beacons.map { LabelText($0.name, width: width, sizes: sizes, lineLimit: Self.nameLines).size }.min()
+            beacons.map { LabelText($0.title ?? $0.name, width: width, sizes: sizes, lineLimit: Self.nameLines).size }
+            .min()
             ?? sizes.upperBound
     }
 

@@ -33,7 +33,8 @@ struct FleetExportCSV: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "csv", abstract: "Write a table for spreadsheets with a line for each advertisement.",
         discussion: """
-            If the fleet file names a table, the columns have the names of that table.
+            If the fleet file names a table, the columns have the names of that table. If a beacon has a title, the titles are \
+            the second column. Cells are separated by commas, and numbers have decimal points, as other programs expect.
 
             With --output the file begins with a byte order mark, which spreadsheets need to detect UTF-8. Standard output \
             has none, for other programs.

@@ -77,11 +77,13 @@ struct FleetInit: ParsableCommand {
             text += "  \(TerminalText.quoted(column)) is \(role.text)\n"
         }
         for column in proposal.columns where proposal.unusable[column] != nil {
-            let cell = TerminalText.quoted(proposal.unusable[column] ?? "")
+            let cell = proposal.unusable[column] ?? ""
+            let example = FleetProposal.groupName(for: cell).map { ", such as \(TerminalText.quoted($0))" } ?? ""
             text +=
-                "  \(TerminalText.quoted(column)) is not used: \(cell) cannot name a group; use letters, digits, "
-                + "'.', '_' and '-'\n"
+                "  \(TerminalText.quoted(column)) is not used: \(TerminalText.quoted(cell)) cannot name a group; use letters, "
+                + "digits, '.', '_' and '-', or add a column with short names\(example)\n"
         }
+        for column in proposal.unused { text += "  \(TerminalText.quoted(column)) is not used\n" }
         Terminal.show(text + "Next: pharos fleet check \(path)\n")
     }
 
@@ -220,7 +222,8 @@ struct FleetRename: ParsableCommand {
         commandName: "rename", abstract: "Give a group or a beacon another name. It keeps its identities.",
         discussion: """
             Changes the fleet file, its tables and the lock. If the fleet file or its table has the new name already, only the \
-            lock is changed. Examples:
+            lock is changed. The file of a beacon's identity key gets the new name, too. Names have letters from a to z, digits, \
+            '.', '_' and '-', so write ae for ä; a column title has the names for people. Examples:
 
               pharos fleet rename museum.json museum/ground ground-floor
               pharos fleet rename museum.json hall-3 hall-east

@@ -20,8 +20,8 @@ struct Audit: ParsableCommand {
 
             Listens for 30 s, or for 60 of the longest intervals if that is longer. Exits with 1 on every verdict except \
             ok: silent, wrong-octets, wrong-address, wrong-interval, weak, long-silence, telemetry, low-battery, cloned, \
-            impostor. Warnings (stranger, not-in-range, unjudged, truncated) do not count. Exits with 1 too if nothing could \
-            be judged. Reports that a receiver lost never count against a beacon.
+            impostor. Warnings (stranger, not-in-range, unjudged, truncated) do not count. If no beacon could be judged, the \
+            exit code is 1, too. Reports that a receiver lost never count against a beacon.
 
             With --walk, carry the receiver past the beacons and press Ctrl-C at the end: each beacon must be received at \
             least once with the right bytes, and with the right interval if enough was received to measure it.

@@ -114,6 +114,16 @@ package final class CSVTable: Sendable {
         return parts.joined(separator: ".")
     }
 
+    /// Advice for a text that is not a number, as the end of a sentence; empty if there is none.
+    package func numberHint(_ text: String) -> String {
+        let commas = text.count { $0 == "," }
+        if commas > 0, separator == UInt8(ascii: ",") { return "; a decimal number has a point" }
+        if commas > 1 || text.contains("."), commas > 0 || text.count(where: { $0 == "." }) > 1 {
+            return "; write it without separators between thousands"
+        }
+        return ""
+    }
+
     /// A scanner at the first row after the header.
     package var rows: CSVScanner { CSVScanner(octets, separator: separator, offset: rowsOffset, line: rowsLine) }
 
