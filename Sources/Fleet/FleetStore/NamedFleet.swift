@@ -171,7 +171,7 @@ extension FleetDiff {
     public static func warnings(of file: String, against path: String) throws(FleetStoreError) -> [FileProblem] {
         var files = try FleetFiles(file)
         let lost = files.lostLock(path).map {
-            let advice = ": all identities below are new ones; restore the lock"
+            let advice = "; the comparison gives all beacons new identities; restore the lock"
             return FileProblem($0 + advice, at: .init(line: 1, column: 1), severity: .warning, in: files.lockFile)
         }
         return [lost].compactMap { $0 } + (try files.allocated().renumberingWarnings)

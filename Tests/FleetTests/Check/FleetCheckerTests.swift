@@ -169,6 +169,7 @@ struct CheckTests {
         "rows that a spreadsheet has changed or added, and groups that differ only in capital letters, get a warning",
         arguments: [
             ("0001,n\n2,n\n0003,n\n", "t.csv:3:1: warning: name: \"2\" has fewer digits than \"0001\""),
+            ("0001,n\n2,n\n3,n\n", "2 names, such as \"2\", have fewer digits than \"0001\""),
             ("1,n\n2,n\n10,n\n", nil), ("001,n\n002,n\n", nil),
             (
                 "a,n\nb,n\nSumme,\n",

@@ -60,10 +60,12 @@ public struct FleetChecker {
             if let padded = numbers.first(where: { $0.name.first == "0" && $0.name.utf8.count == longest }),
                 let first = short.first
             {
-                let more = short.count == 1 ? "" : " (and \(short.count - 1) more names)"
+                let who =
+                    short.count == 1
+                    ? "\"\(first.name)\" has" : "\(short.count) names, such as \"\(first.name)\", have"
                 warn(
                     first,
-                    "\"\(first.name)\"\(more) has fewer digits than \"\(padded.name)\": if a spreadsheet removed leading zeros, "
+                    "\(who) fewer digits than \"\(padded.name)\": if a spreadsheet removed leading zeros, "
                         + "restore them, and format the column as text")
             }
             guard beacons.count > 1, let last = beacons.last else { continue }
