@@ -41,7 +41,10 @@ import Testing
         #expect(bench.read() == 48_199 && bench.events.isEmpty)
         box.remove("class/thermal/thermal_zone0")
         for _ in 0..<100 { #expect(bench.read() == nil) }
-        #expect(bench.events == ["the sensor thermal:cpu-thermal is lost; its value is sent as unknown"])
+        #expect(
+            bench.events == [
+                "the sensor thermal:cpu-thermal is lost; telemetry sends its value as unknown, and BTHome leaves it out"
+            ])
         try box.set("class/thermal/thermal_zone3/type", "cpu-thermal")
         try box.set("class/thermal/thermal_zone3/temp", "51000")
         // Looked for every ten seconds, also under another number.
@@ -83,7 +86,10 @@ import Testing
         #expect(bench.events.isEmpty)
         try box.set(zone, "-274000")
         for _ in 0..<1000 { #expect(bench.read() == nil) }
-        #expect(bench.events == ["the sensor thermal:cpu-thermal is lost; its value is sent as unknown"])
+        #expect(
+            bench.events == [
+                "the sensor thermal:cpu-thermal is lost; telemetry sends its value as unknown, and BTHome leaves it out"
+            ])
         try box.set(zone, "47000")
         #expect(bench.read() == 47_000 && bench.events.last == "the sensor thermal:cpu-thermal is back")
     }
@@ -92,7 +98,10 @@ import Testing
         let box = try MadeUpBox([:])
         var bench = Bench(.auto, box, .voltage)
         for _ in 0..<50 { #expect(bench.read() == nil) }
-        #expect(bench.events == ["this machine has no battery or supply voltage; it is sent as unknown"])
+        #expect(
+            bench.events == [
+                "this machine has no battery or supply voltage; telemetry sends its value as unknown, and BTHome leaves it out"
+            ])
         try box.set("class/power_supply/BAT0/type", "Battery")
         try box.set("class/power_supply/BAT0/voltage_now", "3700000")
         #expect(bench.read(seconds: 10) == 3700)
@@ -105,11 +114,24 @@ import Testing
         for _ in 0..<50 { #expect(bench.read() == nil) }
         #expect(
             bench.events == [
-                "the battery or supply voltage hwmon:rpi_volt:in0 gives no reading; it is sent as unknown"
+                "the battery or supply voltage hwmon:rpi_volt:in0 gives no reading; telemetry sends its value as unknown, and BTHome leaves it out"
             ])
         try box.set("class/hwmon/hwmon1/in0_input", "5100")
         #expect(bench.read(seconds: 10) == 5100)
         #expect(bench.events.last == "the sensor hwmon:rpi_volt:in0 is back")
+    }
+
+    @Test(arguments: [
+        ("45200", "\"45200\", and a number of -128...127.999 °C is expected; for the kernel's files, which have"),
+        ("45,2", "\"45,2\", and a number of -128...127.999 °C is expected, with a point instead of the comma; "),
+        ("warm", "\"warm\", and a number of -128...127.999 °C is expected; telemetry sends"),
+    ])
+    func aFileWithoutAReadingIsQuotedWithTheExpectedUnit(_ text: String, _ reason: String) throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("temperature", text: text + "\n")
+        var reader = SensorReader(.named(try SensorName("file:\(path)", for: .temperature)), .temperature)
+        let event = try #require(reader.read(at: 0).event)
+        #expect("\(event)".contains("gives no reading: the file contains " + reason), "\(event)")
     }
 
     /// A tree that changes at random: the reader never shows a value that is not there, and tells in turn.

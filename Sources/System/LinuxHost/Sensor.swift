@@ -1,4 +1,5 @@
 internal import BluetoothTypes
+internal import Configuration
 
 /// A sensor of this machine that the kernel shows in /sys.
 public struct Sensor: Hashable, Sendable {
@@ -95,8 +96,10 @@ public struct SensorReader: Hashable, Sendable {
     public enum Event: Hashable, Sendable {
         /// This sensor was chosen automatically.
         case chosen(SensorName)
-        /// There is no sensor to choose, or not the one that the profile names.
-        case missing(SensorChoice, SensorQuantity)
+        /// There is no sensor to choose, or the one that the profile names has no reading.
+        ///
+        /// - Parameter found: The text in the place of a reading; `nil` if there is none.
+        case missing(SensorChoice, SensorQuantity, found: String?)
         case lost(SensorName)
         case back(SensorName)
     }
@@ -169,7 +172,11 @@ public struct SensorReader: Hashable, Sendable {
     private mutating func reportMissing() -> Event? {
         guard !isReportedMissing else { return nil }
         isReportedMissing = true
-        guard let name, hasRead else { return .missing(choice, quantity) }
+        guard let name, hasRead else {
+            let isDecimal = name.map { $0.source == .file || $0.source == .command } ?? false
+            let found = isDecimal ? sensor.flatMap { Files.firstLine($0.file) } : nil
+            return .missing(choice, quantity, found: found)
+        }
         return .lost(name)
     }
 }
@@ -178,11 +185,45 @@ extension SensorReader.Event: CustomStringConvertible {
     public var description: String {
         switch self {
         case .chosen(let name): "telemetry comes from the sensor \(name)"
-        case .missing(.auto, let quantity): "this machine has no \(quantity.word); it is sent as unknown"
-        case .missing(.named(let name), let quantity):
-            "the \(quantity.word) \(name) gives no reading; it is sent as unknown"
-        case .lost(let name): "the sensor \(name) is lost; its value is sent as unknown"
+        case .missing(.auto, let quantity, _): "this machine has no \(quantity.word); \(Self.consequence)"
+        case .missing(.named(let name), let quantity, let found):
+            "the \(quantity.word) \(name) gives no reading\(Self.reason(found, name, quantity)); \(Self.consequence)"
+        case .lost(let name): "the sensor \(name) is lost; \(Self.consequence)"
         case .back(let name): "the sensor \(name) is back"
         }
+    }
+
+    private static let consequence = "telemetry sends its value as unknown, and BTHome leaves it out"
+
+    /// The text that was read and the form that is expected; empty if nothing was read.
+    private static func reason(_ found: String?, _ name: SensorName, _ quantity: SensorQuantity) -> String {
+        guard let found else { return "" }
+        let place = name.source == .file ? "the file contains" : "the command printed"
+        var sentence = ": \(place) \(TerminalText.quoted(found, to: 20)), and \(quantity.decimalForm) is expected"
+        if found.contains(",") {
+            sentence += ", with a point instead of the comma"
+        } else if quantity == .temperature, let number = DecimalText.thousandths(found), number >= 1_000_000 {
+            sentence += "; for the kernel's files, which have thousandths of a degree, use thermal:TYPE or hwmon:NAME"
+        }
+        return sentence
+    }
+}
+
+extension SensorQuantity {
+    /// The number that a file or a command must give: `a number in °C, -128...127.999`.
+    fileprivate var decimalForm: String {
+        let unit =
+            switch self {
+            case .temperature: "°C"
+            case .voltage: "V"
+            case .charge, .humidity: "%"
+            case .pressure: "hPa"
+            case .illuminance: "lx"
+            case .number: ""
+            }
+        guard !unit.isEmpty else { return "a number" }
+        let thousandths = self == .charge ? 1000 : 1
+        let bounds = [range.lowerBound, range.upperBound].map { DecimalText.thousandths($0 * thousandths) }
+        return "a number of \(bounds[0])...\(bounds[1]) \(unit)"
     }
 }
