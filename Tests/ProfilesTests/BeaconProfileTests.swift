@@ -282,4 +282,60 @@ struct BeaconProfileTests {
         let deep = BeaconProfile.decode(Array(#"{"version": 1, "name": "x", "\#(long)": {}}"#.utf8))
         #expect(deep.problems.reduce(0) { $0 + $1.description.utf8.count } < 2000)
     }
+
+    /// What a profile with one advertisement reports and sends.
+    private func btHome(_ keys: String) throws -> Advertisement.BTHomeSource {
+        let text =
+            "{\"version\": 1, \"name\": \"pi\", \"advertisements\": [{\"type\": \"bthome\", \"intervalMs\": 1000, \(keys)}]}"
+        guard case .btHome(let source) = try #require(try profile(text).advertisements.first).content else {
+            throw AdvertisementKindMismatch()
+        }
+        return source
+    }
+
+    private struct AdvertisementKindMismatch: Error {}
+
+    @Test("an own value of BTHome replaces the machine's sensor of the same object, unless the profile has both")
+    func ownValueReplacesTheSensor() throws {
+        let own = try btHome("\"values\": {\"temperature\": 21.5, \"count\": 7}")
+        #expect(own.temperature == nil && !own.countsAdvertisements)
+        #expect(own.battery == "auto" && own.voltage == "auto")
+        let sensor = try btHome("\"values\": {\"voltage\": \"file:/run/v\", \"battery\": 80}")
+        #expect(sensor.voltage == nil && sensor.battery == nil && sensor.temperature == "auto")
+        #expect(try btHome("\"values\": {\"battery\": true}").battery == "auto")
+        let both = try btHome("\"temperature\": \"auto\", \"values\": {\"temperature\": 21.5}")
+        #expect(both.temperature == "auto" && both.objects.count == 1)
+    }
+
+    /// The problems of a profile with these advertisements.
+    private func problems(_ advertisements: String) -> [String] {
+        let text = "{\"version\": 1, \"name\": \"pi\", \"advertisements\": [\(advertisements)]}"
+        return BeaconProfile.decode(Array(text.utf8)).problems.map(\.message)
+    }
+
+    @Test(
+        "a long interval gets a warning only if a controller without sets cannot send it",
+        arguments: [
+            ([20_000], 1), ([250, 20_000], 0), ([20_000, 20_000], 0), ([40_000, 40_000], 1), ([10_240], 0),
+        ] as [([Int], Int)])
+    func longIntervals(_ intervals: [Int], _ warnings: Int) {
+        let frames = intervals.map { "{\"type\": \"eddystone-tlm\", \"intervalMs\": \($0)}" }
+        let found = problems(frames.joined(separator: ", "))
+        #expect(found.count == warnings, "\(found)")
+    }
+
+    @Test(
+        "a value in the wrong place gets the right place",
+        arguments: [
+            ("bthome", "\"temperature\": 21.5", "write \"values\": { \"temperature\": 21.5 }"),
+            ("eddystone-tlm", "\"temperature\": 21.5", "to send 21.5, write it into a file and name the file"),
+            ("bthome", "\"humidty\": 50", "did you mean \"humidity\"? A value of BTHome belongs in \"values\""),
+            ("bthome", "\"humidity\": 50", "not known; A value of BTHome belongs in \"values\": { \"humidity\": … }"),
+            ("bthome", "\"localName\": \"Pi\"", "\"scanResponse\": { \"localName\": … }"),
+            ("bthome", "\"values\": {\"temp\": 4}", "did you mean \"temperature\"?"),
+        ])
+    func valueInTheWrongPlace(_ type: String, _ key: String, _ advice: String) {
+        let found = problems("{\"type\": \"\(type)\", \"intervalMs\": 1000, \(key)}")
+        #expect(found.count == 1 && found.first?.contains(advice) == true, "\(found)")
+    }
 }

@@ -17,6 +17,7 @@ struct ProfileEditTests {
         ("advertisements[1].intervalMs=250 ms", "\"intervalMs\": 250"),
         ("instance=000000000007", "\"instance\": \"000000000007\""),
         ("radioPowerDbm=-4", "\"radioPowerDbm\": -4"), ("localName=My lobby", "\"localName\": \"My lobby\""),
+        ("uid.instance=000000000008", "\"instance\": \"000000000008\""),
         ("scanResponse.localName=7", "\"localName\": \"7\""), ("channels=[37, 38]", "\"channels\": [37, 38]"),
     ])
     func changesOneValue(_ text: String, _ member: String) throws {

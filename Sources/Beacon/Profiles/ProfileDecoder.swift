@@ -210,16 +210,25 @@ extension ConfigurationDecoder {
     private mutating func btHome(_ object: JSONNode) -> Advertisement.Content? {
         var source = Advertisement.BTHomeSource()
         source.hasPacketID = true
-        source.temperature = read(BTHomeKeys.temperature, in: object) ?? nil
-        source.battery = read(BTHomeKeys.battery, in: object) ?? nil
-        source.voltage = read(BTHomeKeys.voltage, in: object) ?? nil
-        source.countsAdvertisements = read(BTHomeKeys.advertisements, in: object) ?? true
-        source.countsUptime = read(BTHomeKeys.uptime, in: object) ?? false
         if object[BTHomeKeys.values.name] != nil {
             guard let values = read(BTHomeKeys.values, in: object) else { return nil }
             source.objects = values.objects
             source.measurements = values.measurements
         }
+        let own = source.objects.map(\.kind) + source.measurements.map(\.kind)
+        /// Whether an own value replaces the default of a key. A key that the profile has keeps its value.
+        func isReplaced(_ key: String, by name: String, unit: String) -> Bool {
+            object[key] == nil && own.contains { $0.name == name && $0.unit == unit }
+        }
+        let temperature = read(BTHomeKeys.temperature, in: object) ?? nil
+        source.temperature = isReplaced("temperature", by: "temperature", unit: "°C") ? nil : temperature
+        let battery = read(BTHomeKeys.battery, in: object) ?? nil
+        source.battery = isReplaced("battery", by: "battery", unit: "%") ? nil : battery
+        let voltage = read(BTHomeKeys.voltage, in: object) ?? nil
+        source.voltage = isReplaced("voltage", by: "voltage", unit: "V") ? nil : voltage
+        let countsAdvertisements = read(BTHomeKeys.advertisements, in: object) ?? true
+        source.countsAdvertisements = countsAdvertisements && !isReplaced("advertisements", by: "count", unit: "")
+        source.countsUptime = read(BTHomeKeys.uptime, in: object) ?? false
         source.keyFile = read(BTHomeKeys.encryptionKeyFile, in: object)
         source.isEncrypted = object["encryptionKeyFile"] != nil
         if source.isEncrypted, source.keyFile == nil { return nil }
@@ -266,11 +275,11 @@ extension ConfigurationDecoder {
     ) {
         guard let node = settings.root["calibration"] else {
             let key = kind.isEddystone ? "measuredPower1mDbm" : "measuredPowerDbm"
+            let typical = MeasuredPowerKeys.typical(atOneMeter: !kind.isEddystone)
             error(
                 "the measured power is missing: measure the mean signal strength of this beacon at 1 m, and give it "
-                    + "here as \"\(key)\" or for all advertisements in \"calibration\"; "
-                    + "\"measuredPowerDbm\": \"typical\" sends an unmeasured "
-                    + "\(BeaconProfile.typicalMeasuredPower)", at: object)
+                    + "here as \"\(key)\" or for all advertisements in \"calibration\"; without a measurement, "
+                    + "\"measuredPowerDbm\": \"typical\" sends the usual value, \(typical)", at: object)
             return
         }
         guard let calibration = settings.calibration else { return }
@@ -326,11 +335,22 @@ extension ConfigurationDecoder {
                 "\(interval) is refused by controllers before Bluetooth 5.0, where \(pdu.rawValue) advertising "
                     + "needs \(AdvertisingInterval.nonconnectableMinimumBefore5) or more", at: node)
         }
-        if interval > AdvertisingInterval.legacyRange.upperBound {
-            warning(
-                "\(interval) is refused by controllers without extended advertising, whose longest interval is "
-                    + "\(AdvertisingInterval.legacyRange.upperBound)", at: node)
-        }
+    }
+
+    /// Warns of intervals that are too long for controllers without extended advertising. They send all advertisements
+    /// in turn, at a shorter interval that gives each advertisement its share.
+    private mutating func checkLongIntervals(_ advertisements: [ProfileAdvertisement?], in root: JSONNode) {
+        let limit = AdvertisingInterval.legacyRange.upperBound
+        let all = advertisements.compactMap(\.self)
+        guard all.count == advertisements.count, all.allSatisfy({ $0.interval > limit }),
+            let node = root["advertisements"]?[0]
+        else { return }
+        let eventsPerSecond = all.reduce(0.0) { $0 + 1_000_000 / Double($1.interval.meanPeriodMicroseconds) }
+        guard eventsPerSecond * Double(limit.meanPeriodMicroseconds) < 1_000_000 else { return }
+        let what = all.count == 1 ? "\(all[0].interval) is" : "these \(all.count) intervals together are"
+        warning(
+            "\(what) refused by controllers without extended advertising, whose longest interval is \(limit)",
+            at: node["intervalMs"] ?? node)
     }
 
     /// Checks the rules that concern several parts of a profile.
@@ -370,6 +390,7 @@ extension ConfigurationDecoder {
                     + "use random-static or a static random address", at: address)
         }
         checkKeys(advertisements, in: root)
+        checkLongIntervals(advertisements, in: root)
     }
 
     /// Advertisements with one identity key change together, and those of an EID are sent from its address.

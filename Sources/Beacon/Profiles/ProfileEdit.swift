@@ -53,7 +53,11 @@ public struct ProfileEdit: Sendable {
         let steps = key.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         if steps.count == 2 {
             if steps[0] == "scanResponse" { return JSONPath([.key("scanResponse"), .key(steps[1])]) }
-            let named = kinds.indices.filter { kinds[$0]?.rawValue == steps[0] || "advertisements[\($0)]" == steps[0] }
+            // As in `pharos encode url`, the second part of a type is enough.
+            let named = kinds.indices.filter { index in
+                [kinds[index]?.rawValue, "advertisements[\(index)]"].contains(steps[0])
+                    || kinds[index]?.rawValue == "eddystone-" + steps[0]
+            }
             guard let index = named.first, named.count == 1 else {
                 throw .unknown(key, advice: named.isEmpty ? Self.owners(kinds) : Self.ambiguous(steps[1], named))
             }

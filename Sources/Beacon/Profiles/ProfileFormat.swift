@@ -233,9 +233,27 @@ enum AdvertisementFormat {
             }
         }
         if key == "eidEpoch" { return "it belongs to the profile itself, since all ids are made from one counter" }
+        if key == ScanResponseKeys.localName.name {
+            return "a name belongs to the profile itself: \"scanResponse\": { \"localName\": … }"
+        }
         let others = FrameKind.allCases.filter { keys(of: $0).contains(key) }
-        if others.isEmpty { return ProfileFormat.keys.contains(key) ? "it belongs to the profile itself" : nil }
+        if others.isEmpty {
+            if ProfileFormat.keys.contains(key) { return "it belongs to the profile itself" }
+            return kind == .btHome ? valueHint(key) : nil
+        }
         return "it belongs to \(others.map(\.rawValue).joined(separator: ", ")), not to \(kind.rawValue)"
+    }
+}
+
+extension AdvertisementFormat {
+    /// Advice about a key that is the name of a BTHome object, also with typing errors; `nil` for other keys.
+    private static func valueHint(_ key: String) -> String? {
+        let names = Set(BTHomeKind.all.map(\.name)).sorted()
+        guard let name = names.contains(key) ? key : NearestWord.find(key, among: names + keys(of: .btHome)),
+            names.contains(name), !keys(of: .btHome).contains(name)
+        else { return nil }
+        return (name == key ? "" : "did you mean \"\(name)\"? ")
+            + "A value of BTHome belongs in \"values\": { \"\(name)\": … }"
     }
 }
 
@@ -254,12 +272,12 @@ struct MeasuredPowerKeys: Sendable {
     }
 
     private static let manufacturerFrames = MeasuredPowerKeys(
-        sent: Key("measuredPowerDbm", .sentAtOneMeter, meaning(distance: "1 m")),
+        sent: Key("measuredPowerDbm", .sentAtOneMeter, meaning(distance: "1 m", typical(atOneMeter: true))),
         atOneMeter: Key(
             "measuredPower1mDbm", .atOneMeter(upTo: 0), "Signal strength that a receiver measures at 1 m."))
 
     private static let eddystoneFrames = MeasuredPowerKeys(
-        sent: Key("measuredPowerDbm", .sentAtZeroMeters, meaning(distance: "0 m")),
+        sent: Key("measuredPowerDbm", .sentAtZeroMeters, meaning(distance: "0 m", typical(atOneMeter: false))),
         atOneMeter: Key(
             "measuredPower1mDbm",
             .atOneMeter(upTo: MeasuredPowerAtZeroMeters.range.upperBound - MeasuredPowerAtZeroMeters.stepToOneMeter),
@@ -268,11 +286,17 @@ struct MeasuredPowerKeys: Sendable {
             \(MeasuredPowerAtZeroMeters.stepToOneMeter) dB more, the value for 0 m.
             """))
 
-    private static func meaning(distance: String) -> String {
+    private static func meaning(distance: String, _ typical: String) -> String {
         """
         Byte in the packet from which receivers estimate the distance: the signal strength at \(distance), in dBm. \
-        "typical" sends \(BeaconProfile.typicalMeasuredPower), which was not measured.
+        "typical" sends the usual value, \(typical), without a measurement.
         """
+    }
+
+    /// The measured power that `typical` sends: `-59 dBm at 1 m`, or for Eddystone `-18 dBm at 0 m`.
+    static func typical(atOneMeter: Bool) -> String {
+        let power = BeaconProfile.typicalMeasuredPower
+        return atOneMeter ? "\(power)" : "\(Int(power.dBm) + MeasuredPowerAtZeroMeters.stepToOneMeter) dBm at 0 m"
     }
 }
 
@@ -329,13 +353,17 @@ enum EddystoneKeys {
 /// The keys of Eddystone-TLM.
 enum TelemetryKeys {
     static let temperature = Key<String?>(
-        "temperature", .sensor(.temperature),
+        "temperature", .sensor(.temperature, ownValue: ownValue),
         "Sensor of the temperature, auto for the sensor of the machine, or null for an unknown value.",
         default: "auto")
     static let battery = Key<String?>(
-        "battery", .sensor(.voltage),
+        "battery", .sensor(.voltage, ownValue: ownValue),
         "Sensor of the battery voltage, auto for the sensor of the machine, or null for an unknown value.",
         default: "auto")
+    /// The way to send an own value instead of a sensor's.
+    private static func ownValue(_ number: String) -> String {
+        "to send \(number), write it into a file and name the file: \"file:PATH\""
+    }
     static let encrypted = Key(
         "encrypted", .boolean, "Encrypt the telemetry, so that only holders of the key can read it.", default: false)
     static let all: [any DeclaredKey] = [
@@ -368,17 +396,21 @@ enum TelemetryKeys {
 /// The keys of BTHome.
 enum BTHomeKeys {
     static let temperature = Key<String?>(
-        "temperature", .sensor(.temperature),
+        "temperature", .sensor(.temperature) { ownValue("temperature", $0) },
         "Sensor of the temperature, auto for the sensor of the machine, or null for no value.",
         default: "auto")
     static let battery = Key<String?>(
-        "battery", .sensor(.charge),
+        "battery", .sensor(.charge) { ownValue("battery", $0) },
         "Sensor of the battery's charge, auto for the sensor of the machine, or null for no value.",
         default: "auto")
     static let voltage = Key<String?>(
-        "voltage", .sensor(.voltage),
+        "voltage", .sensor(.voltage) { ownValue("voltage", $0) },
         "Sensor of the battery voltage, auto for the sensor of the machine, or null for no value.",
         default: "auto")
+    /// The way to send an own value instead of a sensor's.
+    private static func ownValue(_ key: String, _ number: String) -> String {
+        "to send \(number), write \"values\": { \"\(key)\": \(number) }"
+    }
     static let advertisements = Key(
         "advertisements", .boolean, "Send the number of advertising events.", default: true)
     static let uptime = Key("uptime", .boolean, "Send the number of seconds since the start.", default: false)
@@ -387,7 +419,8 @@ enum BTHomeKeys {
         """
         Own values by the names of BTHome's objects, such as "co2": "file:/run/co2", "humidity": "auto", "door": true. A \
         value is a number, true or false, an event such as press, a text, or the name of a sensor: auto, iio:NAME, w1:ID, \
-        file:PATH or command:NAME.
+        file:PATH or command:NAME. A "temperature", "battery", "voltage" or "count" here replaces the default of the key \
+        temperature, battery, voltage or advertisements.
         """)
     static let encryptionKeyFile = Key(
         "encryptionKeyFile", ValueType<String>.keyFile.defined(as: "keyFile"),

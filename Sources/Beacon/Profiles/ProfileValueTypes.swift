@@ -284,13 +284,23 @@ extension ValueType<CompressedURL> {
 extension ValueType<String?> {
     /// The name of a sensor of `quantity`, `auto`, or `null` for no value. Whether this machine has the sensor is known
     /// only when the beacon starts.
-    static func sensor(_ quantity: SensorQuantity) -> ValueType {
+    ///
+    /// - Parameter ownValue: The advice for a number in the place of a sensor.
+    static func sensor(
+        _ quantity: SensorQuantity, ownValue: @escaping @Sendable (_ number: String) -> String
+    ) -> ValueType {
         let sources = quantity.sources.map(\.rawValue).joined(separator: "|")
         return ValueType(
             schema: ["type": ["string", "null"], "pattern": .string("^(auto|(\(sources)):.+)$")],
             json: { $0.map { .string($0) } ?? .null }
         ) { decoder, node in
             if case .null = node.value { return .some(nil) }
+            if case .number(let number) = node.value {
+                let advice = ownValue(ProblemText.shortened(number.text))
+                decoder.error(
+                    "a sensor's name, \"auto\" or null is expected, not a number; \(advice)", at: node)
+                return nil
+            }
             guard case .string(let name) = node.value else {
                 decoder.wrongKind(node, expected: "a sensor's name, \"auto\" or null")
                 return nil

@@ -106,8 +106,9 @@ extension Sequence where Element == FileProblem {
 
 /// Finds the word that was probably meant by a mistyped one.
 package enum NearestWord {
-    /// Returns the word of `words` with the fewest typing errors, otherwise the shortest one that contains `word`; `nil` if no
-    /// word is similar.
+    /// Returns the word of `words` with at most one typing error, otherwise the shortest one that begins with `word`,
+    /// otherwise the word with the fewest typing errors, otherwise the shortest one that contains `word`; `nil` if no word
+    /// is similar.
     package static func find(_ word: String, among words: [String]) -> String? {
         guard word.utf8.count <= 40 else { return nil }
         let limit = max(2, word.utf8.count / 3)
@@ -115,8 +116,10 @@ package enum NearestWord {
         let nearest = words.map { (word: $0, distance: distance(given, $0.lowercased())) }
             .filter { $0.distance <= limit }
             .min { $0.distance < $1.distance }
-        if let nearest { return nearest.word }
-        guard given.utf8.count > 2 else { return nil }
+        if let nearest, nearest.distance <= 1 { return nearest.word }
+        guard given.utf8.count > 2 else { return nearest?.word }
+        let longer = words.filter { $0.lowercased().hasPrefix(given) }.min { $0.utf8.count < $1.utf8.count }
+        if let word = longer ?? nearest?.word { return word }
         return words.filter { $0.lowercased().contains(given) }.min { $0.utf8.count < $1.utf8.count }
     }
 
