@@ -81,7 +81,8 @@ func aMisspelledURLIsRefusedWithTheURLThatWasMeant(text: String, meant: String?)
     #expect(error == .tooLong(scheme: 3, encoded: octetRow(String(repeating: "61", count: 17) + "6207")))
     #expect(
         error.description
-            == "the URL takes 19 bytes after its scheme, 2 more than the 17 of Eddystone-URL; encoded: "
+            == "the URL takes 19 bytes after its scheme, 2 more than the 17 of Eddystone-URL; use a shorter address, such "
+            + "as one of a link shortener; encoded: "
             + "03" + String(repeating: "61", count: 17) + "6207")
 }
 

@@ -118,13 +118,20 @@ struct PastedTextTests {
                 "043e0b02010301010000c0ffee09",
                 "1: the advertising report at offset 4 needs 10 bytes, but only 9 are left"
             ),
+            ("Data: 0215fb0b57a2", "1: \"t\" at character 3 is not a hexadecimal digit"),
             ("hcitool lescan\n", "1: of hcitool's commands, only `hcitool cmd` contains bytes"),
-            ("2, 1, 6", "1: half a byte before character 2: every byte has two digits"),
+            ("2, 1, 6", "1: a digit is missing before character 2: every byte has two digits"),
         ])
     func namesWhatIsNotRead(_ text: String, _ fault: String) {
         let (data, faults) = Self.read(text)
         #expect(faults == [fault])
         #expect(data.isEmpty || data == ["020106"])
+    }
+
+    @Test(arguments: ["Data: 02 01 06", "raw:0x020106", "\\x02\\x01\\x06", "Payload: 02:01:06"])
+    func payloadsWithALabelOrEscapesAreRead(_ text: String) {
+        let (data, faults) = Self.read(text)
+        #expect(data == ["020106"] && faults.isEmpty, "\(data) \(faults)")
     }
 
     @Test(

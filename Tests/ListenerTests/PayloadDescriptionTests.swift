@@ -40,6 +40,19 @@ struct PayloadDescriptionTests {
         #expect(cut.lines(lint: true).count == 1 && cut.lines(lint: true) != ["no rule is broken"])
     }
 
+    @Test("no byte is hidden, and an iBeacon without its first bytes is recognised")
+    func showsTheRest() throws {
+        let beacon = "4c000215fb0b57a2822844cd913a94a122ba120600010002c5"
+        let cut = PayloadDescription(try Self.data("0201061bff" + beacon)).lines()
+        #expect(cut.count == 3 && cut[1].hasPrefix("not decoded: 1b ff 4c 00 02 15 fb "), "\(cut)")
+        #expect(cut[1].hasSuffix(" 00 02 c5 (the structure claims 27 bytes, but 26 are left)"))
+        let bare = PayloadDescription(try Self.data(beacon)).lines()
+        #expect(bare.contains("these bytes look like an iBeacon without its first bytes: put 1aff in front of them"))
+        let half = PayloadDescription(try Self.data("ff" + beacon)).lines()
+        #expect(half.contains("these bytes look like an iBeacon without its first bytes: put 1a in front of them"))
+        #expect(PayloadDescription(try Self.data("0201060000")).lines() == ["Flags: 06"])
+    }
+
     @Test("a local name is text next to a frame, in JSON too, and bytes if it is no text")
     func showsNames() throws {
         let named = PayloadDescription(try Self.data("0303aafe0716aafe10f803610409c3a441"))

@@ -180,6 +180,14 @@ extension BTHomeKind {
         }
     }
 
+    /// The smallest and the largest value of a number, in its unit: `-327.68...327.67`; `nil` for other kinds.
+    public var limits: String? {
+        guard isNumber else { return nil }
+        let end = 1 << (8 * size - (isSigned ? 1 : 0))
+        let bounds = [isSigned ? -end : 0, end - 1].map { BTHomeObject.decimal($0 * step, places: decimals) }
+        return bounds.joined(separator: "...")
+    }
+
     /// The names of the codes of events.
     var names: [UInt8: String] {
         let words =
@@ -253,7 +261,7 @@ extension BTHomeObject: CustomStringConvertible {
     private func name(_ code: UInt8) -> String { kind.names[code] ?? Hexadecimal.number(code, width: 2) }
 
     /// The number without trailing zeros after the point.
-    private static func decimal(_ value: Int, places: Int) -> String {
+    fileprivate static func decimal(_ value: Int, places: Int) -> String {
         var digits = Array(String(value.magnitude).utf8)
         if places > 0 {
             while digits.count <= places { digits.insert(0x30, at: 0) }

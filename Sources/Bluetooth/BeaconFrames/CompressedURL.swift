@@ -206,7 +206,8 @@ public enum URLEncodingError: Error, Hashable, Sendable, CustomStringConvertible
             "the URL is empty: Eddystone-URL needs something after the scheme"
         case .tooLong(let scheme, let encoded):
             "the URL takes \(encoded.count) bytes after its scheme, \(encoded.count - CompressedURL.limit) more than "
-                + "the \(CompressedURL.limit) of Eddystone-URL; encoded: \(Hexadecimal.text([scheme] + encoded))"
+                + "the \(CompressedURL.limit) of Eddystone-URL; use a shorter address, such as one of a link shortener; encoded: "
+                + Hexadecimal.text([scheme] + encoded)
         case .reservedScheme(let scheme):
             "the URL's scheme byte \(Hexadecimal.number(scheme, width: 2)) is reserved: 0x00...0x03 are defined"
         case .reservedCode(let code, let offset):

@@ -127,7 +127,7 @@ public enum HexadecimalFault: PositionedReason {
         case .notADigit(let character):
             "\"\(Self.escaped(character))\" at character \(offset + 1) is not a hexadecimal digit"
         case .halfOctet:
-            "half a byte before character \(offset + 1): every byte has two digits"
+            "a digit is missing before character \(offset + 1): every byte has two digits"
         case .wrongLength(let expected, let found):
             "\(found) bytes where \(expected) are needed (\(2 * expected) hexadecimal digits)"
         }

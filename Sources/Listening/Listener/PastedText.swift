@@ -161,8 +161,26 @@ public struct PastedText: Sendable {
         do throws(HexadecimalLines.Fault) {
             take(try HexadecimalLines.octets(Array(text.utf8)), number)
         } catch {
+            if let octets = Self.dressedPayload(text) { return take(octets, number) }
             fail(.hexadecimal(error), number)
         }
+    }
+
+    /// The payload in a line such as `Data: 02 01 06` or `\x02\x01\x06`; `nil` for other lines. Since such lines may also
+    /// have bytes of another meaning, only whole payloads are accepted.
+    private static func dressedPayload(_ text: String) -> [UInt8]? {
+        let labels = ["data:", "raw:", "payload:", "bytes:", "advertisement:", "advertising data:", "scan record:"]
+        let label = labels.first { text.lowercased().hasPrefix($0) } ?? ""
+        let escapes = Array(text.dropFirst(label.count).filter { $0 != "\"" && $0 != "'" }.utf8)
+        var digits: [UInt8] = []
+        for (index, octet) in escapes.enumerated() {
+            let isEscape =
+                octet == UInt8(ascii: "\\") && index + 1 < escapes.count && escapes[index + 1] == UInt8(ascii: "x")
+            let isMark = octet == UInt8(ascii: "x") && index > 0 && escapes[index - 1] == UInt8(ascii: "\\")
+            digits.append(isEscape || isMark ? UInt8(ascii: " ") : octet)
+        }
+        guard let octets = try? HexadecimalLines.octets(digits), isWholePayload(octets) else { return nil }
+        return octets
     }
 
     // MARK: Packets that continue on the next lines

@@ -91,7 +91,24 @@ public struct PayloadDescription: Sendable {
         } else {
             lines += decoded.structures.filter { $0.localName != nil }.map(Self.line)
         }
+        if decoded.remainder.contains(where: { $0 != 0 }) { lines.append(rest) }
+        if let header = Self.missingHeader(data.octets) {
+            lines.append("these bytes look like an iBeacon without its first bytes: put \(header) in front of them")
+        }
         return lines
+    }
+
+    /// The bytes after the last whole structure, and the reason why they are none.
+    private var rest: String {
+        let reason = problems.first { $0.rule == .truncatedStructure }.map { " (\($0.message))" } ?? ""
+        return "not decoded: \(Hexadecimal.text(decoded.remainder, separator: " "))\(reason)"
+    }
+
+    /// The first bytes of the structure of an iBeacon whose later bytes are `octets`; `nil` for other bytes.
+    private static func missingHeader(_ octets: [UInt8]) -> String? {
+        let company: [UInt8] = [0x4C, 0x00, 0x02, 0x15]
+        if octets.count == 25, octets.starts(with: company) { return "1aff" }
+        return octets.count == 26 && octets.starts(with: [0xFF] + company) ? "1a" : nil
     }
 
     /// Returns a structure in words: a name as text, and other data as bytes.
