@@ -103,7 +103,7 @@ import Testing
         #expect(
             try lines("unit", .virtual) == [
                 "warn unit pharos@.service is not installed, so no beacon starts at boot",
-                "→ install the package, or copy systemd/pharos@.service to /etc/systemd/system",
+                "→ install the package pharos, or run `sudo make install` in the source tree",
             ])
         try put(["usr/local/lib/systemd/system/pharos@.service": ""])
         #expect(

@@ -12,8 +12,10 @@ import Testing
         d=${0%/*}
         echo "$*" >> "$d/calls"
         case $1 in
+        cat) [ ! -e "$d/no-unit" ] ;;
         is-active) [ -e "$d/pid" ] ;;
         enable)
+            [ ! -e "$d/broken" ] || { echo "Failed to enable unit" >&2; exit 1; }
             [ -e "$d/pid" ] || {
                 "$PHAROS" run "$d/etc/lobby.json" --adapter virtual --state-dir "$d/state" --runtime-dir "$d/run" \\
                     > "$d/log" 2>&1 &
@@ -50,7 +52,7 @@ import Testing
         #expect(first.output.contains("  eddystone-url: Eddystone-URL https://example.org, -18 dBm at 0 m\n"))
         #expect(try Files.read(folder.place("etc/lobby.json")) == Files.read(folder.place("lobby.json")))
         let calls = String(decoding: try Files.read(folder.place("calls")), as: UTF8.self)
-        #expect(calls == "is-active --quiet pharos@lobby\nenable --now pharos@lobby\n")
+        #expect(calls == "cat pharos@lobby\nis-active --quiet pharos@lobby\nenable --now pharos@lobby\n")
 
         let changed = try pharos("set lobby url=https://example.org/new intervalMs=1.28s \(places)")
         #expect(changed.code == 0 && changed.output.contains("Eddystone-URL https://example.org/new, "), "\(changed)")
@@ -86,6 +88,49 @@ import Testing
         #expect(
             key.code == 66 && key.errors.contains("sudo install -D -o pharos -m 600 lobby.key etc/lobby.key"), "\(key)")
         #expect(!Files.exists(folder.place("etc")) && !Files.exists(folder.place("calls")))
+    }
+
+    @Test func withoutTheUnitNothingIsWrittenAndAProfileCanBeRemoved() throws {
+        try folder.file("no-unit", text: "")
+        #expect(try pharos("profile init lobby.json --type ibeacon").code == 0)
+        let result = try pharos("install lobby.json --profile-dir etc")
+        #expect(result.code == 69 && result.errors.contains("install the package pharos, or run `sudo make install`"))
+        #expect(!Files.exists(folder.place("etc")))
+        try Files.makeDirectory(folder.place("etc"))
+        try folder.file("etc/lobby.json", text: "{}")
+        let removed = try pharos("remove lobby --profile-dir etc")
+        #expect(removed.code == 0 && !Files.exists(folder.place("etc/lobby.json")), "\(removed)")
+    }
+
+    @Test(arguments: [nil, "{\"version\": 1}\n"])
+    func aFailedInstallLeavesTheMachineAsItWas(_ earlier: String?) throws {
+        try folder.file("broken", text: "")
+        #expect(try pharos("profile init lobby.json --type ibeacon").code == 0)
+        try Files.makeDirectory(folder.place("etc"))
+        if let earlier { try folder.file("etc/lobby.json", text: earlier) }
+        let result = try pharos("install lobby.json --profile-dir etc")
+        #expect(result.code == 69 && result.errors.contains("Failed to enable unit"), "\(result)")
+        #expect(installed == earlier ?? "")
+    }
+
+    /// A beacon that a user started by hand.
+    @Test func aBeaconOutsideSystemdIsNotDenied() throws {
+        try Files.makeDirectory(folder.place("etc"))
+        #expect(try pharos("profile init etc/lobby.json --type ibeacon").code == 0)
+        try folder.file(
+            "start",
+            text: """
+                "$PHAROS" run etc/lobby.json --adapter virtual --state-dir state --runtime-dir run > log 2>&1 &
+                echo $! > by-hand
+                for i in $(seq 600); do grep -q on-air run/lobby.status.json 2> /dev/null && break; sleep 0.1; done
+                "$PHAROS" set lobby ibeacon.minor=7 --profile-dir etc --runtime-dir run
+                kill "$(cat by-hand)"
+
+                """)
+        let result = try Program.shell("cd \"$1\" && PHAROS=\"$0\" PATH=\"$1:$PATH\" exec sh ./start", folder.path)
+        let process = String(decoding: try Files.read(folder.place("by-hand")), as: UTF8.self)
+        #expect(result.output.contains("runs outside systemd"), "\(result)")
+        #expect(result.output.contains("`kill -HUP \(process.dropLast())`"), "\(result)")
     }
 
     /// The service starts, but its status is looked for in another directory.

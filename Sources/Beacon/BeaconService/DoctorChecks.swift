@@ -408,7 +408,7 @@ extension DoctorChecks {
             return [
                 .warn(
                     "unit", "pharos@.service is not installed, so no beacon starts at boot",
-                    "install the package, or copy systemd/pharos@.service to /etc/systemd/system")
+                    "install the package pharos, or run `sudo make install` in the source tree")
             ]
         }
         let enabled = enabledInstances

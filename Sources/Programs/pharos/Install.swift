@@ -74,6 +74,16 @@ struct InstalledOptions: ParsableArguments {
         try problem(["systemctl", "is-active", "--quiet", "pharos@\(name)"]) == nil
     }
 
+    /// Returns whether systemd has the beacon's unit.
+    static func hasUnit(_ name: String) throws -> Bool {
+        try problem(["systemctl", "cat", "pharos@\(name)"]) == nil
+    }
+
+    /// Returns the status of the beacon if it is running, also without systemd.
+    func running(_ name: String) -> InstanceStatus? {
+        (try? StatusFile.all(in: runtimeDir))?.status.instances.first { $0.name == name && $0.state != .off }
+    }
+
     /// Returns `nil` if the program succeeds, otherwise its message.
     private static func problem(_ command: [String]) throws -> String? {
         switch try ProcessPool.run([command], parallel: 1, timeoutSeconds: 90, outputLimit: 1 << 16).first {
@@ -123,7 +133,8 @@ struct Install: ParsableCommand {
             sudo pharos install lobby.json
 
             Checks the profile, copies it to /etc/pharos/NAME.json, enables and starts pharos@NAME, waits until it is on \
-            the air, and shows its status. A beacon of that name that runs already takes the new profile over.
+            the air, and shows its status. If a beacon of that name is already running, it changes to the new profile \
+            without an interruption.
             """)
 
     @Argument(help: "Beacon profile, such as lobby.json.", completion: .file())
@@ -146,13 +157,28 @@ struct Install: ParsableCommand {
                 "\(place): the profile's key is missing; install it first: sudo install -D -o pharos -m 600 \(source) \(place)"
             )
         }
-        try options.write(octets, to: name)
+        guard try InstalledOptions.hasUnit(name) else {
+            throw Failure(
+                .unavailable,
+                "systemd has no unit pharos@.service, which starts the beacon; nothing was changed: install the package "
+                    + "pharos, or run `sudo make install` in the source tree; without the unit, `sudo pharos run \(file)` "
+                    + "keeps the beacon on the air until it is stopped")
+        }
         if case .some(let adapter) = profile.adapter, ["tcp:", "unix:", "serial:"].contains(where: adapter.hasPrefix) {
             Terminal.writeMessage(
                 "\(adapter) needs a drop-in for pharos@\(name): see /usr/share/pharos/systemd")
         }
         let isActive = try InstalledOptions.isActive(name)
-        try InstalledOptions.systemctl("enable", "--now", "pharos@\(name)")
+        let place = options.path(of: name)
+        let earlier = Files.exists(place) ? try options.read(name) : nil
+        try options.write(octets, to: name)
+        do {
+            try InstalledOptions.systemctl("enable", "--now", "pharos@\(name)")
+        } catch {
+            // The machine is left as it was, so that the command can be repeated.
+            if let earlier { try? options.write(earlier, to: name) } else { try? Files.remove(place) }
+            throw error
+        }
         if isActive { try InstalledOptions.systemctl("reload", "pharos@\(name)") }
         try options.showWhenOnAir(name, octets)
     }
@@ -193,9 +219,16 @@ struct SetCommand: ParsableCommand {
         }
         try options.write(octets, to: name)
         guard try InstalledOptions.isActive(name) else {
-            Terminal.writeLine(
-                "\(options.path(of: name)) is changed; the beacon does not run: `sudo systemctl enable --now pharos@\(name)`"
-            )
+            if let status = options.running(name) {
+                let reload = status.process.map { ": `kill -HUP \($0.id)`" } ?? ""
+                Terminal.writeLine(
+                    "\(options.path(of: name)) is changed. The beacon runs outside systemd; if it was started with this "
+                        + "file, let it read the file again\(reload)")
+            } else {
+                Terminal.writeLine(
+                    "\(options.path(of: name)) is changed; the beacon does not run: "
+                        + "`sudo systemctl enable --now pharos@\(name)`")
+            }
             return
         }
         try InstalledOptions.systemctl("reload", "pharos@\(name)")
@@ -225,7 +258,10 @@ struct Remove: ParsableCommand {
         var options = InstalledOptions()
         options.profileDir = profileDir
         _ = try options.read(name)
-        try InstalledOptions.systemctl("disable", "--now", "pharos@\(name)")
+        // Without the unit, no service can be running.
+        if try InstalledOptions.hasUnit(name) {
+            try InstalledOptions.systemctl("disable", "--now", "pharos@\(name)")
+        }
         do throws(SystemError) {
             try Files.remove(options.path(of: name))
         } catch {
