@@ -138,8 +138,17 @@ import Testing
         #expect(FleetManifest.Identity.none.text.isEmpty)
     }
 
+    @Test func aBeaconWithoutAnIdentityIsKnownByItsAddress() throws {
+        let sensor = try profile(
+            "sensor", #"{"type": "eddystone-tlm", "intervalMs": 1000, "address": "F0:01:02:03:04:05"}"#)
+        let known = try KnownBeacons([sensor])
+        #expect(known.beacons.map(\.identity) == [.address(try #require(DeviceAddress("F0:01:02:03:04:05")))])
+        #expect(known.beacons.map(\.intervalMicroseconds) == [1_000_000])
+        #expect(known.warnings.count == 1 && known.warnings[0].contains("recognised by its address F0:01:02:03:04:05"))
+    }
+
     @Test func filesWithoutAnIdentityAreRefused() throws {
-        let telemetry = try profile("mute", #"{"type": "eddystone-tlm", "intervalMs": 1000}"#)
+        let telemetry = try profile("mute", #"{"type": "eddystone-tlm", "intervalMs": 1000, "address": "public"}"#)
         #expect(throws: ListenerServiceError.self) { try KnownBeacons([telemetry]) }
         #expect(throws: ListenerServiceError.self) { try KnownBeacons([folder.place("nothing.json")]) }
         #expect(try KnownBeacons().isEmpty)

@@ -15,6 +15,38 @@ import Testing
         #expect(lines.allSatisfy { $0.contains(#""adapter":"virtual""#) && $0.contains(#""addressType":"random""#) })
     }
 
+    @Test func aSensorBeaconIsRecognisedByItsAddress() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file(
+            "sensor.json",
+            text: """
+                { "version": 1, "name": "sensor", "address": "F0:01:02:03:04:05", "advertisements": [
+                  { "type": "bthome", "values": { "temperature": 21.5 }, "intervalMs": 100 } ] }
+                """)
+        let result = try Program.run("scan", "--adapter", "virtual", "--known", path, "--duration-s", "1", "--json")
+        #expect(result.code == 0 && result.output.contains("\"beacon\":\"sensor\""), "\(result)")
+        #expect(
+            result.errors.contains("sensor sends no identity, so it is recognised by its address F0:01:02:03:04:05"))
+        // Its own value is the only temperature in the packet.
+        #expect(result.output.split(separator: "\n").last?.split(separator: "\"temperature\"").count == 2, "\(result)")
+    }
+
+    @Test func theFramesOfOneBeaconHaveTheirIdentities() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file(
+            "home.json",
+            text: """
+                { "version": 1, "name": "home", "advertisements": [
+                  { "type": "ibeacon", "uuid": "fb0b57a2-8228-44cd-913a-94a122ba1206", "major": 1, "minor": 2,
+                    "intervalMs": 100, "measuredPowerDbm": "typical" },
+                  { "type": "eddystone-url", "url": "https://example.org/pi", "intervalMs": 100,
+                    "measuredPowerDbm": "typical" } ] }
+                """)
+        let result = try Program.run("scan", "--adapter", "virtual", "--known", path, "--duration-s", "1.5")
+        #expect(result.output.contains("home \(Self.identity) "), "\(result)")
+        #expect(result.output.contains("home url:https://example.org/pi "), "\(result)")
+    }
+
     @Test(arguments: [
         ["--ranging"], ["--every-s", "0.01"], ["--replay", "x", "--duration-s", "1"], ["--min-rssi-dbm", "-128"],
         ["--scan-window-ms", "70"], ["--monitor", "lobby"], ["--only", "lobby"], ["--distance-model", "none"],

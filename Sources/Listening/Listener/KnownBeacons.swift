@@ -47,7 +47,10 @@ public struct KnownBeacons {
             throw .service(
                 .refused(
                     .invalid,
-                    warnings + ["\(files.joined(separator: ", ")): the files contain no beacon with an identity"]))
+                    warnings + [
+                        "\(files.joined(separator: ", ")): the files contain no beacon with an identity: give the profile a "
+                            + "static random \"address\" to recognise its beacon by, or leave out --known"
+                    ]))
         }
     }
 
@@ -102,6 +105,7 @@ public struct KnownBeacons {
     private mutating func add(_ profile: LoadedProfile) throws {
         warnings += profile.warnings
         virtualBeacons.add(profile)
+        let earlier = beacons.count
         for (index, advertisement) in profile.advertisements.enumerated() {
             let interval = profile.interval(of: index).interval.microseconds
             if case .eddystoneEID(let rotation) = advertisement.content {
@@ -116,6 +120,22 @@ public struct KnownBeacons {
             } else if let identity = advertisement.content.identity {
                 beacons.append(known(profile, index, identity, interval))
             }
+        }
+        if beacons.count == earlier { addAddresses(of: profile) }
+    }
+
+    /// Adds a beacon without an identity, such as one that sends BTHome alone. Its addresses are its identities.
+    private mutating func addAddresses(of profile: LoadedProfile) {
+        var added: Set<BeaconIdentity> = []
+        for (index, advertisement) in profile.advertisements.enumerated() {
+            guard case .staticRandom(let address) = advertisement.address,
+                added.insert(.address(address)).inserted
+            else { continue }
+            let interval = profile.interval(of: index).interval.microseconds
+            beacons.append(known(profile, index, .address(address), interval))
+            warnings.append(
+                "\(profile.name) sends no identity, so it is recognised by its address \(address), which belongs to this "
+                    + "machine unless the profile names it")
         }
     }
 

@@ -17,7 +17,7 @@ package enum BeaconQuery {
     /// Every beacon.
     case all
 
-    /// Reads a name of `known`, an identity with or without its kind, an address with colons, dashes or neither, a UUID or
+    /// Reads a name of `known`, an identity with or without its kind, a web address, an address with colons, dashes or neither, a UUID or
     /// namespace alone, and otherwise a local name.
     package init(_ text: String, _ known: KnownBeacons) {
         if known.names.contains(text) {
@@ -33,7 +33,7 @@ package enum BeaconQuery {
 
     /// Returns the identity that a text means; `nil` for any other text.
     package static func identity(_ text: String) -> BeaconIdentity? {
-        if let identity = ["", "ibeacon:", "uid:"].lazy.compactMap({ BeaconIdentity($0 + text) }).first {
+        if let identity = ["", "ibeacon:", "uid:", "url:"].lazy.compactMap({ BeaconIdentity($0 + text) }).first {
             return identity
         }
         let rest = text.hasPrefix("address:") ? text.dropFirst(8) : text[...]

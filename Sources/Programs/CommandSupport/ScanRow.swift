@@ -10,9 +10,16 @@ package struct ScanRow {
     private let rule: DistanceEstimate.Rule
     /// Whether nothing is known of intervals.
     private let isPresenceOnly: Bool
+    /// Whether several rows have the name of this one.
+    private let sharesName: Bool
 
-    package init(_ track: BeaconTrack, _ now: HeardInstant, _ rule: DistanceEstimate.Rule, isPresenceOnly: Bool) {
+    /// - Parameter sharesName: Whether several rows have the name of this one, so that its title needs the identity too.
+    package init(
+        _ track: BeaconTrack, _ now: HeardInstant, _ rule: DistanceEstimate.Rule, isPresenceOnly: Bool,
+        sharesName: Bool = false
+    ) {
         self.isPresenceOnly = isPresenceOnly
+        self.sharesName = sharesName
         self.track = track
         self.now = now
         self.rule = rule
@@ -43,8 +50,10 @@ package struct ScanRow {
 
     /// The name of a known beacon, which may be anything, or the whole identity, which other commands take.
     private var title: String {
-        if let known = track.known { return TerminalText.line(TerminalText.shortened(known.name, to: 40)) }
-        return track.identity?.description ?? "-"
+        let identity = track.identity?.description
+        guard let known = track.known else { return identity ?? "-" }
+        let name = TerminalText.line(TerminalText.shortened(known.name, to: 40))
+        return sharesName ? name + (identity.map { " " + $0 } ?? "") : name
     }
 
     /// Further facts that the device sends: its name, maker, telemetry and BTHome values; empty without any.

@@ -123,10 +123,12 @@ struct Find: ParsableCommand {
         guard case .localName = query else {
             throw Failure(.temporaryFailure, "\(what): nothing was received from it")
         }
+        let meant = beacon.flatMap { NearestWord.find($0, among: known.names.sorted()) }
         throw Failure(
             .usage,
             "\(what): this is no identity such as ibeacon:UUID-1-2 or AA:BB:CC:DD:EE:FF, no beacon of --known has that name, "
-                + "and no device sends it as its name" + (active ? "" : " (many send it only with --active)"))
+                + "and no device sends it as its name" + (active ? "" : " (many send it only with --active)")
+                + (meant.map { "; did you mean \(TerminalText.line($0))?" } ?? ""))
     }
 
     /// Returns the beacon that the user chooses by its number; `nil` if there is no user.

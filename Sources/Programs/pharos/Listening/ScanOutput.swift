@@ -271,8 +271,12 @@ final class ScanOutput {
         }
         // One line is for the number of beacons that are left out.
         let room = max(3, limit - 1 - others.count)
+        // The frames of one beacon have its name.
+        let counts = places.compactMap { table.tracks[$0].known?.name }.reduce(into: [:]) { $0[$1, default: 0] += 1 }
         let rows = places.prefix(room).map { place in
-            ScanRow(table.tracks[place], now, rule, isPresenceOnly: source.isPresenceOnly)
+            let sharesName = table.tracks[place].known.map { counts[$0.name, default: 0] > 1 } ?? false
+            return ScanRow(
+                table.tracks[place], now, rule, isPresenceOnly: source.isPresenceOnly, sharesName: sharesName)
         }
         var lines: [String] = []
         if rows.isEmpty, !table.keepsStrangers { lines.append("none of the selected beacons was received yet") }
@@ -281,7 +285,9 @@ final class ScanOutput {
             lines = layout.lines
             if places.count > layout.count { lines.append("and \(places.count - layout.count) more") }
         }
-        return (lines + others).map { $0.prefix(width) + "\n" }.joined()
+        return (lines + others).map { line in
+            (line.count > width ? line.prefix(max(0, width - 1)) + "…" : line[...]) + "\n"
+        }.joined()
     }
 
     /// Returns a line about the devices of networks, and one about the beacons that are not listed.
