@@ -213,6 +213,20 @@ def test_eighty_columns_have_identity_distance_address_and_time():
     assert "you have reached it" in pharos.checked("find", identity, "--adapter", "virtual", "--duration-s", "5").out
 
 
+def test_each_payload_is_seen_on_a_narrow_terminal(tmp_path):
+    """`advertise` with two frames has the payload of each, and an ellipsis where a line is cut."""
+    profile = tmp_path / "home.json"
+    profile.write_text(json.dumps({"version": 1, "name": "home", "advertisements": [
+        {"type": "ibeacon", "uuid": UUID, "major": 1, "minor": 2, "intervalMs": 250, "measuredPowerDbm": "typical"},
+        {"type": "eddystone-url", "url": "https://example.org/pi", "intervalMs": 700, "measuredPowerDbm": "typical"}]}))
+    for columns, start in [(80, f"    iBeacon {UUID}"), (40, "    iBeacon fb0b57a2")]:
+        lines = drawn(on_terminal(columns, "advertise", profile, "--adapter", "virtual", "--duration-s", "0.5"))
+        assert any(line.startswith(start) for line in lines), lines
+        assert any(line.startswith("    Eddystone-URL https://example.") for line in lines), lines
+        title = next(line for line in lines if line.startswith("home on virtual"))
+        assert len(title) == columns and title.endswith("…"), title
+
+
 @pytest.mark.parametrize("environment", [{"LC_ALL": "C"}, {"TERM": "dumb"}], ids=["C", "dumb"])
 @pytest.mark.parametrize("command", [
     ["scan"], ["advertise", "ibeacon", "--uuid", UUID, "--major", "1", "--minor", "2", "--measured-power-dbm", "-59"],

@@ -60,13 +60,29 @@ import Testing
         #expect(lines[0].hasPrefix("url on virtual · Core "))
         #expect(lines[1] == "● on the air for 00:00:00")
         #expect(lines[2] == "  payload       Eddystone-URL http://a.info/x, 0 dBm at 0 m")
-        #expect(lines[3] == "  octets        02 01 06 03 03 aa fe 09 16 aa fe 10 00 02 61 04 78")
+        #expect(lines[3] == "  bytes         02 01 06 03 03 aa fe 09 16 aa fe 10 00 02 61 04 78")
         #expect(lines[4] == "  address       C0:11:22:33:44:55 (static random)")
         #expect(lines[5] == "  interval      asked 100 ms, granted 100 ms; an event every 105 ms on average")
         #expect(lines[6].hasPrefix("  radio power   ") && lines[6].hasSuffix(" dBm, the controller's own choice"))
         #expect(lines[7] == "  events        1 (computed: this controller does not count them)")
         #expect(lines[8].hasPrefix("off the air after 00:00:0"))
         #expect(lines[9].contains(" times at ") && lines[9].hasSuffix(": Eddystone-URL http://a.info/x, 0 dBm at 0 m"))
+    }
+
+    @Test func theReportsOfEachFrameAreCounted() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file(
+            "two.json",
+            text: """
+                { "version": 1, "name": "two", "advertisements": [
+                  { "type": "eddystone-url", "url": "https://example.org", "intervalMs": 100, "measuredPowerDbm": 0 },
+                  { "type": "eddystone-tlm", "temperature": null, "battery": null, "intervalMs": 200 } ] }
+                """)
+        let result = try Program.run("advertise", path, "--adapter", "virtual", "--duration-s", "1")
+        let received = result.output.split(separator: "\n").filter { $0.contains("second virtual controller") }
+        #expect(result.code == 0 && received.count == 2, "\(result)")
+        #expect(
+            received.first?.contains(": Eddystone-URL ") == true && received.last?.contains(": Eddystone-TLM ") == true)
     }
 
     @Test(arguments: [SIGINT, SIGTERM])

@@ -51,6 +51,15 @@ import Testing
         try Program.run(["status", "--runtime-dir", folder.path] + options)
     }
 
+    @Test func aRefusedFileIsPrintedOnce() throws {
+        let text = Self.lobby(process: Self.alive).replacing(
+            "\"lastError\":null", with: "\"lastError\":\"reload refused: lobby.json:1:2: a comma is missing\"")
+        try put("lobby-north", text)
+        let result = try status()
+        #expect(result.output.split(separator: "\n").filter { $0.contains("a comma is missing") }.count == 1, "\(result)")
+        #expect(!result.output.contains("last error"))
+    }
+
     @Test func beaconOnTheAirIsTold() throws {
         try put("lobby-north", Self.lobby(process: Self.alive))
         let result = try status()

@@ -74,15 +74,53 @@ extension AdvertisingView {
 /// The reports that a second controller on the same virtual air has received so far.
 public struct HeardOnAir: Sendable {
     /// The number of advertising reports.
-    public internal(set) var reports = 0
-    /// The last report; `nil` before the first.
-    public internal(set) var last: AdvertisingReport?
+    public private(set) var reports = 0
+    /// The frames in the order of their first reports.
+    private var frames: [Frame] = []
 
-    /// The reports in a few words.
-    public var text: String {
-        guard let last else { return "nothing yet" }
-        let what = BeaconFrame(decoding: last.data).map(\.sentence) ?? "\(last.data.octets.count) bytes"
-        return "\(reports) times\(last.rssi.map { " at \($0) dBm" } ?? ""): \(what)"
+    private struct Frame: Sendable {
+        /// The frame without the values that change.
+        let key: String
+        var reports: Int
+        var last: AdvertisingReport
+    }
+
+    /// The largest number of frames that are counted one by one. No profile has as many.
+    private static let frameLimit = 64
+
+    /// Creates the state before the first report.
+    public init() {}
+
+    /// Counts a report.
+    public mutating func take(_ report: AdvertisingReport) {
+        reports += 1
+        let key = Self.key(report)
+        if let index = frames.firstIndex(where: { $0.key == key }) {
+            frames[index].reports += 1
+            frames[index].last = report
+        } else if frames.count < Self.frameLimit {
+            frames.append(Frame(key: key, reports: 1, last: report))
+        }
+    }
+
+    private static func key(_ report: AdvertisingReport) -> String {
+        switch BeaconFrame(decoding: report.data) {
+        case .eddystoneTLM, .eddystoneEncryptedTLM: "telemetry"
+        case .eddystoneEID: "eid"
+        case .btHome: "bthome"
+        case .iBeacon, .altBeacon, .eddystoneUID, .eddystoneURL, nil: Hexadecimal.text(report.data.octets)
+        }
+    }
+
+    /// The reports in a few words for each frame: `12 times at -50 dBm: Eddystone-URL https://example.org, …`.
+    public var sentences: [String] {
+        frames.isEmpty
+            ? ["nothing yet"]
+            : frames.map { frame in
+                let data = frame.last.data
+                let what = BeaconFrame(decoding: data).map(\.sentence) ?? "\(data.octets.count) bytes"
+                return "\(frame.reports) times\(frame.last.rssi.map { " at \($0) dBm" } ?? ""): \(what)"
+            }
     }
 }
 
@@ -203,8 +241,7 @@ final class VirtualReceiver {
         while let event = try? host.nextEvent(until: host.now) {
             switch event {
             case .advertisingReports(let reports), .extendedAdvertisingReports(let reports):
-                total.reports += reports.count
-                total.last = reports.last ?? total.last
+                for report in reports { total.take(report) }
             default: break
             }
         }

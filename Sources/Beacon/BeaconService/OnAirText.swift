@@ -21,16 +21,20 @@ public enum OnAirText {
             body = labelled(rows(only, asked, events(session)))
         } else {
             body = labelled(powers(advertisements) + sharing(advertisements))
-            body += table(advertisements, facts.asked)
+            body += table(advertisements, facts.asked, width: width)
             body += labelled([("events", events(session))])
         }
-        if let heard { body += labelled([("received", heard.text)]) }
+        if let heard { body += labelled(heard.sentences.map { ("received", $0) }) }
         // A radio power that HCI commands could not set has a row of its own.
         let warnings =
             session.controller.family == .managed ? session.warnings : session.transmitPowerWarnings
         body += labelled(warnings.map { ("warning", $0) })
-        body = body.map { $0.count > width ? String($0.prefix(max(0, width - 1))) + "…" : $0 }
-        return [String(title.prefix(width)), sign] + body
+        return [cut(title, to: width), sign] + body.map { cut($0, to: width) }
+    }
+
+    /// The line with an ellipsis in the place of what is beyond the width.
+    private static func cut(_ line: String, to width: Int) -> String {
+        line.count > width ? String(line.prefix(max(0, width - 1))) + "…" : line
     }
 
     /// The lines after the end: the time on the air, and the number of events.
@@ -38,7 +42,7 @@ public enum OnAirText {
         var lines = [
             "off the air after \(clock(session.secondsOnAir)): \(session.computedEvents) advertising events (computed)"
         ]
-        if let heard { lines.append("received by a second virtual controller: \(heard.text)") }
+        if let heard { lines += heard.sentences.map { "received by a second virtual controller: \($0)" } }
         return lines
     }
 
@@ -54,7 +58,7 @@ public enum OnAirText {
         let mean = DecimalText.thousandths(status.meanPeriodMicroseconds)
         return [
             ("payload", status.contentText),
-            ("octets", Hexadecimal.text(status.payload.octets, separator: " ")),
+            ("bytes", Hexadecimal.text(status.payload.octets, separator: " ")),
             ("address", address(status)),
         ] + (status.place.instance == nil ? [] : [("sent from", status.place.text)]) + [
             (
@@ -83,24 +87,33 @@ public enum OnAirText {
                 status.setInterval.lowerBound.microseconds + AdvertisingInterval.meanDelayMicroseconds)
             return (
                 status.place.text,
-                "shared by \(status.sharers), at \(status.setIntervalText); an event every \(mean) ms on average"
+                "sends \(status.sharers) advertisements in turn: one every \(status.setIntervalText), with the random delay "
+                    + "every \(mean) ms on average"
             )
         }
     }
 
+    /// A row for each advertisement. If it is wider than the terminal, the payload stands alone on a second line.
     private static func table(
-        _ advertisements: [OnAirAdvertisement], _ asked: [RequestedInterval]
+        _ advertisements: [OnAirAdvertisement], _ asked: [RequestedInterval], width: Int
     ) -> [String] {
-        var table = Table(
-            ["", "asked ms", "granted ms", "events", "set", "address", "payload"],
-            alignment: [.left, .right, .right, .right])
-        for (status, asked) in zip(advertisements, asked) {
-            table.add([
-                status.isItsTurn ? "▸" : " ", asked.milliseconds,
-                status.grantedMilliseconds, String(status.events), place(status), address(status), status.contentText,
-            ])
+        func lines(withPayload: Bool) -> [String] {
+            var table = Table(
+                ["", "asked ms", "granted ms", "events", "set", "address"] + (withPayload ? ["payload"] : []),
+                alignment: [.left, .right, .right, .right])
+            for (status, asked) in zip(advertisements, asked) {
+                let cells = [
+                    status.isItsTurn ? "▸" : " ", asked.milliseconds, status.grantedMilliseconds,
+                    String(status.events), place(status), address(status),
+                ]
+                table.add(cells + (withPayload ? [status.contentText] : []))
+            }
+            return table.text.split(separator: "\n").map { "  " + $0 }
         }
-        return table.text.split(separator: "\n").map { "  " + $0 }
+        let whole = lines(withPayload: true)
+        if whole.allSatisfy({ $0.count <= width }) { return whole }
+        let short = lines(withPayload: false)
+        return short.prefix(1) + zip(short.dropFirst(), advertisements).flatMap { [$0, "    " + $1.contentText] }
     }
 
     // MARK: Words

@@ -21,7 +21,10 @@ public enum StatusText {
             lines += "  newer file refused at \(rejected.time) (\(duration(from: rejected.time, to: now)) ago): "
             lines += "\(TerminalText.line(rejected.reason))\n"
         }
-        if let error = status.lastError { lines += "  last error: \(TerminalText.line(error))\n" }
+        // A refused file is the last error, too.
+        if let error = status.lastError, error != status.rejectedFile.map({ "reload refused: \($0.reason)" }) {
+            lines += "  last error: \(TerminalText.line(error))\n"
+        }
         return lines
     }
 
