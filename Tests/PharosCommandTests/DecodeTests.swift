@@ -118,7 +118,7 @@ import Testing
         #expect(
             result.errors == """
                 pharos: standard input:1: "z" at character 1 is not a hexadecimal digit
-                pharos: standard input:3: half a byte before character 2: every byte has \
+                pharos: standard input:3: a digit is missing before character 2: every byte has \
                 two digits
                 pharos: standard input:5: "\\u{1B}" at character 1 is not a hexadecimal digit
 
@@ -227,7 +227,9 @@ import Testing
         #expect(try Program.run("decode", "02010605ff", "--lint") == Program.Result(output: line, errors: "", code: 1))
         #expect(
             try Program.run("decode", "02010605ff")
-                == Self.succeeds("Flags: 06\n1 rule is broken (see --lint)\n"))
+                == Self.succeeds(
+                    "Flags: 06\nnot decoded: 05 ff (the structure claims 5 bytes, but 1 are left)\n"
+                        + "1 rule is broken (see --lint)\n"))
         let json = try Program.run("decode", "02010605ff", "--lint", "--json")
         #expect(json.code == 1)
         #expect(

@@ -193,3 +193,35 @@ import Testing
         #expect(decoded.output.hasSuffix(lines.dropFirst(2).joined(separator: "\n")))
     }
 }
+
+/// Numbers and times as people write and paste them, and the advice about those that are refused.
+@Suite struct PlainNumberTests {
+    @Test(arguments: [("60s", "3600s"), ("1 min", "1h"), ("60", "3600")])
+    func theUptimeAcceptsAUnit(_ minute: String, _ hour: String) throws {
+        let expected = [("60", minute), ("3600", hour)]
+        for (seconds, text) in expected {
+            let plain = try Program.run("encode", "tlm", "--uptime-s", seconds)
+            let withUnit = try Program.run("encode", "tlm", "--uptime-s", text)
+            #expect(withUnit.code == 0 && withUnit.output == plain.output, "\(withUnit)")
+        }
+    }
+
+    @Test(arguments: [
+        ("tlm --temperature-c 21,5", "it is not a temperature in °C; did you mean 21.5?"),
+        ("bthome --value temperature=21,5", "a number in °C, -3276.8...3276.7; did you mean 21.5?"),
+        ("bthome --value temperature=99999", "temperature takes a number in °C, -3276.8...3276.7"),
+        ("bthome --value temp=21.5", "did you mean temperature?"),
+        ("url --url https://example.org --measured-power-dbm \u{2212}59", "after 0x); did you mean -59?"),
+        ("bthome --value temperature=1 --encryption-key 0011", "the key has 32 hexadecimal digits, these are 4"),
+    ])
+    func theNumberThatWasMeantIsNamed(_ words: String, _ advice: String) throws {
+        let result = try Program.run(["encode"] + words.split(separator: " ").map(String.init))
+        #expect(result.code == 64 && result.errors.contains(advice), "\(result)")
+    }
+
+    @Test func aFrameHasTheNameOfItsTypeToo() throws {
+        let short = try Program.run("encode", "url", "--url", "https://example.org")
+        let long = try Program.run("encode", "eddystone-url", "--url", "https://example.org")
+        #expect(long.code == 0 && long.output == short.output, "\(long)")
+    }
+}

@@ -48,7 +48,9 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try folder.file("desk.json", Array("mine".utf8))
         let result = try Program.run("profile", "init", path, "--type", "ibeacon")
-        #expect(result.code == 64 && result.errors == "pharos: \(path): this file exists; choose another name\n")
+        #expect(
+            result.code == 64
+                && result.errors == "pharos: \(path): this file exists; choose another name, or use --force\n")
         #expect(try Files.read(path) == Array("mine".utf8))
     }
 

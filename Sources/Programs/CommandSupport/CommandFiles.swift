@@ -56,12 +56,14 @@ package enum InputFile {
 package enum NewFile {
     /// Writes a file that does not exist yet.
     ///
+    /// - Parameter canReplace: Whether the command has an option --force that replaces the file.
     /// - Throws: A ``Failure`` with the path if the file exists already or cannot be written.
-    package static func write(_ text: String, to path: String) throws {
+    package static func write(_ text: String, to path: String, canReplace: Bool = false) throws {
         do throws(SystemError) {
             try Files.create(path, with: Array(text.utf8), mode: 0o644)
         } catch  where error.errno == SystemError.alreadyThere {
-            throw Failure(.usage, "\(path): this file exists; choose another name")
+            throw Failure(
+                .usage, "\(path): this file exists; choose another name" + (canReplace ? ", or use --force" : ""))
         } catch {
             throw Failure(error.errno == SystemError.noEntry ? .noInput : .osError, "\(path): \(error.text)")
         }

@@ -38,7 +38,15 @@ package enum OptionValue {
     }
 
     package static func key(_ text: String) throws -> FixedOctets<16> {
-        try fixed(text, what: "an identity key")
+        try fixed(text, what: "the key")
+    }
+
+    /// Returns the number that was meant by one with a decimal comma or a typographic minus sign, as a question for the end
+    /// of a message; empty for any other text.
+    package static func plainNumberAdvice(_ text: String) -> String {
+        let dashes: Set<Character> = ["\u{2212}", "\u{2013}", "\u{2014}"]
+        let plain = String(text.map { $0 == "," ? "." : dashes.contains($0) ? "-" : $0 })
+        return plain != text && Double(plain) != nil ? "; did you mean \(plain)?" : ""
     }
 
     /// Parses a whole number: decimal, or hexadecimal after 0x.
@@ -47,7 +55,8 @@ package enum OptionValue {
         let digits = isNegative ? text.dropFirst() : text[...]
         let value = digits.hasPrefix("0x") ? Int(digits.dropFirst(2), radix: 16) : Int(digits, radix: 10)
         guard let value, digits.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }) else {
-            throw Mistake("it is not a whole number (decimal, or hexadecimal after 0x)")
+            throw Mistake(
+                "it is not a whole number (decimal, or hexadecimal after 0x)" + plainNumberAdvice(text))
         }
         return isNegative ? -value : value
     }

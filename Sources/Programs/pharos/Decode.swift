@@ -19,7 +19,7 @@ struct Decode: ParsableCommand {
             pharos decode 0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5
             pharos decode capture.btsnoop --json
             hcidump --raw | pharos decode -
-            pharos decode "hcitool cmd 0x08 0x0008 03 02 01 06"
+            pharos decode "hcitool cmd 0x08 0x0037 00 03 01 03 02 01 06"
             """)
 
     @Argument(
@@ -38,10 +38,10 @@ struct Decode: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The kind of packet that payloads without their packet are from.",
+            "The packet that contained the payload, for input without packets.",
             discussion:
-                "It decides how many bytes they may have. By default, 62 bytes are from an Android scan record, "
-                + "more are from an extended advertisement, and fewer are from a legacy advertisement.",
+                "It decides how many bytes a payload may have. By default, 62 bytes are an Android scan record, "
+                + "more are an extended advertisement, and fewer are a legacy advertisement.",
             valueName: "kind"))
     var packet: PayloadOrigin?
 
@@ -92,6 +92,12 @@ struct Decode: ParsableCommand {
         }
         guard !start.isEmpty else {
             throw Failure(.dataFormat, "\(pieces.name): nothing to decode: it is empty")
+        }
+        if let first = start.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }), "{[".utf8.contains(first) {
+            throw Failure(
+                .dataFormat,
+                "\(pieces.name): this is JSON, not a payload; for a profile, `pharos profile show` prints its values and "
+                    + "`pharos advertise --adapter virtual --dry-run` its bytes")
         }
         guard HexadecimalLines.looksLikeText(start) else {
             throw Failure(

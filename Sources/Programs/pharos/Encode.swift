@@ -19,12 +19,18 @@ struct Encode: ParsableCommand {
 
 struct EncodeFrame<Frame: FrameOptions>: ParsableCommand {
     static var configuration: CommandConfiguration {
-        CommandConfiguration(commandName: Frame.frameName, abstract: "Encode \(Frame.title).")
+        CommandConfiguration(
+            commandName: Frame.frameName, abstract: "Encode \(Frame.title).", aliases: Frame.otherNames)
     }
 
     @OptionGroup var frame: Frame
 
-    @Option(help: "Output format: hex, json, hcitool, c or swift.")
+    @Option(
+        help: ArgumentHelp(
+            "Output format: hex, json, hcitool, c or swift.",
+            discussion:
+                "The commands of hcitool send from the public address every 100 ms. For another interval, replace a0 00 "
+                + "twice: the interval in units of 0.625 ms, the low byte first, such as 80 0c for 2000 ms."))
     var format: PayloadFormat = .hex
 
     @Flag(help: "Explain each byte.")

@@ -91,7 +91,11 @@ struct BTHomeOptions: FrameOptions {
             if let object = BTHomeObject(kind, text: parts[1]) { return object }
         }
         let forms = kinds.map(\.valueForms).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
-        throw Mistake("\(first.name) takes \(forms.joined(separator: ", or "))")
+        let widest = kinds.filter(\.isNumber).max { ($0.limits?.utf8.count ?? 0) < ($1.limits?.utf8.count ?? 0) }
+        let limits = widest.flatMap { kind in kind.limits.map { ", \($0)" } } ?? ""
+        throw Mistake(
+            "\(first.name) takes \(forms.joined(separator: ", or "))\(limits)" + OptionValue.plainNumberAdvice(parts[1])
+        )
     }
 
     func validate() throws {

@@ -147,7 +147,7 @@ struct TLMOptions: FrameOptions {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Seconds since power-on, to a tenth (SEC_CNT).", valueName: "seconds"),
+        help: ArgumentHelp("Seconds since power-on, to a tenth (SEC_CNT), such as 3600 or 1h.", valueName: "seconds"),
         transform: TLMOptions.deciseconds)
     var uptimeS: UInt32 = 0
 
@@ -159,14 +159,23 @@ struct TLMOptions: FrameOptions {
     var salt: UInt16?
 
     private static func temperature(_ text: String) throws -> FixedPointTemperature {
-        guard let value = Double(text) else { throw Mistake("it is not a temperature") }
+        guard let value = Double(text) else {
+            throw Mistake("it is not a temperature in °C" + OptionValue.plainNumberAdvice(text))
+        }
         do { return try FixedPointTemperature(celsius: value) } catch { throw Mistake("\(error)") }
     }
 
     private static func deciseconds(_ text: String) throws -> UInt32 {
-        guard let thousandths = DecimalText.thousandths(text), thousandths >= 0,
-            let value = UInt32(exactly: (thousandths + 50) / 100)
-        else { throw Mistake("it is out of range 0...429496729.5 s") }
+        let (number, unit) = OptionValue.timeSpan(text)
+        guard let thousandths = DecimalText.thousandths(number) else {
+            throw Mistake(
+                "write a number of seconds such as 60, or with a unit: 60s, 1.5 min, 2 h"
+                    + OptionValue.plainNumberAdvice(text))
+        }
+        let (microseconds, isTooLong) = thousandths.multipliedReportingOverflow(by: unit)
+        guard !isTooLong, microseconds >= 0, let value = UInt32(exactly: (microseconds + 50_000) / 100_000) else {
+            throw Mistake("it is out of range 0...429496729.5 s")
+        }
         return value
     }
 

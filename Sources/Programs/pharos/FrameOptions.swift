@@ -46,6 +46,11 @@ extension MeasuredPowerRule {
 extension FrameOptions {
     var hasTypicalPower: Bool { false }
 
+    /// The type in profiles, if it differs from the subcommand's name.
+    static var otherNames: [String] {
+        FrameKind.allCases.map(\.rawValue).filter { $0 == "eddystone-" + frameName }
+    }
+
     /// Says on standard error that the measured power is not a measurement, if it is none.
     func reportTypicalPower() {
         guard hasTypicalPower else { return }

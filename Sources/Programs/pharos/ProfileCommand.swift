@@ -128,6 +128,9 @@ struct ProfileInit: ParsableCommand {
                 ? ask("Advertising interval in ms", default: "100", OptionValue.interval)
                 : RequestedInterval(.nonconnectableMinimumBefore5))
         var url: String?
+        if type != .eddystoneURL, self.url != nil {
+            throw Failure(.usage, "--url goes with --type eddystone-url, not with \(type.rawValue)")
+        }
         if type == .eddystoneURL {
             url = try self.url.map(Self.url) ?? (isAsking ? ask("Web address", default: nil, Self.url) : nil)
         }
@@ -169,7 +172,9 @@ struct ProfileInit: ParsableCommand {
                 throw Failure(.osError, "\(place): \(error.text)")
             }
         }
-        guard force, Files.exists(path) else { return try NewFile.write(profile.text, to: path) }
+        guard force, Files.exists(path) else {
+            return try NewFile.write(profile.text, to: path, canReplace: true)
+        }
         do throws(SystemError) {
             try Files.replace(path, with: Array(profile.text.utf8), keepsRights: true)
         } catch {
