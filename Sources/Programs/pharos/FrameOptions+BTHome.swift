@@ -91,11 +91,16 @@ struct BTHomeOptions: FrameOptions {
             if let object = BTHomeObject(kind, text: parts[1]) { return object }
         }
         let forms = kinds.map(\.valueForms).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
-        let widest = kinds.filter(\.isNumber).max { ($0.limits?.utf8.count ?? 0) < ($1.limits?.utf8.count ?? 0) }
-        let limits = widest.flatMap { kind in kind.limits.map { ", \($0)" } } ?? ""
+        // Several kinds may have the name; the one with the largest numbers accepts most.
+        let limits = kinds.compactMap(\.limits).max { largest($0) < largest($1) }.map { ", \($0)" } ?? ""
         throw Mistake(
             "\(first.name) takes \(forms.joined(separator: ", or "))\(limits)" + OptionValue.plainNumberAdvice(parts[1])
         )
+    }
+
+    /// The upper bound of `-327.68...327.67`.
+    private static func largest(_ limits: String) -> Double {
+        limits.firstRange(of: "...").flatMap { Double(limits[$0.upperBound...]) } ?? 0
     }
 
     func validate() throws {
