@@ -21,8 +21,8 @@ import Testing
     #expect(throws: error) { try AdvertisingData([.flags(.beacon), over, .flags(.beacon)]) }
     #expect(
         error.description
-            == "an advertisement holds 31 bytes, and these structures have 35: structure 2 (Manufacturer Specific Data) "
-            + "does not fit; shorten or remove a structure")
+            == "the structures have 35 bytes, 4 more than the 31 of an advertisement: structure 2 (Manufacturer Specific "
+            + "Data) does not fit; shorten or remove a structure")
 }
 
 @Test func aStructureLongerThanItsLengthOctetCanCountIsRefused() throws {

@@ -97,8 +97,8 @@ public struct AdvertisingDataError: Error, Hashable, Sendable, CustomStringConve
     public var description: String {
         switch reason {
         case .tooLong(let octets, let limit, let type):
-            "an advertisement holds \(limit) bytes, and these structures have \(octets): structure \(structure + 1) "
-                + "(\(type.name)) does not fit; shorten or remove a structure"
+            "the structures have \(octets) bytes, \(octets - limit) more than the \(limit) of an advertisement: structure "
+                + "\(structure + 1) (\(type.name)) does not fit; shorten or remove a structure"
         case .structureTooLong(let octets):
             "structure \(structure + 1) holds \(octets) bytes of data; at most 254 can be counted"
         }
