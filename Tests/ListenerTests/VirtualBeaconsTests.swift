@@ -117,7 +117,7 @@ import VirtualController
         var names: Set<String> = []
         for pdu in try sent(known.virtualBeacons, seconds: 1).map(\.pdu) {
             let sighting = Sighting(
-                at: HeardInstant(nanoseconds: 0), from: Sender(pdu.address, isRandom: pdu.addressType != .public),
+                at: HeardInstant(nanoseconds: 0), from: Sender(pdu.address, isRandom: pdu.addressType == .random),
                 rssi: -60)
             let place = table.hear(sighting, pdu.data.span, pdu.data.indices)
             names.formUnion([place.flatMap { table.tracks[$0].known?.name }].compactMap(\.self))
