@@ -38,7 +38,6 @@ import Testing
         (#"{"url":"mqtt://a","caFile":"x"}"#, "mqtts://"), (#"{"url":"mqtts://a","keyFile":"x"}"#, "both"),
         (#"{"url":"mqtt://a","password":"x"}"#, "userFile"), (#"{"url":"mqtt://a","espresense":1}"#, "true or false"),
         (#"{"url":"mqtt://a","homeAssistant":{"before":"7"}}"#, "2026.7"),
-        (#"{"url":"mqtt://a","beacons":false,"homeAssistant":true}"#, "the collector"),
         (#"{"url":"mqtt://a","homeAssistant":"yes"}"#, "true, false"), (#"{"url":5}"#, "string"), (#"[]"#, "object"),
     ])
     func mistakesAreNamed(text: String, part: String) {

@@ -210,3 +210,59 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
             })
     }
 }
+
+/// Receivers of one site that publish to the same topics.
+@Suite struct PublishingConflictTests {
+    private static func publisher(_ section: String, receiver: String) throws -> ListenerPublisher {
+        let known = [
+            KnownBeacon(name: "key-peter", identity: .address(DeviceAddress(FixedOctets(repeating: 0xC1))))
+        ]
+        var subject = ListenerPublisher.Subject(
+            listener: receiver, site: nil, room: nil, known: known, boot: "8f", version: "1"
+        ) { _ in nil }
+        subject.zones = ["near"]
+        let decoded = BrokerSection.decode(JSONDocument.parse(Array(section.utf8)).root).section
+        return ListenerPublisher(subject, try #require(decoded))
+    }
+
+    private static func state(by receiver: String, isRetained: Bool = false) -> BrokerMessage {
+        let state = ZoneState(inside: [], isKnown: true, receiver: receiver)
+        return BrokerMessage("pharos/home/zones/near/state", Array(state.json.line.utf8), isRetained: isRetained)
+    }
+
+    @Test func aZoneOfAnotherReceiverWithTheSameNameIsReportedOnce() throws {
+        var east = try Self.publisher(#"{"url":"mqtt://a"}"#, receiver: "east")
+        #expect(east.conflictFilters == ["pharos/home/zones/+/state"])
+        let heard = [
+            Self.state(by: "east"), Self.state(by: "west", isRetained: true), Self.state(by: "west"),
+            Self.state(by: "west"),
+        ].map { east.conflict(with: $0) }
+        #expect(heard.map { $0 == nil } == [true, true, false, true])
+        let sentence = heard[2] ?? ""
+        #expect(
+            sentence.contains("\"west\" publishes a zone \"near\"") && sentence.contains("its own name"), "\(sentence)")
+    }
+
+    @Test func anotherReceiverThatShowsTheSameBeaconsInHomeAssistantIsReportedOnce() throws {
+        let section = #"{"url":"mqtt://a","homeAssistant":true}"#
+        var east = try Self.publisher(section, receiver: "east")
+        let west = try Self.publisher(section, receiver: "west")
+        let own = east.discovery.compactMap { east.conflict(with: live($0)) }
+        let foreign = west.discovery.compactMap { east.conflict(with: live($0)) }
+        #expect(own.isEmpty && foreign.count == 1, "\(foreign)")
+        #expect(foreign.first?.contains("\"beacons\": false") == true, "\(foreign)")
+    }
+
+    @Test func withACollectorAListenerShowsOnlyItsZonesInHomeAssistant() throws {
+        let listener = try Self.publisher(#"{"url":"mqtt://a","beacons":false,"homeAssistant":true}"#, receiver: "east")
+        #expect(
+            listener.discovery.map(\.topic) == ["homeassistant/binary_sensor/pharos-zone_home-near/occupied/config"])
+        #expect(listener.conflictFilters == ["pharos/home/zones/+/state"])
+    }
+
+    private func live(_ publication: Publication) -> BrokerMessage {
+        var message = BrokerMessage(publication)
+        message.isRetained = false
+        return message
+    }
+}

@@ -41,8 +41,8 @@ private func text(_ publication: Publication?) -> String { String(decoding: publ
                 == #"{"present":null,"room":null,"zones":[],"known":false,"rssiDbm":null,"distanceM":null,"#
                 + #""distanceLowM":null,"distanceHighM":null,"lastHeard":null}"#)
         #expect(
-            ZoneState(inside: ["key-peter"], isKnown: true).json.line
-                == #"{"inside":["key-peter"],"count":1,"known":true}"#)
+            ZoneState(inside: ["key-peter"], isKnown: true, receiver: "hall").json.line
+                == #"{"inside":["key-peter"],"count":1,"known":true,"receiver":"hall"}"#)
         #expect(
             ReceiverState(state: "listening", deafSince: nil, reportsPerSecond: 97, lost: 0).json.line
                 == #"{"state":"listening","deafSince":null,"reportsPerS":97,"lost":0}"#)
@@ -87,6 +87,18 @@ private func text(_ publication: Publication?) -> String { String(decoding: publ
         let present = JSONDocument.parse(found[1].payload).root
         #expect(present?["payload_on"]?.string == "ON" && present?["device_class"]?.string == "presence")
         #expect(present?["state_topic"]?.string == tree.beaconState("key-peter"))
+    }
+
+    @Test func aZoneIsASensorOfHomeAssistant() {
+        let tree = TopicTree(site: "office", receiver: "east")
+        let zone = HomeAssistant(tree, version: "1").zone("Peter's desk")
+        let root = JSONDocument.parse(zone.payload).root
+        #expect(zone.topic.hasPrefix("homeassistant/binary_sensor/pharos-zone_office-Peter_s_desk_") && zone.isRetained)
+        #expect(root?["state_topic"]?.string == tree.zoneState("Peter's desk"))
+        #expect(root?["json_attributes_topic"]?.string == tree.zoneState("Peter's desk"))
+        #expect(root?["availability_topic"]?.string == tree.status)
+        #expect(root?["device_class"]?.string == "occupancy" && root?["device"]?["name"]?.string == "Peter's desk")
+        #expect(root?["value_template"]?.string?.contains("value_json.known") == true)
     }
 
     @Test func aTrackerHasAStateOnlyForVersionsThatWantOne() {

@@ -108,7 +108,7 @@ def test_states_sightings_and_events(broker, reader, listen):
     assert list(enter.value) == KEYS and not enter.retained and enter.quality == 1
     assert (enter.value["event"], enter.value["zone"], enter.value["beacon"]) == ("enter", "desk", "key-peter")
     assert all_of_it.wait("pharos/museum/zones/desk/state", lambda value: value["count"] == 1).value == {
-        "inside": ["key-peter"], "count": 1, "known": True}
+        "inside": ["key-peter"], "count": 1, "known": True, "receiver": "hall"}
     # One batch a second, each with its number.
     topic = f"pharos/museum/sightings/{fnv('key-peter') % 16}/hall"
     all_of_it.wait(topic, lambda value: value["seq"] >= 4)

@@ -135,12 +135,14 @@ final class BrokerPublisher {
         var subject = ListenerPublisher.Subject(
             listener: file.listener.name, site: file.listener.place?.site, room: file.listener.place?.room,
             known: file.known.beacons, boot: boot, version: version, time: clock.text)
+        subject.zones = file.zones.map(\.name)
         subject.tellsIntervals = !source.isPresenceOnly
         subject.unixMicroseconds = clock.unixMicroseconds
         publisher = ListenerPublisher(subject, section)
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
         do throws(BrokerError) {
             var options = try BrokerOptions(section, client: "pharos-\(file.listener.name)", in: directory)
+            options.optionalSubscriptions = publisher.conflictFilters
             options.will = BrokerMessage(publisher.will)
             connection = try BrokerConnection(options)
         } catch {
@@ -210,7 +212,8 @@ final class BrokerPublisher {
     /// Publishes the state of each zone that has changed.
     func publishZones(_ engine: ZoneEngine) {
         for (zone, rule) in engine.rules.enumerated() {
-            let state = ZoneState(inside: engine.inside(zone), isKnown: engine.isKnown)
+            let state = ZoneState(
+                inside: engine.inside(zone), isKnown: engine.isKnown, receiver: publisher.receiver)
             board.set(Publication(publisher.tree.zoneState(rule.name), state.json, isRetained: true))
         }
     }
@@ -340,6 +343,9 @@ final class BrokerPublisher {
                 message.topic == HomeAssistant.statusTopic && message.payload == Array(HomeAssistant.birth.utf8)
             // A retained birth message is older than this connection.
             if isBirth, !message.isRetained { births.ask() }
+            if let conflict = publisher.conflict(with: message) {
+                notices.append(Notice("\(connection.options.name): \(conflict)", isWarning: true))
+            }
         case .dropped: break
         }
     }

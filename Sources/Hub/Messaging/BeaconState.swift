@@ -76,18 +76,21 @@ public struct ZoneState: Hashable, Sendable {
     /// The names of the beacons, in the order of the file.
     public var inside: [String]
     public var isKnown: Bool
+    /// The name of the receiver whose zone it is.
+    public var receiver: String
 
     /// Creates a state.
-    public init(inside: [String], isKnown: Bool) {
+    public init(inside: [String], isKnown: Bool, receiver: String) {
         self.inside = inside
         self.isKnown = isKnown
+        self.receiver = receiver
     }
 
     /// The payload of `…/zones/NAME/state`.
     public var json: JSONValue {
         .record([
             ("inside", .array(inside.map(JSONValue.string))), ("count", .integer(inside.count)),
-            ("known", .boolean(isKnown)),
+            ("known", .boolean(isKnown)), ("receiver", .string(receiver)),
         ])
     }
 }

@@ -135,6 +135,7 @@ public final class BrokerConnection {
             (subscribing, refused) = ([:], [])
             events.append(.connected)
             subscribe(options.subscriptions, at: now, &events)
+            for filter in options.optionalSubscriptions { _ = client.subscribe(filter) }
             if options.subscriptions.isEmpty { events.append(.subscribed) }
         case (.subscribed(let token, let isGranted), .connected):
             guard let filter = subscribing.removeValue(forKey: token) else { break }

@@ -18,6 +18,8 @@ public struct BrokerOptions: Sendable {
     public var will: BrokerMessage?
     /// Topic filters, which are subscribed at every connection.
     public var subscriptions: [String] = []
+    /// Topic filters that are subscribed, too. If the broker refuses them, nothing is reported.
+    public var optionalSubscriptions: [String] = []
     public var keepAliveSeconds: Int32 = 30
     /// The largest size of a received message, in bytes. Larger messages are dropped.
     public var messageLimit = 256 << 10

@@ -37,11 +37,14 @@ public struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
     public let isSecure: Bool
 
     /// The mistake in the text, as a clause.
-    struct Mistake: Error {
-        let text: String
+    public struct Mistake: Error {
+        public let text: String
     }
 
-    init(_ text: String) throws(Mistake) {
+    /// Reads the address.
+    ///
+    /// - Throws: if the text has another form, or contains a user or a password.
+    public init(_ text: String) throws(Mistake) {
         let form = "mqtt://HOST[:PORT], or mqtts://HOST[:PORT] for TLS, is expected"
         if text.hasPrefix("mqtts://") {
             isSecure = true
@@ -124,7 +127,9 @@ package enum BrokerKeys {
     static let raddec = Key(
         "raddec", .boolean, "Publish reelyActive's raddecs too, under raddec/RECEIVER.", default: false)
     static let homeAssistant = Key(
-        "homeAssistant", homeAssistantType, "Publish Home Assistant's discovery too. Default: false.")
+        "homeAssistant", homeAssistantType,
+        "Publish Home Assistant's discovery of beacons and zones too, or with \"beacons\": false of zones. Default: false."
+    )
     static let before = Key(
         "before", homeAssistantVersion,
         "Set this if your Home Assistant is older than this version, such as 2026.7; its trackers then get a state.")
@@ -210,10 +215,6 @@ private struct BrokerSectionReader {
         }
         let home = decoder.read(BrokerKeys.homeAssistant, in: object)
         let beacons = decoder.read(BrokerKeys.beacons, in: object) ?? true
-        if home != nil, !beacons, let node = object["homeAssistant"] {
-            decoder.error(
-                "Home Assistant's discovery needs \"beacons\": true; otherwise leave it to the collector", at: node)
-        }
         let espresense = decoder.read(BrokerKeys.espresense, in: object) ?? false
         let theengs = decoder.read(BrokerKeys.theengs, in: object) ?? false
         let raddec = decoder.read(BrokerKeys.raddec, in: object) ?? false

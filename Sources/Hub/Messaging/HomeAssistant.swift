@@ -59,6 +59,27 @@ public struct HomeAssistant: Hashable, Sendable {
         return found
     }
 
+    /// The entity that shows whether a beacon is inside a zone, with the description of its device.
+    public func zone(_ name: String) -> Publication {
+        let state = tree.zoneState(name)
+        // No beacon's device has a name with this beginning.
+        let device = "pharos-zone_\(TopicLevel(identifier: tree.zoneIdentifier(name)))"
+        return entity(
+            device, named: name, "binary_sensor", "occupied", "Occupied",
+            [
+                ("state_topic", .string(state)),
+                (
+                    "value_template",
+                    "{{ ('ON' if value_json.count > 0 else 'OFF') if value_json.known else 'None' }}"
+                ),
+                ("device_class", "occupancy"), ("payload_on", "ON"), ("payload_off", "OFF"),
+                ("json_attributes_topic", .string(state)),
+            ])
+    }
+
+    /// The filter that subscribes to the trackers of all beacons.
+    static let trackerFilter = "homeassistant/device_tracker/+/tracker/config"
+
     /// The entity of a battery, for beacons that report it.
     public func battery(_ beacon: String) -> Publication {
         entity(
@@ -82,16 +103,24 @@ public struct HomeAssistant: Hashable, Sendable {
         _ beacon: String, _ component: String, _ object: String, _ name: String, _ members: [(String, JSONValue)]
     ) -> Publication {
         let device = "pharos_\(TopicLevel(identifier: beacon))"
+        var members = members
+        if component == "device_tracker" {
+            members.append(("json_attributes_topic", .string(tree.beaconAttributes(beacon))))
+        }
+        return entity(device, named: beacon, component, object, name, members)
+    }
+
+    private func entity(
+        _ device: String, named deviceName: String, _ component: String, _ object: String, _ name: String,
+        _ members: [(String, JSONValue)]
+    ) -> Publication {
         var all: [(String, JSONValue)] = [
             ("name", .string(name)), ("unique_id", .string("\(device)_\(object)")),
         ]
         all += members
-        if component == "device_tracker" {
-            all.append(("json_attributes_topic", .string(tree.beaconAttributes(beacon))))
-        }
         all += [
             ("availability_topic", .string(tree.status)),
-            ("device", .record([("identifiers", [.string(device)]), ("name", .string(beacon))])),
+            ("device", .record([("identifiers", [.string(device)]), ("name", .string(deviceName))])),
             ("origin", .record([("name", "pharos"), ("sw", .string(version))])),
         ]
         return Publication(

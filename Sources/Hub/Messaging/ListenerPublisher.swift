@@ -1,4 +1,5 @@
 internal import BeaconFrames
+internal import Configuration
 public import Sightings
 
 /// Makes the messages of one listener: converts rounds into publications.
@@ -14,6 +15,8 @@ public struct ListenerPublisher {
         public var room: String?
         /// The known beacons of the table, in its order.
         public var known: [KnownBeacon]
+        /// The names of the zones.
+        public var zones: [String] = []
         public var rule = DistanceEstimate.Rule()
         /// True if the times between reports show the advertising interval of a beacon.
         public var tellsIntervals = true
@@ -71,6 +74,8 @@ public struct ListenerPublisher {
         }
     }
 
+    /// The name of the receiver.
+    public var receiver: String { subject.listener }
     /// The topics of the receiver.
     public let tree: TopicTree
     private let subject: Subject
@@ -89,6 +94,8 @@ public struct ListenerPublisher {
     private var receiverPace = PublishingPace()
     private var lastReceiverState: String?
     private var telemetryDue: HeardInstant?
+    /// The topics for which a conflict was found.
+    private var conflicts: Set<String> = []
 
     /// A beacon, and its state as it was published last.
     private struct PublishedBeacon {
@@ -133,10 +140,45 @@ public struct ListenerPublisher {
     /// The message that the broker publishes if the connection is lost.
     public var will: Publication { .status(tree.status, isOnline: false) }
 
-    /// Home Assistant's discovery messages; empty if the file does not request them.
+    /// Home Assistant's discovery messages; empty if the file does not request them. If a collector publishes where
+    /// beacons are, only those of zones.
     public var discovery: [Publication] {
         guard let homeAssistant else { return [] }
-        return beacons.flatMap { homeAssistant.discovery($0.name, hasBattery: $0.hasBattery) }
+        let entities = beacons.flatMap { homeAssistant.discovery($0.name, hasBattery: $0.hasBattery) }
+        return (tellsBeacons ? entities : []) + subject.zones.map(homeAssistant.zone)
+    }
+
+    // MARK: Conflicts with other receivers
+
+    /// The filters of the messages that ``conflict(with:)`` needs. The listener works without them.
+    public var conflictFilters: [String] {
+        (subject.zones.isEmpty ? [] : [tree.zoneStateFilter])
+            + (homeAssistant != nil && tellsBeacons ? [HomeAssistant.trackerFilter] : [])
+    }
+
+    /// Returns a sentence if another receiver has published to a topic of this one, once for each kind of topic.
+    ///
+    /// - Parameter message: A message of a topic in ``conflictFilters``. A retained message may be from a receiver that is
+    ///   not used any more, and is ignored.
+    public mutating func conflict(with message: BrokerMessage) -> String? {
+        guard !message.isRetained, let root = JSONDocument.parse(message.payload).root else { return nil }
+        if let zone = subject.zones.first(where: { tree.zoneState($0) == message.topic }) {
+            guard let other = root["receiver"]?.string, other != subject.listener,
+                conflicts.insert(message.topic).inserted
+            else { return nil }
+            return
+                "the receiver \(TerminalText.quoted(other, to: 60)) publishes a zone \(TerminalText.quoted(zone, to: 60)), "
+                + "too, and both write to \(message.topic): give each zone of the site its own name, or each site another "
+                + "\"site\" in \"place\""
+        }
+        guard let status = root["availability_topic"]?.string, status != tree.status, tellsBeacons,
+            discovery.contains(where: { $0.topic == message.topic }),
+            conflicts.insert(HomeAssistant.trackerFilter).inserted
+        else { return nil }
+        return
+            "\(TerminalText.quoted(status, to: 200)) stands for another program that publishes the same beacons for Home "
+            + "Assistant, and the last one wins: set \"beacons\": false in \"mqtt\" of all listeners, and let one collector "
+            + "publish them"
     }
 
     // MARK: The receiver's state

@@ -54,6 +54,8 @@ public struct TopicTree: Hashable, Sendable {
     public static let defaultSite = "home"
 
     private let root: String
+    /// The site in the topics.
+    private let site: TopicLevel
     private let receiver: TopicLevel
     /// The path of the status. No receiver's name can produce the path of a collector.
     private let teller: String
@@ -62,14 +64,16 @@ public struct TopicTree: Hashable, Sendable {
     ///   - site: As in the listener file; `nil` for ``defaultSite``.
     ///   - receiver: The listener's name.
     public init(site: String?, receiver: String) {
-        root = "pharos/\(TopicLevel(site ?? Self.defaultSite))"
+        self.site = TopicLevel(site ?? Self.defaultSite)
+        root = "pharos/\(self.site)"
         self.receiver = TopicLevel(receiver)
         teller = "receivers/\(self.receiver)"
     }
 
     /// The topics of a site's collector.
     public init(collectorOf site: String) {
-        root = "pharos/\(TopicLevel(site))"
+        self.site = TopicLevel(site)
+        root = "pharos/\(self.site)"
         receiver = TopicLevel("collector")
         teller = "collectors/all"
     }
@@ -96,6 +100,11 @@ public struct TopicTree: Hashable, Sendable {
     public func zoneEvents(_ name: String) -> String { "\(root)/zones/\(TopicLevel(name))/events" }
     /// The beacons inside a zone, retained.
     public func zoneState(_ name: String) -> String { "\(root)/zones/\(TopicLevel(name))/state" }
+
+    /// The filter that subscribes to the states of all zones of the site.
+    var zoneStateFilter: String { "\(root)/zones/+/state" }
+    /// A text that distinguishes the zone from those of all sites.
+    func zoneIdentifier(_ name: String) -> String { "\(site)-\(name)" }
 
     /// The shard of a beacon, 0..<``shards``.
     ///

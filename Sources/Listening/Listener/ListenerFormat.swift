@@ -99,7 +99,8 @@ enum ScanKeys {
 
 /// The keys of the place of a receiver.
 enum PlaceKeys {
-    static let site = Key("site", .label(), "Site, such as a building.")
+    static let site = Key(
+        "site", .label(), "Site, such as a building. It is the SITE in MQTT topics. Default there: \"home\".")
     static let floor = Key("floor", .label(), "Floor of the site.")
     static let room = Key("room", .label(), "Room of the floor.")
     static let position = Key(
