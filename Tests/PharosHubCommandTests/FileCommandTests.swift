@@ -40,6 +40,94 @@ import Testing
         #expect(check.code == 0 && check.lines.first?["errors"]?.elements?.isEmpty == true, "\(check.output)")
     }
 
+    @Test(arguments: [
+        ("fb0b57a2-8228-44cd-913a-94a122ba1206-1-7", "the name is missing"),
+        ("key=fb0b57a2-8228-44cd-913a-94a122ba1206-1-7", "begins with its kind"),
+        ("key=ibeacon:fb0b57a2-8228-44cd-913a-1-7", "hexadecimal digits instead of 32"),
+        ("key=ibeacon:{fb0b57a2-8228-44cd-913a-94a122ba1206}-1-7", "without braces"),
+        ("key=ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206/1/7", "\"/\" is no part of"),
+        ("key=ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206:1:7", "\":\" is no part of"),
+        ("key=ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-70000", "the minor number \"70000\" is out of range"),
+        ("key=ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-7-9", "after the minor number"),
+        ("key=address:C0:01", "write address:C0:01:02:03:04:05"),
+    ])
+    func theWrongPartOfABeaconIsNamed(_ beacon: String, message: String) throws {
+        let result = try HubProgram.run("zones", "init", files.path("new.json"), "--beacon", beacon)
+        #expect(result.code == 64 && result.errors.contains(message), "\(result.errors)")
+        #expect(result.errors.contains("zones init --help"), "\(result.errors)")
+    }
+
+    @Test func severalIdentitiesOfOneNameAreOneBeacon() throws {
+        let path = files.path("new.json")
+        let arguments = ["listen", "init", path, "--beacon", Self.beacon, "--beacon"]
+        let twice = try HubProgram.run(arguments + ["key-peter=ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-8"])
+        #expect(twice.code == 64 && twice.errors.contains("give each beacon its own name"), "\(twice.errors)")
+        let made = try HubProgram.run(arguments + ["key-peter=address:C0:01:02:03:04:05"])
+        #expect(made.code == 0, "\(made.errors)")
+        let check = try HubProgram.run("listen", "check", path)
+        #expect(check.output.contains("with 1 beacon"), "\(check.output)")
+    }
+
+    @Test(arguments: ["127.0.0.1:18831", "mqtt://user:secret@broker", "mqtt://broker:99999"])
+    func aBrokerThatCheckRefusesIsNotWritten(_ broker: String) throws {
+        let path = files.path("new.json")
+        for command in ["listen", "zones"] {
+            let made = try HubProgram.run(command, "init", path, "--beacon", Self.beacon, "--broker", broker)
+            #expect(made.code == 64 && made.errors.contains("--broker"), "\(made.errors)")
+            #expect(!Files.exists(path))
+        }
+        let collector = try HubProgram.run("collect", "init", path, "--receiver", "a", "--broker", broker)
+        #expect(collector.code == 64 && !Files.exists(path), "\(collector.errors)")
+    }
+
+    @Test func aNewListenerOfASiteLeavesBeaconsToTheCollector() throws {
+        let path = files.path("east.json")
+        let made = try HubProgram.run(
+            "zones", "init", path, "--beacon", Self.beacon, "--site", "office", "--broker", "mqtt://broker")
+        #expect(made.code == 0, "\(made.errors)")
+        let root = try #require(JSONDocument.parse(try Files.read(path)).root)
+        #expect(root["mqtt"]?["beacons"]?.isTrue == false && root["mqtt"]?["homeAssistant"]?.isTrue == true)
+        #expect(root["place"]?["site"]?.string == "office")
+        #expect(root["zones"]?[0]?["name"]?.string == "east-near")
+        #expect(try HubProgram.run("zones", "check", path).code == 0)
+    }
+
+    @Test func checkListsTheProblemsOfAllPartsAtOnce() throws {
+        try files.folder.file("anna.irk", text: "xx")
+        try files.folder.file("user", text: "pharos\nsecret\n")
+        let path = try files.folder.file(
+            "bad.json",
+            text: """
+                {"version":1,"name":"hall",
+                 "known":[{"name":"a","ibeacon":{"uuid":"fb0b57a2-8228-44cd-913a-94a122ba120","major":1,"minor":2}},
+                   {"name":"b","address":"C0:01:02:03:04:05","tags":["staff"]}],
+                 "irks":[{"name":"anna","file":"anna.irk"},{"name":"bob","file":"bob.irk"}],
+                 "zones":[{"name":"near","tag":"stuff","withinM":2}]}
+                """)
+        let result = try HubProgram.run("listen", "check", path)
+        let expected = ["31 hexadecimal digits where 32 are needed", "did you mean \"staff\"", "anna.irk", "bob.irk"]
+        for part in expected { #expect(result.output.contains(part), "\(part): \(result.output)") }
+        #expect(result.code == 1)
+    }
+
+    @Test func checkReadsWhatTheServiceNeeds() throws {
+        try files.folder.file("user", text: "pharos\nsecret\n")
+        let path = try files.folder.file(
+            "hooks.json",
+            text: """
+                {"version":1,"name":"hall","known":[{"name":"b","address":"C0:01:02:03:04:05","tags":["staff"],
+                   "attachments":{"owner":"Bob"}}],
+                 "zones":[{"name":"near","tag":"staff","aboveDbm":-70}],
+                 "hooks":[{"on":"enter","run":["/no/such/program","${owner} ${zone} ${ownr}"]}],
+                 "mqtt":{"url":"mqtts://broker","userFile":"user","caFile":"ca.pem"}}
+                """)
+        let result = try HubProgram.run("listen", "check", path)
+        #expect(
+            result.code == 1 && result.output.contains("chmod") && result.output.contains("ca.pem"), "\(result.output)")
+        #expect(result.output.contains("there is no program \"/no/such/program\""), "\(result.output)")
+        #expect(result.output.contains("no attachment") || result.output.contains("${owner}?"), "\(result.output)")
+    }
+
     @Test func aPipeFromANewListenerReachesANewCollector() throws {
         let (listener, collector) = (files.path("hall.json"), files.path("site.json"))
         _ = try HubProgram.run("listen", "init", listener, "--beacon", Self.beacon)

@@ -45,7 +45,7 @@ import Testing
             ("history a --totals --heard", "Give either --totals or --heard."),
             ("collect init a.json", "Give at least one --receiver NAME"),
             ("zones init a.json", "Give at least one --beacon NAME=IDENTITY"),
-            ("listen init a.json --beacon key=foo", "write NAME=IDENTITY"),
+            ("listen init a.json --beacon key=foo", "an identity begins with its kind"),
             ("history a --history b.db --state-dir c", "--state-dir cannot be used with it"),
             ("where --state-file a --runtime-dir b", "--runtime-dir cannot be used with it"),
             ("listen", "Give a listener file"), ("listen a.json --replay b", "--replay needs --print"),

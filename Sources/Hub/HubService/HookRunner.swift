@@ -185,7 +185,20 @@ final class HookRunner {
 /// The texts of an event that the words of a hook can name: `${title}` and `${body}` of the zone's text, `${zone}`,
 /// `${beacon}`, `${event}`, and the beacon's attachments by their keys.
 struct HookWords {
+    /// The names of the texts that every event may have.
+    static let names = ["title", "body", "zone", "beacon", "event"]
+
     private let event: JSONNode?
+
+    /// The names of texts in a word.
+    static func names(in word: String) -> [String] {
+        var names: [String] = []
+        _ = fill(word) {
+            names.append($0)
+            return ""
+        }
+        return names
+    }
 
     /// - Parameter json: The event.
     init(_ json: String) { event = JSONDocument.parse(Array(json.utf8)).root }
@@ -193,7 +206,9 @@ struct HookWords {
     /// The words with the texts filled in. Names without a text become empty. The program's name stays as it is.
     func filled(_ words: [String]) -> [String] { words.prefix(1) + words.dropFirst().map(filled) }
 
-    private func filled(_ word: String) -> String {
+    private func filled(_ word: String) -> String { Self.fill(word, text) }
+
+    private static func fill(_ word: String, _ text: (String) -> String) -> String {
         var result = ""
         var rest = word[...]
         while let start = rest.firstRange(of: "${"), let end = rest[start.upperBound...].firstIndex(of: "}") {

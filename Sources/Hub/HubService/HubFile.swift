@@ -3,6 +3,7 @@ internal import BeaconService
 internal import BluetoothTypes
 public import Configuration
 internal import Inventory
+internal import LinuxHost
 public import Listener
 public import Messaging
 internal import Sightings
@@ -28,7 +29,7 @@ public struct HubFile {
     ///
     /// - Throws: all problems of the files.
     public init(path: String, isReadAgain: Bool = false) throws(ListenerServiceError) {
-        let name = path == "-" ? "standard input" : path
+        let name = Self.name(path)
         let octets: [UInt8]
         do throws(BeaconServiceError) {
             octets = try ProfileReport.read(path, isReadAgain: isReadAgain)
@@ -41,15 +42,17 @@ public struct HubFile {
             throw Self.refusal(faults + problems, name, isJSON: false)
         }
         let (listener, form) = ListenerFile.decode(document)
-        guard let listener else {
-            // The zones can be checked only for their form: their beacons are not known.
-            let sections = HubSections(document, beacons: nil)
-            throw Self.refusal(form + sections.problems, name, isJSON: true)
-        }
-        known = try KnownBeacons(withInventoriesOf: listener, at: path)
-        let sections = HubSections(document, beacons: Self.beacons(known))
+        // A wrong key must not hide the problems of zones, and of the files that the rest names.
+        let part = listener ?? ListenerFile.decodePart(document)
+        let known = part.map { KnownBeacons(allWithInventoriesOf: $0, at: path) }
+        let hasAll = known?.isComplete == true && part?.known.count == document["known"]?.elements?.count ?? 0
+        let sections = HubSections(document, beacons: hasAll ? known.map(Self.beacons) : nil)
         let problems = form + sections.problems
-        guard !problems.contains(where: \.isError) else { throw Self.refusal(problems, name, isJSON: true) }
+        guard !problems.contains(where: \.isError), let listener, let known else {
+            throw Self.refusal(problems, name, isJSON: true, more: known?.failure?.messages ?? [])
+        }
+        if let failure = known.failure { throw failure }
+        self.known = known
         self.listener = listener
         root = document
         zones = sections.zones
@@ -60,14 +63,60 @@ public struct HubFile {
             known.warnings + problems.map { $0.text(file: name) } + Self.warnings(sections.zones, known, name)
     }
 
+    private static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
+
+    /// The problems of the files that only the running service reads: the broker's secrets, and the programs of hooks.
+    ///
+    /// - Parameters:
+    ///   - path: The listener file. Other files are named relative to it.
+    ///   - searchPath: The directories in which programs without a slash are searched, with `:` between them.
+    public func environmentProblems(at path: String, searchPath: String) -> (errors: [String], warnings: [String]) {
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        var (errors, warnings): ([String], [String]) = ([], [])
+        if let broker {
+            do throws(BrokerError) {
+                _ = try BrokerOptions(broker, client: "check", in: directory)
+            } catch {
+                errors.append("\(error)")
+            }
+            for file in [broker.authorityFile, broker.certificateFile, broker.keyFile].compactMap(\.self) {
+                let place = file.hasPrefix("/") ? file : directory + file
+                if !Files.exists(place) {
+                    errors.append("\(place): there is no such file; the section \"mqtt\" names it")
+                }
+            }
+        }
+        for (index, hook) in hooks.enumerated() {
+            guard let program = hook.run.first, let node = root["hooks"]?[index]?["run"] else { continue }
+            let places = program.contains("/") ? [program] : searchPath.split(separator: ":").map { "\($0)/\(program)" }
+            guard !places.contains(where: { Files.exists($0) }) else { continue }
+            let problem = FileProblem(
+                "there is no program \(ProblemText.quoted(program)) on this machine", at: node.position,
+                path: node.path,
+                severity: .warning)
+            warnings.append(problem.text(file: Self.name(path)))
+        }
+        return (errors, warnings)
+    }
+
+    /// The problems of a listener file, without the files that it names.
+    public static func problems(_ octets: [UInt8]) -> [FileProblem] {
+        let (document, faults) = JSONDocument.parse(octets)
+        guard let document, faults.isEmpty else { return faults }
+        return ListenerFile.decode(document).problems + HubSections(document, beacons: nil).problems
+    }
+
     /// The text of `profiles/schema/listener.schema.json` (JSON Schema, draft 2020-12).
     public static var schema: String {
         ListenerKeys.section(service: [ZoneKeys.zones, BrokerKeys.mqtt, HistoryKeys.history, HookKeys.hooks])
             .schemaFile(title: "Pharos listener")
     }
 
-    private static func refusal(_ problems: [FileProblem], _ name: String, isJSON: Bool) -> ListenerServiceError {
-        let lines = FileProblem.sorted(problems.filter(\.isError)).map { $0.text(file: name) }
+    /// - Parameter more: The problems of other files.
+    private static func refusal(
+        _ problems: [FileProblem], _ name: String, isJSON: Bool, more: [String] = []
+    ) -> ListenerServiceError {
+        let lines = FileProblem.sorted(problems.filter(\.isError)).map { $0.text(file: name) } + more
         return .service(.refused(isJSON ? .invalid : .malformed, lines))
     }
 
@@ -202,14 +251,18 @@ struct HubSections {
         let section = ZoneSection(root["zones"], beacons: beacons)
         zones = section.rules
         var decoder = ConfigurationDecoder()
-        hooks = (decoder.read(HookKeys.hooks, in: root) ?? []).map { hook($0, &decoder) }
+        let texts = beacons.map { Set($0.flatMap(\.attachments).map(\.key)).union(HookWords.names) }
+        hooks = (decoder.read(HookKeys.hooks, in: root) ?? []).map { hook($0, texts, &decoder) }
         if let object = decoder.read(HistoryKeys.history, in: root) { history = historyRule(object, &decoder) }
         let (broker, found) = BrokerSection.decode(root["mqtt"])
         self.broker = broker
         problems = section.problems + decoder.problems + found
     }
 
-    private func hook(_ object: JSONNode, _ decoder: inout ConfigurationDecoder) -> HookRule {
+    /// - Parameter texts: The names of the texts that events have; `nil` if they are not known.
+    private func hook(
+        _ object: JSONNode, _ texts: Set<String>?, _ decoder: inout ConfigurationDecoder
+    ) -> HookRule {
         let event = decoder.read(HookKeys.event, in: object)
         let zone = decoder.read(HookKeys.zone, in: object)
         if let zone, let node = object["zone"], !zones.contains(where: { $0.name == zone }) {
@@ -219,6 +272,15 @@ struct HubSections {
         let run = decoder.read(HookKeys.run, in: object) ?? []
         if run.first?.isEmpty == true, let list = object["run"] {
             decoder.error("the first word must name the program", at: list)
+        }
+        for (word, node) in zip(run, object["run"]?.elements ?? []).dropFirst() {
+            guard let texts else { break }
+            for name in HookWords.names(in: word) where !texts.contains(name) {
+                let near = NearestWord.find(name, among: texts.sorted()).map { "; did you mean ${\($0)}?" } ?? ""
+                decoder.warning(
+                    "no beacon has an attachment \(ProblemText.quoted(name)): an empty text is used instead\(near)",
+                    at: node)
+            }
         }
         return HookRule(event: event, zone: zone, run: run)
     }
@@ -238,6 +300,11 @@ extension KnownBeacons {
     /// - Throws: all problems of those files.
     public init(withInventoriesOf listener: ListenerFile, at path: String) throws(ListenerServiceError) {
         try self.init(listener, at: path) { file throws(ListenerServiceError) in try Self.things(file) }
+    }
+
+    /// The same without the beacons of files that cannot be used, for a check.
+    fileprivate init(allWithInventoriesOf listener: ListenerFile, at path: String) {
+        self.init(allOf: listener, at: path) { file throws(ListenerServiceError) in try Self.things(file) }
     }
 
     /// The items of an inventory as beacons, each named by the item's id. They have the inventory's name and their

@@ -20,6 +20,10 @@ public struct KnownBeacons {
     public private(set) var warnings: [String] = []
     /// The tags and attachments of listener files and fleets, by the name of the beacon.
     public private(set) var notes: [String: BeaconNote] = [:]
+    /// The errors of the files that a listener file names. They are collected, so that all of them are reported.
+    private var failures: [ListenerServiceError] = []
+    /// False if a file with beacons could not be read, so that beacons are missing.
+    package private(set) var isComplete = true
     private var keys: [EphemeralKey] = []
     private var addressKeys: [AddressKey] = []
 
@@ -34,10 +38,11 @@ public struct KnownBeacons {
             for file in files {
                 switch try Self.kind(file) {
                 case .beaconProfile: try add(LoadedProfile(path: file))
-                case .listener: try add(ListenerFile.read(file), at: file)
+                case .listener: add(try ListenerFile.read(file), at: file)
                 default: try add(NamedFleet(path: file))
                 }
             }
+            if let failure { throw failure }
         } catch {
             throw ListenerServiceError(error)
         }
@@ -75,12 +80,34 @@ public struct KnownBeacons {
         _ listener: ListenerFile, at path: String,
         things: ((String) throws(ListenerServiceError) -> [Thing])? = nil
     ) throws(ListenerServiceError) {
-        do {
-            try add(listener, at: path, things)
-        } catch {
-            throw ListenerServiceError(error)
-        }
+        self.init(allOf: listener, at: path, things: things)
+        if let failure { throw failure }
+    }
+
+    /// Reads the beacons that a listener file names, without those of files that cannot be used; ``failure`` has the
+    /// errors of those files.
+    package init(
+        allOf listener: ListenerFile, at path: String,
+        things: ((String) throws(ListenerServiceError) -> [Thing])? = nil
+    ) {
+        add(listener, at: path, things)
         warnOfSecondNames()
+    }
+
+    /// All errors of the files that a listener file names, as one error; `nil` if there are none.
+    package var failure: ListenerServiceError? {
+        guard let first = failures.first, failures.count > 1 else { return failures.first }
+        let kind = if case .service(.refused(let kind, _)) = first { kind } else { BeaconServiceError.Kind.invalid }
+        return .service(.refused(kind, failures.flatMap(\.messages)))
+    }
+
+    private mutating func collect(hasBeacons: Bool = true, _ body: (inout KnownBeacons) throws -> Void) {
+        do {
+            try body(&self)
+        } catch {
+            failures.append(ListenerServiceError(error))
+            if hasBeacons { isComplete = false }
+        }
     }
 
     /// Returns the kind of a file; `nil` for the files of a fleet. A profile has advertisements at its top level.
@@ -149,14 +176,15 @@ public struct KnownBeacons {
 
     private mutating func add(
         _ listener: ListenerFile, at path: String, _ things: ((String) throws(ListenerServiceError) -> [Thing])? = nil
-    ) throws {
+    ) {
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
         func place(_ name: String) -> String { name.hasPrefix("/") ? name : directory + name }
         let keys = listener.keys.map { place($0.hasSuffix("/") ? $0 : $0 + "/") }
         for entry in listener.known {
             switch entry {
-            case .fleet(let file): try add(NamedFleet(path: place(file), isNamedInFile: true), keys: keys)
-            case .profile(let file): try add(LoadedProfile(path: place(file), isNamedInFile: true))
+            case .fleet(let file):
+                collect { try $0.add(NamedFleet(path: place(file), isNamedInFile: true), keys: keys) }
+            case .profile(let file): collect { try $0.add(LoadedProfile(path: place(file), isNamedInFile: true)) }
             case .inventory(let file):
                 guard let things else {
                     warnings.append(
@@ -164,10 +192,12 @@ public struct KnownBeacons {
                             + "strangers; use `pharos listen` or `pharos zones`, which read it")
                     continue
                 }
-                for thing in try things(place(file)) {
-                    notes[thing.beacon.name] = notes[thing.beacon.name] ?? thing.note
-                    beacons.append(thing.beacon)
-                    virtualBeacons.add([thing.beacon], name: thing.beacon.name)
+                collect {
+                    for thing in try things(place(file)) {
+                        $0.notes[thing.beacon.name] = $0.notes[thing.beacon.name] ?? thing.note
+                        $0.beacons.append(thing.beacon)
+                        $0.virtualBeacons.add([thing.beacon], name: thing.beacon.name)
+                    }
                 }
             case .beacon(let beacon):
                 // Tags and attachments of a fleet stay if the file names a further identity of the beacon without any.
@@ -179,9 +209,11 @@ public struct KnownBeacons {
         }
         for key in listener.addressKeys {
             let file = key.file.hasPrefix("/") ? key.file : (keys ?? directory) + key.file
-            let resolvingKey = try KeyFile.readIdentityResolvingKey(file)
-            addressKeys.append(AddressKey(beacon: beacons.count, key: resolvingKey))
-            virtualBeacons.add(resolvingKey, name: key.name)
+            collect(hasBeacons: false) {
+                let resolvingKey = try KeyFile.readIdentityResolvingKey(file)
+                $0.addressKeys.append(AddressKey(beacon: $0.beacons.count, key: resolvingKey))
+                $0.virtualBeacons.add(resolvingKey, name: key.name)
+            }
             beacons.append(KnownBeacon(name: key.name, identity: nil))
         }
     }

@@ -108,7 +108,8 @@ package struct ConfigurationDecoder {
             return nil
         }
         guard !elements.isEmpty || count.contains(0) else {
-            error("the list is empty; at least one of the \(what) is needed", at: node)
+            error(
+                "the list is empty; at least one of the \(what) is needed, or leave out a list that is optional", at: node)
             return nil
         }
         guard elements.count >= count.lowerBound else {
@@ -203,7 +204,12 @@ package struct ConfigurationDecoder {
             }
             return octets
         } catch {
-            self.error(error.description, at: node)
+            if let count, case .halfOctet = error.reason {
+                let digits = text.count { $0.isHexDigit }
+                self.error("\(digits) hexadecimal digits where \(2 * count) are needed", at: node)
+            } else {
+                self.error(error.description, at: node)
+            }
             return nil
         }
     }

@@ -7,6 +7,7 @@ internal import Configuration
 internal import HubService
 internal import LinuxHost
 internal import Listener
+internal import Messaging
 internal import Sightings
 
 struct ListenGroup: ParsableCommand {
@@ -101,18 +102,19 @@ struct CheckResult {
         let name = path == "-" ? "standard input" : path
         do throws(ListenerServiceError) {
             let hub = try HubFile(path: path)
-            warnings = hub.warnings
-            if hub.zones.isEmpty, needsZones { errors = ["\(name): the file has no zones: add a list \"zones\""] }
+            let more = hub.environmentProblems(
+                at: path, searchPath: Terminal.environment("PATH") ?? "/usr/local/bin:/usr/bin:/bin")
+            (errors, warnings) = (more.errors, hub.warnings + more.warnings)
+            if hub.zones.isEmpty, needsZones { errors += ["\(name): the file has no zones: add a list \"zones\""] }
             let counts = [
                 Self.count(HubFile.beacons(hub.known).count, "beacon"), Self.count(hub.zones.count, "zone"),
                 Self.count(hub.hooks.count, "hook"),
             ]
             summary = "\(name): the listener \(hub.listener.name) with \(counts.joined(separator: ", ")) is correct"
         } catch {
-            switch error {
-            case .service(.refused(.invalid, let lines)), .service(.refused(.malformed, let lines)): errors = lines
-            default: throw error
-            }
+            // A file that the listener file names is one of its problems.
+            if path != "-" { _ = try InputFile.read(path) }
+            errors = error.messages
         }
     }
 
@@ -139,19 +141,10 @@ struct ListenInit: ParsableCommand {
 
     @OptionGroup var start: ListenerStart
 
-    @Option(help: ArgumentHelp("Name of the site, for a collector.", valueName: "name"))
-    var site: String?
-
-    @Option(help: ArgumentHelp("Address of an MQTT broker, such as mqtt://broker.", valueName: "url"))
-    var broker: String?
+    @OptionGroup var destination: ListenerDestination
 
     func run() throws {
-        var members = try start.members
-        if let site { members.append(("place", .record([("site", .string(site))]))) }
-        if let broker {
-            members.append(("mqtt", .record([("url", .string(broker)), ("homeAssistant", .boolean(true))])))
-        }
-        try start.write(members, next: "pharos listen \(start.file) --print")
+        try start.write(try start.members + destination.members, next: "pharos listen \(start.file) --print")
     }
 }
 
@@ -162,14 +155,21 @@ struct ZonesInit: ParsableCommand {
             pharos zones init desk.json --beacon key-peter=ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-7
             pharos zones init door.json --beacon cat=address:C0:01:02:03:04:05 --above-dbm -70
             pharos zones init keys.json --beacon "keys=name:Peter's keys" --above-dbm -70
+            pharos zones init east.json --beacon cat=address:C0:01:02:03:04:05 --zone cat-east --broker mqtt://broker
 
-            `pharos scan` shows the identities of beacons.
+            `pharos scan` shows the identities of beacons. If several receivers of a site publish to a broker, give each \
+            zone its own name.
             """)
 
     @OptionGroup var start: ListenerStart
 
-    @Option(help: ArgumentHelp("Name of the zone (default: near).", valueName: "name"))
-    var zone = "near"
+    @OptionGroup var destination: ListenerDestination
+
+    @Option(
+        help: ArgumentHelp(
+            "Name of the zone (default: near, or with --broker NAME-near with the name of the receiver).",
+            valueName: "name"))
+    var zone: String?
 
     @Option(help: ArgumentHelp("Distance below which a beacon is inside (default: 2).", valueName: "metres"))
     var withinM: Double?
@@ -186,10 +186,45 @@ struct ZonesInit: ParsableCommand {
 
     func run() throws {
         let names = try start.beacons.map { JSONValue.string($0.name) }
+        let zone = zone ?? (destination.broker == nil ? "near" : "\(start.receiver)-near")
         let metres = JSONValue.number(JSONNumber(thousandths: Int(((withinM ?? 2) * 1000).rounded())))
         let bound = aboveDbm.map { ("aboveDbm", JSONValue.integer($0)) } ?? ("withinM", metres)
         let zones = JSONValue.array([.record([("name", .string(zone)), ("beacons", .array(names)), bound])])
-        try start.write(try start.members + [("zones", zones)], next: "pharos zones \(start.file)")
+        try start.write(
+            try start.members + destination.members + [("zones", zones)], next: "pharos zones \(start.file)")
+    }
+}
+
+/// Where a new listener file publishes.
+struct ListenerDestination: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Name of the site, for a collector, which then publishes where beacons are (default in topics: home).",
+            valueName: "name"))
+    var site: String?
+
+    @Option(help: ArgumentHelp("Address of an MQTT broker, such as mqtt://broker.", valueName: "url"))
+    var broker: String?
+
+    func validate() throws {
+        guard let broker else { return }
+        do throws(BrokerAddress.Mistake) {
+            _ = try BrokerAddress(broker)
+        } catch {
+            throw ValidationError("--broker \(TerminalText.quoted(broker, to: 80)): \(error.text)")
+        }
+    }
+
+    /// The members of the file.
+    var members: [(String, JSONValue)] {
+        var members: [(String, JSONValue)] = []
+        if let site { members.append(("place", .record([("site", .string(site))]))) }
+        if let broker {
+            let beacons: [(String, JSONValue)] = site == nil ? [] : [("beacons", .boolean(false))]
+            members.append(
+                ("mqtt", .record([("url", .string(broker))] + beacons + [("homeAssistant", .boolean(true))])))
+        }
+        return members
     }
 }
 
@@ -218,15 +253,38 @@ struct ListenerStart: ParsableArguments {
     @Flag(help: "Replace the file if it exists.")
     var force = false
 
-    var beacons: [(name: String, pattern: RegionPattern)] {
-        get throws { try beacon.map { try Self.beacon($0) } }
+    func validate() throws { _ = try beacons }
+
+    /// The name of the receiver.
+    var receiver: String { name ?? NewHubFile.stem(of: file) }
+
+    /// The beacons with their identities, in the order of their names on the command line.
+    var beacons: [(name: String, patterns: [RegionPattern])] {
+        get throws {
+            var found: [(name: String, patterns: [RegionPattern])] = []
+            for text in beacon {
+                let (name, pattern) = try Self.beacon(text)
+                guard let place = found.firstIndex(where: { $0.name == name }) else {
+                    found.append((name, [pattern]))
+                    continue
+                }
+                let key = KnownBeaconText.members(pattern).first?.0
+                if found[place].patterns.contains(where: { KnownBeaconText.members($0).first?.0 == key }) {
+                    throw ValidationError(
+                        "--beacon \(TerminalText.quoted(text, to: 80)): \(TerminalText.quoted(name, to: 40)) has an identity of "
+                            + "this kind already: give each beacon its own name")
+                }
+                found[place].patterns.append(pattern)
+            }
+            return found
+        }
     }
 
     /// The members of the file.
     var members: [(String, JSONValue)] {
         get throws {
             var entries = try beacons.map { beacon in
-                JSONValue.record([("name", .string(beacon.name))] + KnownBeaconText.members(beacon.pattern))
+                JSONValue.record([("name", .string(beacon.name))] + beacon.patterns.flatMap(KnownBeaconText.members))
             }
             let directory = InputFile.directory(of: file)
             for path in known {
@@ -234,25 +292,24 @@ struct ListenerStart: ParsableArguments {
                 let isFleet = root?["groups"] != nil || root?["sites"] != nil || root?["template"] != nil
                 entries.append(.record([(isFleet ? "fleet" : "profile", .string(path))]))
             }
-            let own = name ?? NewHubFile.stem(of: file)
-            return [("version", .integer(1)), ("name", .string(own))]
+            return [("version", .integer(1)), ("name", .string(receiver))]
                 + (entries.isEmpty ? [("strangers", .string("list"))] : [("known", .array(entries))])
         }
     }
 
     private static func beacon(_ text: String) throws -> (name: String, pattern: RegionPattern) {
-        guard let mark = text.firstIndex(of: "="), mark != text.startIndex,
-            let pattern = pattern(String(text[text.index(after: mark)...]))
-        else {
-            throw ValidationError(
-                "--beacon \(TerminalText.quoted(text, to: 80)): write NAME=IDENTITY with an identity as `pharos scan` "
-                    + "shows it, such as key-peter=ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-7, or with "
-                    + "\"name:TEXT\" or service:0xFFF6")
+        func refusal(_ reason: String) -> ValidationError {
+            ValidationError("--beacon \(TerminalText.quoted(text, to: 80)): \(reason)")
         }
+        guard let mark = text.firstIndex(of: "="), mark != text.startIndex else {
+            throw refusal(
+                "the name is missing: write NAME=IDENTITY, such as "
+                    + "key-peter=ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-7")
+        }
+        let identity = String(text[text.index(after: mark)...])
+        guard let pattern = pattern(identity) else { throw refusal(IdentityMistake.text(identity)) }
         if case .one(.eddystoneEID) = pattern {
-            throw ValidationError(
-                "--beacon \(TerminalText.quoted(text, to: 80)): an ephemeral id changes; give the beacon's profile with "
-                    + "--known")
+            throw refusal("an ephemeral id changes; give the beacon's profile with --known")
         }
         return (String(text[..<mark]), pattern)
     }
@@ -267,9 +324,51 @@ struct ListenerStart: ParsableArguments {
     func write(_ members: [(String, JSONValue)], next: String) throws {
         let text = JSONValue.record(members).pretty
         try NewHubFile.write(text, to: file, force: force, next: next) {
-            let (_, problems) = ListenerFile.decode(Array(text.utf8))
-            return problems
+            HubFile.problems(Array(text.utf8))
         }
+    }
+}
+
+/// Says which part of an identity is wrong.
+enum IdentityMistake {
+    private static let forms = [
+        "ibeacon": "ibeacon:UUID-MAJOR-MINOR", "altbeacon": "altbeacon:COMPANY-ID with 4 and 40 hexadecimal digits",
+        "uid": "uid:NAMESPACE-INSTANCE with 20 and 12 hexadecimal digits", "url": "url:https://example.org",
+        "eid": "eid: with 16 hexadecimal digits", "address": "address:C0:01:02:03:04:05",
+        "service": "service:0xFFF6, or a service UUID of 32 hexadecimal digits",
+    ]
+
+    /// - Parameter identity: A text that is no identity.
+    static func text(_ identity: String) -> String {
+        let kind = identity.firstIndex(of: ":").map { String(identity[..<$0]) } ?? ""
+        guard let form = forms[kind] else {
+            return "an identity begins with its kind, as `pharos scan` shows it: ibeacon:, altbeacon:, uid:, url:, "
+                + "address:, name: or service:"
+        }
+        let rest = String(identity.dropFirst(kind.count + 1))
+        return kind == "ibeacon" ? iBeacon(rest) : "\(ProblemText.quoted(rest)) is wrong: write \(form)"
+    }
+
+    private static func iBeacon(_ text: String) -> String {
+        let form = "ibeacon:UUID-MAJOR-MINOR"
+        if text.contains("{") || text.contains("}") { return "write the UUID without braces: \(form)" }
+        let isGood = { (character: Character) in character == "-" || character.isHexDigit }
+        if let wrong = text.first(where: { !isGood($0) }) {
+            return "\(ProblemText.quoted(String(wrong))) is no part of \(form): separate UUID, major and minor by '-'"
+        }
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        let dashed = parts[0].count == 32 ? 1 : min(5, parts.count)
+        let digits = parts[..<dashed].joined().count
+        // The groups of a UUID have 8, 4, 4, 4 and 12 digits.
+        guard digits == 32, dashed == 1 || parts.count >= 5 else {
+            return
+                "the UUID \(ProblemText.quoted(parts[..<dashed].joined(separator: "-"))) has \(digits) hexadecimal digits "
+                + "instead of 32: write \(form)"
+        }
+        for (name, number) in zip(["major", "minor"], parts[dashed...]) where UInt16(number) == nil {
+            return "the \(name) number \(ProblemText.quoted(String(number))) is out of range 0...65535"
+        }
+        return "there is something after the minor number: write \(form)"
     }
 }
 
