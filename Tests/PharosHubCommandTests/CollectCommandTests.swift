@@ -162,6 +162,22 @@ import Testing
         #expect(history.output.contains("receiver east silent since 14:13 UTC"), "\(history.output)")
     }
 
+    @Test func messagesOfOtherTopicsAreNoLinesOfReceivers() throws {
+        // As `mosquitto_sub -F %J` prints them.
+        let batch =
+            #"{"v":1,"boot":"8f","seq":1,"bootMs":1000,"windowMs":1000,"b":[{"id":"key-ana","n":5,"rssi":-60}]}"#
+        let lines = [
+            #"{"tst":"2026-09-21T14:13:20.000000Z","topic":"pharos/museum/sightings/3/west","payload":\#(batch)}"#,
+            #"{"tst":"2026-09-21T14:13:21.000000Z","topic":"pharos/museum/zones/near/state","payload":{"inside":[]}}"#,
+            #"{"tst":"2026-09-21T14:13:21.000000Z","topic":"pharos/museum/beacons/key-ana/state","payload":{"known":true}}"#,
+        ]
+        try files.folder.file("mqtt.jsonl", text: lines.joined(separator: "\n") + "\n")
+        let result = try HubProgram.run(
+            "collect", files.path("museum.json"), "--from", files.path("mqtt.jsonl"), "--state-file",
+            files.path("museum.where.json"), "--state-dir", files.folder.path)
+        #expect(result.code == 0 && !result.errors.contains("does not name"), "\(result.errors)")
+    }
+
     @Test func historyShowsTheTimeInEachRoom() throws {
         _ = try collect()
         let database = files.path("museum.db")

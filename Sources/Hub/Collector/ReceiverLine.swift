@@ -18,6 +18,9 @@ public struct ReceiverLine: Hashable, Sendable {
     /// Whether the receiver received other devices, which the line does not name.
     public var hasOthers = false
 
+    /// False for a message of a broker whose topic is not that of a receiver, such as the state of a zone.
+    public private(set) var isAboutReceiver = true
+
     /// Whether the line proves that the receiver receives something.
     var provesReception: Bool { !beacons.isEmpty || hasOthers }
 
@@ -138,7 +141,8 @@ public struct ReceiverLine: Hashable, Sendable {
     private init(topic: String, time: Int?, _ payload: JSONNode?) {
         let levels = topic.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         unixMilliseconds = time
-        guard levels.count == 5, levels[0] == "pharos", let payload else { return }
+        isAboutReceiver = levels.count == 5 && levels[0] == "pharos" && ["sightings", "receivers"].contains(levels[2])
+        guard isAboutReceiver, let payload else { return }
         if levels[2] == "sightings" {
             receiver = Self.name(levels[4])
             take(batch: payload)

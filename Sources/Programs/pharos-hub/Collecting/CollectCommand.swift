@@ -15,12 +15,12 @@ struct CollectCommand: ParsableCommand {
             pharos listen hall.json --print --json | pharos collect museum.json
             pharos scan --every-s 1 --json | pharos collect museum.json --from hall=-
             pharos collect museum.json
-            mosquitto_sub -t 'pharos/museum/#' -F %J | pharos collect museum.json --from -
+            mosquitto_sub -t 'pharos/museum/sightings/#' -F %J | pharos collect museum.json --from -
 
             Reads the lines that `scan --json`, `listen --print --json` and an MQTT subscriber write. If the file has \
             "mqtt": {"url": "mqtt://broker"} and there is no --from, it reads what all receivers of the site publish \
             there, and publishes where each beacon is. Lines of a receiver that the file does not name are an error \
-            (exit 65). A receiver that sends nothing for 15 s is dead. Its silence, \
+            (exit 65); from the broker, they are ignored with a warning. A receiver that sends nothing for 15 s is dead. Its silence, \
             and that of a receiver that receives nothing, is ignored: beacons that only it could receive become unknown. `pharos where` reads the state file, and \
             `pharos history` reads what "history" keeps. If the file has "postgresql", several collectors of one site \
             can follow the broker: one works, and the others stand by until it ends.

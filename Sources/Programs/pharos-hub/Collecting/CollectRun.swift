@@ -72,7 +72,7 @@ final class CollectRun {
         if octets.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { return nil }
         if let line = ReceiverLine(octets) {
             goodLines += 1
-            return line
+            return line.isAboutReceiver ? line : nil
         }
         badLines += 1
         firstBad = firstBad ?? "\(name):\(number)"

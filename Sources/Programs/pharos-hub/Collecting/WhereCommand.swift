@@ -67,9 +67,11 @@ struct WhereCommand: ParsableCommand {
         for state in states {
             let name = state["collector"]?.string ?? ""
             for receiver in state["receivers"]?.elements ?? [] where receiver["state"]?.string != "alive" {
+                let why =
+                    receiver["state"]?.string == "deaf" ? "it reports that it receives nothing" : "it sends nothing"
                 Terminal.writeMessage(
-                    "\(TerminalText.line(name)): the receiver \(TerminalText.line(receiver["name"]?.string ?? "")) "
-                        + "is \(TerminalText.line(receiver["state"]?.string ?? "dead"))")
+                    "\(TerminalText.line(name)): the receiver \(TerminalText.line(receiver["name"]?.string ?? "")) is "
+                        + "silent: \(why)")
             }
             let now = Int(WallClock.microseconds() / 1_000_000)
             if let time = state["written"]?.string.flatMap({ RFC3339Time($0) }),
