@@ -43,7 +43,7 @@ struct BeaconProfileTests {
             "p.json:3:11: name: \"lobby north\" is not a valid name",
             "p.json:4:3: advertisments: the key \"advertisments\" is not known; did you mean \"advertisements\"?",
             "p.json:5:20: radioPowerDbm: 21 is out of range -127...20 dBm",
-            "p.json:7:34: advertisements[0].uuid: 1 bytes where 16 are needed",
+            "p.json:7:34: advertisements[0].uuid: 1 byte where 16 are needed",
             "p.json:7:49: advertisements[0].major: 70000 is out of range 0...65535",
             "p.json:7:82: advertisements[0].intervalMs: 5 is out of range 20...10485759.375 ms",
             "p.json:8:32: advertisements[0].colour: the key \"colour\" is not known; known here: type,",

@@ -139,7 +139,7 @@ public enum KeyFile {
     ///
     /// - Throws: As ``read(_:_:)`` does.
     public static func readIdentityResolvingKey(_ path: String) throws(BeaconServiceError) -> IdentityResolvingKey {
-        var octets = try octets(path, "identity resolving key")
+        var octets = try octets(path, "identity resolving key", form: "32 hexadecimal digits, or Base64")
         do {
             return IdentityResolvingKey(try IdentityKey(wipingExported: &octets))
         } catch {
@@ -149,7 +149,10 @@ public enum KeyFile {
         }
     }
 
-    private static func octets(_ path: String, _ what: String) throws(BeaconServiceError) -> [UInt8] {
+    /// - Parameter form: The form of the key, for messages.
+    private static func octets(
+        _ path: String, _ what: String, form: String = "32 hexadecimal digits"
+    ) throws(BeaconServiceError) -> [UInt8] {
         let secret: Files.Secret
         do throws(SystemError) {
             secret = try Files.readSecret(path, limit: sizeLimit)
@@ -157,8 +160,8 @@ public enum KeyFile {
             guard error.errno != SystemError.noEntry else {
                 throw .refused(
                     .missing,
-                    "\(path): there is no such file; write the \(what) there: 32 hexadecimal digits, in a file that only its "
-                        + "owner can read")
+                    "\(path): there is no such file; write the \(what) there: \(form), in a file that only its owner can "
+                        + "read")
             }
             throw BeaconServiceError(error, reading: path, limit: sizeLimit)
         }

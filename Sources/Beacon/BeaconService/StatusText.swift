@@ -44,7 +44,10 @@ public enum StatusText {
         if let lost = status.lost, lost > 0 { lines += "  lost: \(lost) reports\n" }
         if let broker = status.broker { lines += "  broker: \(TerminalText.line(broker))\n" }
         if status.spool.messages > 0 {
-            lines += "  waiting: \(status.spool.messages) messages, \(status.spool.octets) bytes"
+            let spool = status.spool
+            lines += "  waiting: \(spool.messages) message\(spool.messages == 1 ? "" : "s")"
+            // The bytes of events that wait in the database are not counted.
+            if spool.octets > 0 { lines += ", \(spool.octets) byte\(spool.octets == 1 ? "" : "s")" }
             lines += status.spool.oldest.map { ", the oldest from \(TerminalText.line($0))\n" } ?? "\n"
         }
         return lines
