@@ -109,7 +109,8 @@ package struct ConfigurationDecoder {
         }
         guard !elements.isEmpty || count.contains(0) else {
             error(
-                "the list is empty; at least one of the \(what) is needed, or leave out a list that is optional", at: node)
+                "the list is empty; at least one of the \(what) is needed, or leave out a list that is optional",
+                at: node)
             return nil
         }
         guard elements.count >= count.lowerBound else {
