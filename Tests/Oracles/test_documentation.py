@@ -1,8 +1,8 @@
 """The commands of README.md and of the documentation's pages, run as they are printed, each page in a new directory.
 
-The lines of code blocks without a language that begin with `pharos`, `mkdir`, `for` or `sleep` are run, and the commands
-with options in tables. Lines with `sudo` need a radio or an installed package. A line that ends in `# exit N` must end with
-that status, any other with 0.
+The lines of code blocks without a language that begin with `pharos`, `mkdir`, `for` or `sleep` are run, and the
+commands with options in tables. Lines with `sudo` need a radio or an installed package. A line that ends in `# exit N`
+must end with that status, any other with 0.
 """
 import os
 import re

@@ -157,7 +157,8 @@ def test_a_renamed_group_needs_an_answer(tmp_path):
     table.write_text(table.read_text(encoding="utf-8").replace("site-3", "Halle"), encoding="utf-8")
     check = pharos.run("fleet", "check", file)
     assert check.code == 0
-    assert "boxes.csv:5:1: warning: name: 3 beacons would get other identities: box-3, box-10, box-17 (rows 5 to 19); " in check.out
+    renamed = "name: 3 beacons would get other identities: box-3, box-10, box-17 (rows 5 to 19); "
+    assert f"boxes.csv:5:1: warning: {renamed}" in check.out
     assert f"run `pharos fleet rename {file} site-3 Halle`" in check.out
     refused = generate(file, out)
     assert refused.code == 78

@@ -56,7 +56,7 @@ import Testing
             "\"lastError\":null", with: "\"lastError\":\"reload refused: lobby.json:1:2: a comma is missing\"")
         try put("lobby-north", text)
         let result = try status()
-        #expect(result.output.split(separator: "\n").filter { $0.contains("a comma is missing") }.count == 1, "\(result)")
+        #expect(result.output.split(separator: "\n").count { $0.contains("a comma is missing") } == 1, "\(result)")
         #expect(!result.output.contains("last error"))
     }
 
