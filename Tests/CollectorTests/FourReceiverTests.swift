@@ -92,11 +92,12 @@ private struct Seen {
 }
 
 @Suite struct FourReceiverTests {
-    @Test(arguments: [("diagonal", 0.05), ("across", 0.12)])
-    func theRoomIsRightAndTheErrorSmall(walk: String, limit: Double) throws {
+    /// Near a door the room is unknown for a while. A room that is claimed is right.
+    @Test(arguments: [("diagonal", 0.15), ("across", 0.35)])
+    func theRoomIsRightAndTheErrorSmall(walk: String, longestUnknown: Double) throws {
         var random = SeededRandom(7)
         let track = walk == "diagonal" ? FourReceivers.diagonal : FourReceivers.across
-        var (wrong, total, errors) = (0, 0, [Double]())
+        var (wrong, unknown, total, errors) = (0, 0, 0, [Double]())
         let fresh = try FourReceivers.collector()
         for _ in 0..<12 {
             var collector = fresh
@@ -112,14 +113,14 @@ private struct Seen {
                 let seen = try #require(Seen(collector))
                 let truth = place.x > 4 ? "bedroom" : "living"
                 total += 1
-                if seen.room != truth { wrong += 1 }
+                if !seen.isKnown { unknown += 1 } else if seen.room != truth { wrong += 1 }
                 errors.append(try #require(seen.position).distance(to: place))
             }
         }
         errors.sort()
-        let share = Double(wrong) / Double(total)
+        let shares = (wrong: Double(wrong) / Double(total), unknown: Double(unknown) / Double(total))
         let p95 = errors[errors.count * 95 / 100]
-        #expect(share <= limit, "wrong room \(share)")
+        #expect(shares.wrong <= 0.05 && shares.unknown <= longestUnknown, "\(shares)")
         #expect(p95 <= 0.7, "95 % within \(p95) m")
     }
 

@@ -11,7 +11,7 @@ struct BeaconTableTests {
         ]
         let lines = BeaconTable(beacons).text.split(separator: "\n")
         #expect(lines.count == 4)
-        #expect(lines[1].hasSuffix("0b0b0b0b-0b0b-0b0b-0b0b-0b0b0b0b0b0b 1 2        152.5"), "\(lines[1])")
+        #expect(lines[1].hasSuffix("0b0b0b0b-0b0b-0b0b-0b0b-0b0b0b0b0b0b-1-2        152.5"), "\(lines[1])")
         #expect(lines[3].hasPrefix("b       -                   -        eddystone-eid  -"), "\(lines[3])")
         let chosen = BeaconTable(beacons, types: ["ibeacon"])
         #expect(chosen.beacons.map(\.name) == ["a"] && chosen.beacons.first?.advertisements.count == 1)
