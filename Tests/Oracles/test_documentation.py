@@ -20,7 +20,7 @@ RUN = ("pharos ", "mkdir ", "for ", "sleep ")
 
 def commands(page: Path) -> list[str]:
     found, language = [], None
-    for line in map(str.strip, page.read_text().splitlines()):
+    for line in map(str.strip, page.read_text().replace("\\\n", "").splitlines()):
         if line.startswith("```"):
             language = line[3:] if language is None else None
         elif language == "" and line.startswith(RUN):

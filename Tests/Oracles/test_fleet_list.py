@@ -24,9 +24,10 @@ def test_every_advertisement_is_a_line(fleet):
     header, *lines = rows(fleet)
     assert header.split() == ["beacon", "group", "adapter", "type", "identity", "interval", "ms"]
     assert len(lines) == 7
-    assert lines[0].split() == ["hall-0", "museum/ground/hall", "hci0", "ibeacon", fleets.UUID, "1", "0", "200"]
-    assert lines[4].split() == ["hall-1", "museum/upper", "hci1:mgmt", "eddystone-uid", "8b0ca750095477cb3e77",
-                                "000000000001", "350"]
+    assert lines[0].split() == ["hall-0", "museum/ground/hall", "hci0", "ibeacon", f"ibeacon:{fleets.UUID}-1-0",
+                                "200"]
+    assert lines[4].split() == ["hall-1", "museum/upper", "hci1:mgmt", "eddystone-uid",
+                                "uid:8b0ca750095477cb3e77-000000000001", "350"]
     assert "\x1b" not in lines[6] and lines[6].split()[-3:] == ["eddystone-eid", "-", "1000"]
 
 

@@ -80,7 +80,7 @@ def test_items_are_added_edited_and_removed(tmp_path):
     assert do("new", path, code=64).err.endswith("it was left as it is\n")
     do("add", path, "drill", "--name", "Cordless drill", "--beacon", identity(1), "--position", "2.5,-1")
     added = json.loads(do("add", path, "--name", "Säge", "--beacon", identity(2), "--place", "shelf", "--json").out)
-    assert added["id"] == "s-ge" and added["beacon"] == identity(2)
+    assert added["id"] == "saege" and added["beacon"] == identity(2)
     for words, code in (
             (["drill", "--name", "x", "--beacon", identity(3)], 64),
             (["x", "--name", "x", "--beacon", identity(1)], 64),
@@ -97,8 +97,8 @@ def test_items_are_added_edited_and_removed(tmp_path):
     assert "position  2.5, -1\n" in text and "states" not in text
     assert "did you mean \"drill-7\"?" in do("show", path, "dril-7", code=64).err
     assert do("edit", path, "drill-7", code=64).err
-    do("remove", path, "s-ge")
-    do("remove", path, "s-ge", code=64)
+    do("remove", path, "saege")
+    do("remove", path, "saege", code=64)
     whole = json.loads(path.read_text())
     assert [each["id"] for each in whole["items"]] == ["drill-7"] and whole["title"] == "Werkzeug"
     listed = json.loads(pharos.checked("inventory", "list", tmp_path, "--json").out)["inventories"]

@@ -348,8 +348,8 @@ def fleet_file(folder, sites=("n",), **more):
     return fleet
 
 
-def generated(folder):
-    return output("fleet", "generate", folder / "f.json", "--output", folder / "out", "--json")
+def generated(folder, *options):
+    return output("fleet", "generate", folder / "f.json", "--output", folder / "out", "--json", *options)
 
 
 def edited_fleet(folder):
@@ -375,7 +375,7 @@ def fleet_generated(folder):
     fleet = json.loads((folder / "f.json").read_text())
     first = {key: value for key, value in fleet["beacons"][0].items() if key != "was"}
     fleet_file(folder, beacons=[{**first, "name": "d"}, *fleet["beacons"][1:]])
-    return [*outputs, generated(folder)]
+    return [*outputs, generated(folder, "--renumber")]
 
 
 def fleet_differs(folder):
