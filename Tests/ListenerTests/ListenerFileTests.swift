@@ -119,7 +119,7 @@ import Testing
             ])
         #expect(known.beacons.map(\.isGroup) == [false, true, true, true, true])
         #expect(known.warnings == [])
-        // A virtual adapter receives one device of each.
+        // The virtual adapter sends one device for each of these identities.
         #expect(try known.virtualBeacons.beacons().map(\.name) == ["keys", "thread", "all", "two", "ours"])
     }
 

@@ -419,7 +419,7 @@ private enum UsualRule {
     static let distances = [3.0, 4]
     static let source =
         "Esri's guide to ArcGIS Indoor Positioning: at most 15 m apart; nerdian.ca, on Aruba's beacons: within 3 to 4 m of "
-        + "a beacon anywhere"
+        + "a beacon anywhere; the 10 m are repeated without a source"
 
     /// The farthest place of a square grid is the middle of a cell.
     static func farthest(onGridOf spacing: Double) -> Double { spacing / 2.0.squareRoot() }
@@ -478,14 +478,17 @@ extension PlanKey {
         label: "advantage", unit: "dB")
     fileprivate static let survivesSpecified = PlanKey(
         "survivesSpecification",
-        "With both: true if the advantage reaches the 21 dB that the specification demands of receivers; null if not asked.",
+        "With --distance-m and --interferer-m: true if the advantage reaches the 21 dB that the specification demands of "
+            + "receivers; null if not asked.",
         label: "survives in any receiver")
     fileprivate static let survivesCommon = PlanKey(
-        "survivesCapture", "With both: true if the advantage reaches --capture-db; null if not asked.",
+        "survivesCapture",
+        "With --distance-m and --interferer-m: true if the advantage reaches --capture-db; null if not asked.",
         label: "survives with capture")
     fileprivate static let survival = PlanKey(
         "survivalProbability",
-        "With both: share of collisions that it survives with --capture-db and shadowing, 0 to 1; null if not asked.",
+        "With --distance-m and --interferer-m: share of the collisions that the beacon survives with --capture-db and "
+            + "shadowing, 0 to 1; null if not asked.",
         label: "collisions survived")
     fileprivate static let farthestSpecified = PlanKey(
         "farthestBySpecificationM",
