@@ -193,6 +193,53 @@ private struct Monitored {
         #expect(monitored.wait(milliseconds: 1) == Cause(.advertisingDisabled, programs: []))
     }
 
+    @Test func managedDataThatNobodyAskedTheKernelForAreTold() throws {
+        var monitored = Monitored(.managed(instances: [5]))
+        let ours = try AddExtendedAdvertisingData(instance: 5, data: [3, 0x16, 1, 2], scanResponse: [2, 0x0A, 4])
+            .packet(0)
+        monitored.activity.sent(ours)
+        monitored.tell(.managementCommand(cookie: 3, ours))
+        let added = try LESetAdvertisingData([2, 1, 6, 3, 0x16, 1, 2])
+        let other = try LESetAdvertisingData([2, 1, 6])
+        #expect(monitored.foreign(added) == nil)
+        // Without a raw socket, only the kernel can have sent it: another instance has its turn.
+        #expect(monitored.foreign(other) == nil)
+        #expect(monitored.activity.wakeTime == nil)
+
+        monitored.opensRawSocket("hcitool")
+        #expect(monitored.foreign(added) == nil)
+        #expect(monitored.activity.wakeTime == nil)
+        // The kernel's next instance: it turns advertising on again.
+        #expect(monitored.foreign(other) == nil)
+        #expect(monitored.foreign(LESetAdvertisingEnable(true)) == nil)
+        #expect(monitored.activity.wakeTime == nil)
+
+        #expect(monitored.foreign(other) == nil)
+        monitored.tell(.socketClosed(cookie: 9))
+        #expect(monitored.wait(milliseconds: 249) == nil)
+        let cause = monitored.wait(milliseconds: 1)
+        #expect(cause == Cause(.dataChanged, programs: ["hcitool"]))
+        #expect(cause?.description == "hcitool changed the advertising data")
+        #expect(monitored.wait(milliseconds: 10_000) == nil, "it is told once")
+        monitored.opensRawSocket("hcitool")
+        #expect(monitored.foreign(try LESetScanResponseData([2, 1, 4])) == nil)
+        #expect(monitored.wait(milliseconds: 250)?.kind == .scanResponseChanged)
+    }
+
+    @Test func dataOfAManagedSetThatAreOursAgainAreNoCause() throws {
+        var monitored = Monitored(.managed(instances: [5]))
+        let ours = try AddAdvertising(instance: 5, data: [3, 0x16, 1, 2]).packet(0)
+        monitored.tell(.managementCommand(cookie: 1, ours))
+        monitored.opensRawSocket("hcitool")
+        #expect(monitored.foreign(try LESetExtendedAdvertisingData(handle: 5, data: [0])) == nil)
+        #expect(monitored.foreign(try LESetExtendedAdvertisingData(handle: 5, data: [3, 0x16, 1, 2])) == nil)
+        #expect(monitored.activity.wakeTime == nil)
+        #expect(monitored.foreign(try LESetExtendedAdvertisingData(handle: 4, data: [2, 1, 6])) == nil)
+        #expect(monitored.activity.wakeTime == nil)
+        #expect(monitored.foreign(try LESetExtendedAdvertisingData(handle: 5, data: [2, 1, 6])) == nil)
+        #expect(monitored.wait(milliseconds: 250) == Cause(.dataChanged, programs: ["hcitool"]))
+    }
+
     @Test func anInstanceOfOursThatSomebodyRemovesIsTold() throws {
         var monitored = Monitored(.managed(instances: [4, 5]))
         let all = ManagementPacket(code: RemoveAdvertising.opcode, index: 0, parameters: [0])

@@ -78,6 +78,10 @@ public struct ForeignActivity: Sendable {
     private var ownValues: [ForeignCommandEffect.Field: [UInt8]] = [:]
     private var lastAsked: (program: String, time: HCIInstant)?
     private var pause: (since: HCIInstant, suspects: [String], hasRawProgram: Bool)?
+    /// The data and the scan response of each instance of the kernel's manager that the monitor channel has shown.
+    private var instanceValues: [UInt8: [[UInt8]]] = [:]
+    /// A change of managed data that no management command explains.
+    private var unexplained: (since: HCIInstant, cause: Cause)?
     /// `true` if the kernel has turned managed advertising off, and a pause that was too long has been reported.
     private var isPauseReported = false
     /// `true` while a program scans with this adapter, as far as the monitor channel has shown it.
@@ -98,6 +102,7 @@ public struct ForeignActivity: Sendable {
     public mutating func watch(_ watched: Watched) {
         self.watched = watched
         pause = nil
+        unexplained = nil
         isPauseReported = false
     }
 
@@ -111,6 +116,7 @@ public struct ForeignActivity: Sendable {
         expectedManagement = []
         underWay = []
         ownValues = [:]
+        instanceValues = [:]
         lastAsked = nil
     }
 
@@ -131,6 +137,7 @@ public struct ForeignActivity: Sendable {
     /// Forgets the state of the controller, which is off or was reset.
     private mutating func resetController() {
         pause = nil
+        unexplained = nil
         isPauseReported = false
         isScanning = false
         isAdvertising = nil
@@ -165,19 +172,30 @@ public struct ForeignActivity: Sendable {
     }
 
     /// The time at which to call ``expire(at:)`` without a packet; `nil` for never.
-    public var wakeTime: HCIInstant? {
+    public var wakeTime: HCIInstant? { [pauseEnd, unexplainedEnd].compactMap(\.self).min() }
+
+    private var pauseEnd: HCIInstant? {
         pause.map { pause in
             pause.since.advanced(
                 byMicroseconds: pause.hasRawProgram ? Self.suspiciousPauseMicroseconds : Self.pauseMicroseconds)
         }
     }
 
-    /// Returns a disturbance when a pause of the kernel has become too long, once for each pause.
+    private var unexplainedEnd: HCIInstant? {
+        unexplained?.since.advanced(byMicroseconds: Self.suspiciousPauseMicroseconds)
+    }
+
+    /// Returns a disturbance when a pause of the kernel has become too long, or when data that the kernel did not send have
+    /// stayed; once for each of them.
     public mutating func expire(at now: HCIInstant) -> Cause? {
-        guard let wakeTime, wakeTime <= now, let programs = pause?.suspects else { return nil }
-        pause = nil
-        isPauseReported = true
-        return Cause(.advertisingDisabled, programs: programs)
+        if let pauseEnd, pauseEnd <= now, let programs = pause?.suspects {
+            pause = nil
+            isPauseReported = true
+            return Cause(.advertisingDisabled, programs: programs)
+        }
+        guard let unexplainedEnd, unexplainedEnd <= now, let cause = unexplained?.cause else { return nil }
+        unexplained = nil
+        return cause
     }
 }
 
@@ -189,6 +207,14 @@ extension ForeignActivity {
     }
 
     private mutating func noteCommand(_ command: ManagementPacket, from program: String, at now: HCIInstant) {
+        let parameters = command.parameters
+        if command.code == AddAdvertising.opcode, let added = AddAdvertising(parameters: parameters.span) {
+            instanceValues[added.instance] = [added.data, added.scanResponse]
+        } else if command.code == AddExtendedAdvertisingData.opcode,
+            let added = AddExtendedAdvertisingData(parameters: parameters.span)
+        {
+            instanceValues[added.instance] = [added.data, added.scanResponse]
+        }
         if let place = expectedManagement.firstIndex(of: command) {
             expectedManagement.remove(at: place)
         } else if !program.isEmpty, program != ownProgram {
@@ -235,6 +261,7 @@ extension ForeignActivity {
         case .enabled:
             isAdvertising = true
             pause = nil
+            unexplained = nil
             guard isPauseReported else { return nil }
             isPauseReported = false
             return .radioFreed
@@ -256,9 +283,24 @@ extension ForeignActivity {
         if case .managed = watched, kind != .controllerReset {
             // The kernel makes these changes itself, and turns advertising off for a moment.
             if kind == .advertisingDisabled { pause = pause ?? (now, suspects(now), !rawPrograms.isEmpty) }
+            if kind == .dataChanged || kind == .scanResponseChanged { noteValue(command, kind, at: now) }
             return nil
         }
         return Cause(kind, programs: suspects(now, includingIoctl: kind == .controllerReset))
+    }
+
+    /// Suspects a program with a raw socket if managed data contain nothing that a management command has asked for. The
+    /// kernel adds structures to that, and turns advertising on again after it has changed to another instance.
+    private mutating func noteValue(_ command: ForeignCommandEffect, _ kind: Cause.Kind, at now: HCIInstant) {
+        let isExplained = instanceValues.values.joined().contains { asked in
+            !asked.isEmpty && command.value.count >= asked.count
+                && command.value.indices.dropLast(asked.count - 1).contains { command.value[$0...].starts(with: asked) }
+        }
+        if isExplained {
+            if unexplained?.cause.kind == kind { unexplained = nil }
+        } else if !rawPrograms.isEmpty {
+            unexplained = unexplained ?? (now, Cause(kind, programs: suspects(now)))
+        }
     }
 
     private var rawPrograms: [String] { sockets.programs(on: index).filter { $0 != ownProgram } }

@@ -84,8 +84,8 @@ public final class ManagedSession {
         try start()
     }
 
-    /// Sends every instance again, after another program turned advertising off by HCI commands, which the kernel does not
-    /// notice. Counters and time continue.
+    /// Sends every instance again, after another program turned advertising off or changed its data by HCI commands, which
+    /// the kernel does not notice. Counters and time continue.
     ///
     /// - Throws: `ended` if another program keeps all instances off the air.
     public func rearm() throws(SessionError) {
@@ -95,8 +95,12 @@ public final class ManagedSession {
         if let obstacle = settings.obstacle(index: layout.index) { throw .ended(.foreignDisabled, obstacle) }
         guard live.stoppedAt == nil, added == layout.instances else { return try restart() }
         for position in onAir.indices {
-            onAir[position].grant = try prepare(layout.instances[position])
-            try send(layout.data(layout.instances[position], onAir[position].payload))
+            let instance = layout.instances[position]
+            onAir[position].grant = try prepare(instance)
+            // The kernel sends no data that it believes to be on the controller, so it gets others for a moment: an AD
+            // structure of length 0, which ends the data.
+            try send(layout.data(instance, AdvertisingData(octets: [0])))
+            try send(layout.data(instance, onAir[position].payload))
         }
     }
 
