@@ -36,7 +36,7 @@ public struct ForeignActivity: Sendable {
             case scanResponseChanged
             case parametersChanged
             case addressChanged
-            /// An advertising set, or an instance of the kernel's manager, was removed.
+            /// An advertising set of the controller, or an advertising instance of the kernel's management interface, was removed.
             case advertisementRemoved
             case controllerReset
             case poweredDown

@@ -32,7 +32,8 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     private var startError: SessionError?
     private var hasListened = false
     private var hasReportedForeignScan = false
-    private var lostBefore: Int?
+    /// Packets that the kernel dropped on earlier connections to the adapter; `nil` if not known.
+    private var lostOnEarlierConnections: Int?
     /// The next time to read the number of packets that the kernel dropped.
     private var nextLossCheck = HCIInstant.distantPast
     /// The arrival of the last packet that was taken in this pass of the loop; `nil` if there was none.
@@ -228,7 +229,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     }
 
     func close() {
-        lostBefore = lost ?? lostBefore
+        lostOnEarlierConnections = lost ?? lostOnEarlierConnections
         channel?.close()
         // Powers the adapter down if this feed powered it up, unless a beacon uses it meanwhile. Powering a failed
         // radio down and up also resets it.
@@ -239,7 +240,9 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     }
 
     /// The number of packets that the kernel dropped so far; `nil` if it is not known.
-    private var lost: Int? { opened?.lostPackets.map { $0 + (lostBefore ?? 0) } ?? lostBefore }
+    private var lost: Int? {
+        opened?.lostPackets.map { $0 + (lostOnEarlierConnections ?? 0) } ?? lostOnEarlierConnections
+    }
 
     var session: (any AdapterSession)? { scan }
 

@@ -94,7 +94,7 @@ public struct IntervalQuestion: Sendable {
         if let fleet { answer.note(fleet.note) }
         if comparesScanners { try compareScanners(in: &answer) }
         if let spread { answer.note(Self.advice(spread)) }
-        if spread == nil, beacons > 1 { answer.note(Self.noSpread) }
+        if spread == nil, beacons > 1 { answer.note(Self.adviceForOneInterval) }
         return answer
     }
 
@@ -226,7 +226,7 @@ public struct IntervalQuestion: Sendable {
             + "\(cost). In a fleet file, \"intervalSpread\" does this."
     }
 
-    private static let noSpread =
+    private static let adviceForOneInterval =
         "Give all beacons the same interval: other intervals nearby resonate with the scanner or miss the goal."
 
     private func ratio(_ resonance: Resonance, _ scanner: ScannerPreset) -> String {

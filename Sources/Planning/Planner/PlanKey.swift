@@ -97,7 +97,7 @@ extension PlanKey {
         "knownErrorExceeds2Percent", "True if long times are extrapolated and may be more than 2 % wrong.")
     static let undiscovered = PlanKey(
         "undiscoveredAfterS",
-        "Share of cases in which the beacon is not yet found, by the time of --undiscovered-after-s.")
+        "Share of cases in which the beacon is not yet found at the time --undiscovered-after-s.")
     static let discovery = [latency] + percentiles.map(\.key) + [mean, horizon, knownError] + mix + mixLatency
 
     /// The scanners of a mix.

@@ -97,7 +97,7 @@ public struct ProfileRevision: Sendable {
 
     private static let numberOctets = Set("-+.eE0123456789".utf8)
 
-    /// The byte offsets of these places. Lines end with LF, CR LF or CR, and columns count scalars.
+    /// The byte offsets of these places, at which the revised values replace the old ones. Lines end with LF, CR LF or CR, and columns count scalars.
     static func offsets(of places: [JSONPosition], in text: [UInt8]) -> [Int] {
         var offsets: [Int] = []
         var position = JSONPosition(line: 1, column: 1)

@@ -10,11 +10,17 @@ public struct StayJudgement: Sendable {
     private let place: String
     private let position: FloorPosition?
     private let floor: String?
+    /// Seconds of these stays in which anything was received.
     private let seconds: Int
+    /// The number of beacons received in these stays.
     private let beacons: Int
+    /// The number of those beacons that were received in less than half of the seconds.
     private let rare: Int
+    /// For each beacon, on average.
     private let packetsPerSecond: Double?
+    /// The mean of the beacons' standard deviations, in dB.
     private let spread: Double?
+    /// The place whose levels are most alike.
     private let alike: (place: String, share: Double)?
 
     /// Assesses some stays of a survey.

@@ -34,7 +34,7 @@ struct CollectCommand: ParsableCommand {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A recording in JSON Lines, or - for standard input. NAME=FILE names the receiver if the lines do not. May be repeated (default: the broker of the file, otherwise -).",
+            "A recording in JSON Lines, or - for standard input. NAME=FILE names the receiver if the lines do not. May be repeated (default: the broker of the file; without one, standard input).",
             valueName: "source"), completion: .file())
     var from: [String] = []
 

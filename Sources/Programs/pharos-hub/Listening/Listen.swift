@@ -16,7 +16,7 @@ struct Listen: ParsableCommand {
             pharos listen --schema
 
             This is the service that systemd runs (systemctl enable --now pharos-listen@NAME). It stores the events of \
-            zones in a file of SQLite, starts hooks, publishes to a broker, and writes each event to the journal. \
+            zones in an SQLite file, starts hooks, publishes to a broker, and writes each event to the journal. \
             SIGHUP reads the listener file again, SIGTERM stops the service. If the adapter is missing, the service \
             waits for it.
 

@@ -7,7 +7,7 @@ internal import Sites
 
 struct MapSimulate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "simulate", abstract: "Simulate a survey of a site file, or a walk through it.",
+        commandName: "simulate", abstract: "Simulate a survey of the site that a file describes, or a walk through that site.",
         discussion: """
             pharos map simulate museum-site.json --output survey.jsonl
             pharos map simulate museum-site.json --path tour --output walk.jsonl --truth truth.csv

@@ -259,7 +259,9 @@ struct DistanceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Path-loss exponent, 1...6; 2 in free space.", valueName: "n"))
     var pathLossExponent: Double = 2
 
-    @Option(help: ArgumentHelp("Standard deviation of the shadowing, 0...20.", valueName: "dB"))
+    @Option(
+        help: ArgumentHelp(
+            "How much walls and bodies change the level (shadowing): the standard deviation, 0...20.", valueName: "dB"))
     var shadowingDb: Double = 6
 
     func validate() throws {

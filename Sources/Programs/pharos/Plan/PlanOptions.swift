@@ -226,7 +226,9 @@ struct PlanRadioOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Standard deviation of the shadowing of each link (default: 4).", valueName: "dB"),
+        help: ArgumentHelp(
+            "How much walls and bodies change the level of a link (shadowing): the standard deviation (default: 4).",
+            valueName: "dB"),
         transform: { try PlanValue.number($0, in: 0...20, "dB") })
     var shadowingDb: Double = 4
 
