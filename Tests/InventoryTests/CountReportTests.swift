@@ -217,6 +217,41 @@ import Testing
         #expect(try ItemPhoto("\(folder.path)/good.jpg").address == "data:image/png;base64,iVBORw0KGgoAAQ==")
     }
 
+    @Test func aDocumentLeavesOutWebP() throws {
+        let folder = try TemporaryDirectory()
+        try Files.create("\(folder.path)/saw.webp", with: Array("RIFF....WEBPVP8 ".utf8))
+        var inventory = World.inventory(items: 2)
+        inventory.items[1].photo = "saw.webp"
+        let start = RFC3339Time(secondsSince1970: 1_772_366_400)
+        var report = CountReport(
+            inventory, CountJournal(count: "2026-03-01", inventory: inventory.name, start: start, by: "ana"), [])
+        report.photos = InventoryStore("\(folder.path)/tools.json").photos(of: report, inventory).photos
+        #expect(report.html.contains("data:image/webp"))
+        #expect(!ReportSheets(report).pages.joined().contains("<image"))
+        #expect(ReportDelivery.photosMissing(inPDFOf: report) == 1)
+    }
+
+    /// Rows of five pictures continue on the next page.
+    @Test func manyPicturesFillManyPages() throws {
+        let folder = try TemporaryDirectory()
+        try Files.create("\(folder.path)/saw.png", with: Self.png)
+        var inventory = World.inventory(items: 43)
+        for index in inventory.items.indices { inventory.items[index].photo = "saw.png" }
+        let start = RFC3339Time(secondsSince1970: 1_772_366_400)
+        var report = CountReport(
+            inventory, CountJournal(count: "2026-03-01", inventory: inventory.name, start: start, by: "ana"), [])
+        let before = ReportSheets(report).pages.count
+        report.photos = InventoryStore("\(folder.path)/tools.json").photos(of: report, inventory).photos
+        let pages = ReportSheets(report).pages
+        #expect(pages.joined().ranges(of: "<image").count == 43 && pages.count > before)
+        for page in pages {
+            for image in page.matches(of: /<image x="(\d+)" y="(\d+)" width="5000" height="3800"/) {
+                #expect(try #require(Int(image.1)) + 5000 <= 29_700 - 1200)
+                #expect(try #require(Int(image.2)) + 3800 <= 21_000 - 1200)
+            }
+        }
+    }
+
     @Test func pageAndMailContainThePicturesOfTheItems() throws {
         let folder = try TemporaryDirectory()
         let store = InventoryStore("\(folder.path)/tools.json")
@@ -237,6 +272,10 @@ import Testing
         let image = "<img src=\"data:image/png;base64,iVBORw0KGgoAAQ==\" alt=\"Photo of Saw &quot; onload=&quot;x\">"
         #expect(report.html.contains(image))
         #expect(report.html.ranges(of: "<img ").count == 2)
+        let sheets = ReportSheets(report).pages.joined()
+        #expect(sheets.ranges(of: "href=\"data:image/png;base64,iVBORw0KGgoAAQ==\"").count == 2)
+        #expect(sheets.contains(">Photos</text>") && !sheets.contains("onload=\"x"))
+        #expect(ReportDelivery.photosMissing(inPDFOf: report) == 0)
         let mail = try MailMessage(report, pdf: nil, to: ["store@example.org"])
         let attachment = try #require(mail.text.split(separator: "filename=\"").last).split(separator: "\n\n")[1]
         let lines = attachment.split(separator: "\n").prefix { !$0.hasPrefix("--") }

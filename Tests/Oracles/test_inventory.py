@@ -15,6 +15,7 @@ from email.header import decode_header, make_header
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 import pharos
 from browser import Browser
@@ -401,6 +402,20 @@ def test_photos_are_in_the_page_and_wrong_ones_are_named(tmp_path, counted):
     assert [base64.b64decode(text) for text, _ in sources] == [image] and page.count("<img") == 1
     check = do("check", path, "--json").lines()[0]
     assert any("later.jpg: this picture does not exist" in each for each in check["warnings"])
+
+
+def test_the_document_contains_the_photos(tmp_path, counted):
+    needs("rsvg-convert")
+    path, _ = counted
+    Image.new("RGB", (60, 40), (200, 30, 30)).save(tmp_path / "drill.jpg")
+    (tmp_path / "saw.webp").write_bytes(b"RIFF\x04\0\0\0WEBPVP8 ")
+    first, second = [item["id"] for item in json.loads(path.read_text())["items"][:2]]
+    do("edit", path, first, "--photo", "drill.jpg")
+    do("edit", path, second, "--photo", "saw.webp")
+    told = do("report", path, "--pdf", tmp_path / "r.pdf")
+    assert "the PDF leaves out the photos of 1 item, which are WebP: use JPEG, PNG or GIF\n" in told.err
+    images = subprocess.run([needs("pdfimages"), "-list", tmp_path / "r.pdf"], check=True, capture_output=True, text=True)
+    assert [line.split()[3:5] for line in images.stdout.splitlines()[2:]] == [["60", "40"]], images.stdout
 
 
 def test_mail_goes_by_sendmail_without_a_shell(tmp_path, counted):

@@ -5,6 +5,11 @@ public enum ReportDelivery {
     /// The longest run time of a program, in seconds.
     private static let timeLimit = 600
 
+    /// The number of items whose photos a PDF document leaves out. `rsvg-convert` reads WebP on some systems only.
+    public static func photosMissing(inPDFOf report: CountReport) -> Int {
+        report.photos.values.count { $0.kind == .webp }
+    }
+
     /// Converts a report into one PDF document, with `rsvg-convert`.
     public static func pdf(_ report: CountReport) throws(InventoryError) -> [UInt8] {
         let directory = try temporaryDirectory()

@@ -45,8 +45,42 @@ public struct ReportSheets: Sendable {
         table(
             "Changes since \(report.previous ?? "the previous count")", ["item", "change"], [100, 170],
             report.changes.map { ([CountReport.label($0.name, $0.id, columns: names), CountReport.words($0)], nil) })
+        photographs(report)
         sign()
         endPage()
+    }
+
+    /// The photos of the items in rows of five, each above the name of its item.
+    private mutating func photographs(_ report: CountReport) {
+        let shown = report.outcomes.map(\.item).compactMap { item in report.photos[item.id].map { (item, $0) } }
+            .filter { $0.1.kind != .webp }
+        guard !shown.isEmpty else { return }
+        let (columns, width, height, names) = (5, 5000, 3800, 2)
+        let step = (Self.width - 2 * Self.margin - width) / (columns - 1)
+        for start in stride(from: 0, to: shown.count, by: columns) {
+            let row = shown[start...].prefix(columns)
+            let needed = height + (names + 4) * Self.lineHeight
+            if bottom + needed > Self.height - Self.margin - 600 { turn() }
+            if start == 0 {
+                bottom += Self.lineHeight
+                line([(Self.margin, "Photos")], size: 380, isBold: true)
+            }
+            bottom += Self.lineHeight
+            for (column, (_, photo)) in row.enumerated() {
+                body += "<image x=\"\(Self.margin + column * step)\" y=\"\(bottom)\" width=\"\(width)\" "
+                body += "height=\"\(height)\" href=\"\(photo.address)\"/>\n"
+            }
+            bottom += height
+            let captions = row.map { item, _ in
+                Self.lines(CountReport.label(item.name, item.id, columns: 60), millimetres: 50, limit: names)
+            }
+            for index in 0..<names {
+                line(
+                    captions.enumerated().map { column, lines in
+                        (Self.margin + column * step, lines.indices.contains(index) ? lines[index] : "")
+                    })
+            }
+        }
     }
 
     /// - Parameters:

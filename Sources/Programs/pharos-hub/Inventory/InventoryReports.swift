@@ -72,8 +72,8 @@ struct InventoryReport: ParsableCommand {
             pharos inventory report tools.json --pdf tools.pdf --mail-to store@example.org
 
             A PDF needs the program `rsvg-convert`; mail needs `sendmail`. Use - as a file for standard output. The page \
-            contains the photos of the items: JPEG, PNG, GIF or WebP, up to 1 MiB each and 12 MiB together. Mail without \
-            --pdf contains this page.
+            and the PDF contain the photos of the items: JPEG, PNG, GIF or WebP (WebP only in the page), up to 1 MiB each \
+            and 12 MiB together. Mail without --pdf contains the page.
             """)
 
     @OptionGroup var source: InventoryFile
@@ -113,7 +113,7 @@ struct InventoryReport: ParsableCommand {
     func run() throws {
         let inventory = try source.store.read()
         var report = try source.store.lastReport(inventory, of: count)
-        if html != nil || !mailTo.isEmpty && pdf == nil {
+        if html != nil || pdf != nil || !mailTo.isEmpty {
             let (photos, problems) = source.store.photos(of: report, inventory)
             report.photos = photos
             for problem in problems { Terminal.writeMessage("warning: \(problem)") }
@@ -123,6 +123,12 @@ struct InventoryReport: ParsableCommand {
         if let csv { try FleetStore.OutputFile.write(report.csv, to: csv) }
         var document: [UInt8]?
         if let pdf {
+            let missing = ReportDelivery.photosMissing(inPDFOf: report)
+            if missing > 0 {
+                Terminal.writeMessage(
+                    "warning: the PDF leaves out the photos of \(missing) item\(missing == 1 ? "" : "s"), which are WebP: "
+                        + "use JPEG, PNG or GIF")
+            }
             let octets = try ReportDelivery.pdf(report)
             if pdf == "-" { Terminal.write(octets) } else { try FleetStore.OutputFile.write(octets: octets, to: pdf) }
             document = octets
