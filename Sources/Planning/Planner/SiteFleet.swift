@@ -163,12 +163,13 @@ public struct SiteFleet: Sendable {
     func note(proposes: Bool) -> String {
         let part = [reference.site.map { "the site \($0)" }, reference.floor.map { "the floor \($0)" }].compactMap(
             \.self)
-        return "The beacons, their intervals, payloads and radio power come from \(reference.path)"
-            + (part.isEmpty ? "" : ", " + part.joined(separator: ", "))
-            + "; a beacon without a radio power has \(NumberFormat.significant(defaults.radioPower)) dBm. "
+        let named = part.isEmpty ? "" : ", " + part.joined(separator: ", ")
+        let power = NumberFormat.significant(defaults.radioPower)
+        let proposed = proposes ? " Proposed beacons have the values of \"defaults\"." : ""
+        return "The beacons, their intervals, payloads and radio power come from \(reference.path)\(named)"
+            + "; a beacon without a radio power has \(power) dBm. "
             + "A beacon with several advertisements counts as found when its most frequent one is received; the others "
-            + "count as possible collisions."
-            + (proposes ? " Proposed beacons have the values of \"defaults\"." : "")
+            + "count as possible collisions.\(proposed)"
     }
 }
 

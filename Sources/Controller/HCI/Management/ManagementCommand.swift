@@ -84,10 +84,10 @@ public enum ManagementCommands {
 
     /// The name of a command, with its fields if its bytes fit its layout, or with its bytes otherwise.
     public static func describe(_ packet: ManagementPacket) -> (name: String, fields: [HCIField]) {
+        let raw = packet.parameters.isEmpty ? [] : [HCIField("parameters", octets: packet.parameters)]
         func describe<C: ManagementCommand>(_ type: C.Type) -> (String, [HCIField]) {
             (C.name, C(parameters: packet.parameters.span)?.fields ?? raw)
         }
-        var raw: [HCIField] { packet.parameters.isEmpty ? [] : [HCIField("parameters", octets: packet.parameters)] }
         guard let type = all.first(where: { $0.opcode == packet.code }) else {
             return ("management command \(Hexadecimal.number(packet.code, width: 4))", raw)
         }

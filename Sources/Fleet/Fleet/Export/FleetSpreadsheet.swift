@@ -52,11 +52,14 @@ public enum FleetSpreadsheet {
             advertisement.radioPower.map { String($0) }, advertisement.measuredPower.map { String($0) }, period,
         ]
         .map { $0 ?? "" }
-        return SpreadsheetText.line(
-            texts + [beacon.address?.description ?? ""] + position(beacon.position)
-                + [SpreadsheetText.text(advertisement.type)] + identity(advertisement.identity) + numbers + [
-                    beacon.eidEpoch?.description ?? "", fingerprint(beacon.profileHash),
-                ])
+        var cells: [String] = texts
+        cells.append(beacon.address?.description ?? "")
+        cells += position(beacon.position)
+        cells.append(SpreadsheetText.text(advertisement.type))
+        cells += identity(advertisement.identity)
+        cells += numbers
+        cells += [beacon.eidEpoch?.description ?? "", fingerprint(beacon.profileHash)]
+        return SpreadsheetText.line(cells)
     }
 
     // A manifest from elsewhere may contain any text.

@@ -13,8 +13,9 @@ public struct Region: Hashable, Sendable {
     func contains(_ position: FloorPosition) -> Bool {
         guard polygon.count > 2 else { return false }
         return zip(polygon, polygon.dropFirst() + polygon.prefix(1)).allSatisfy { from, to in
-            let cross = (to.x - from.x) * (position.y - from.y) - (to.y - from.y) * (position.x - from.x)
-            return cross >= -0.001 * from.distance(to: to)
+            let turn: Double = (to.x - from.x) * (position.y - from.y)
+            let back: Double = (to.y - from.y) * (position.x - from.x)
+            return turn - back >= -0.001 * from.distance(to: to)
         }
     }
 }

@@ -98,9 +98,9 @@ struct MapShades: Sendable {
         }
         let half = Self.count / 2
         self.isHigherBetter = isHigherBetter
-        bounds =
-            (0..<half).map { best + (middle - best) * Double($0) / Double(half) }
-            + (0...half).map { middle + (worst - middle) * Double($0) / Double(half) }
+        let better: [Double] = (0..<half).map { best + (middle - best) * Double($0) / Double(half) }
+        let worse: [Double] = (0...half).map { middle + (worst - middle) * Double($0) / Double(half) }
+        bounds = better + worse
     }
 
     /// The shade of a value: 0 for the best one, `count - 1` for the worst one.

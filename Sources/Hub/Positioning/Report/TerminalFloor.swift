@@ -45,7 +45,9 @@ public enum TerminalFloor {
         guard polygon.count > 2 else { return false }
         return polygon.indices.allSatisfy { index in
             let (from, to) = (polygon[index], polygon[(index + 1) % polygon.count])
-            return (to.x - from.x) * (point.y - from.y) - (to.y - from.y) * (point.x - from.x) >= 0
+            let turn: Double = (to.x - from.x) * (point.y - from.y)
+            let back: Double = (to.y - from.y) * (point.x - from.x)
+            return turn >= back
         }
     }
 }
