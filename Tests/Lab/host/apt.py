@@ -14,11 +14,11 @@ class Apt:
     """Downloads packages from the given suites, such as trixie and trixie-security.
 
     Without suites, apt uses the machine's own sources. With suites, it has lists, state and archives of its own in
-    `folder`. The mirror is that of the machine.
+    `folder`, and can download the packages of another architecture, such as arm64. The mirror is that of the machine.
     """
 
-    def __init__(self, folder, suites=()):
-        self.suites = suites
+    def __init__(self, folder, suites=(), architecture="amd64"):
+        self.suites, self.architecture = suites, architecture
         self.options = ["-o", "APT::Sandbox::User=root"]
         if suites:
             self.options += self._own_options(Path(folder))
@@ -41,6 +41,8 @@ class Apt:
             "Dir::State::Lists": folder / "lists",
             "Dir::State::Status": folder / "status",
             "Dir::Cache": folder,
+            "APT::Architecture": self.architecture,
+            "APT::Architectures": self.architecture,
         }
         return [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
 
@@ -59,9 +61,10 @@ class Apt:
         # apt itself prefers the release to its backports.
         preferred = [f"APT::Default-Release={suite}" for suite in self.suites if suite.endswith("-backports")]
         options = ["-o", preferred[0]] if preferred else []
-        found = re.search(r"Depends: (linux-image-\S+)", self._cache(*options, "depends", "linux-image-amd64"))
+        package = f"linux-image-{self.architecture}"
+        found = re.search(r"Depends: (linux-image-\S+)", self._cache(*options, "depends", package))
         if not found:
-            raise PreparationError("apt knows no linux-image-amd64: run `apt-get update` on a Debian 12 machine")
+            raise PreparationError(f"apt knows no {package}: run `apt-get update` on a Debian 12 machine")
         return found[1]
 
     def kernel_parts(self, image):
