@@ -7,7 +7,7 @@ FLAGS := --explicit-target-dependency-import-check error -debug-info-format none
 
 PARTS := structure swift oracles long-oracles homeassistant release lab package releases rollout endurance threads documentation fuzz
 
-.PHONY: run test test-all unit setup static install uninstall deb image test-kernels test-sequences pictures $(PARTS:%=test-%) format lint benchmark clean
+.PHONY: run test test-all unit setup static install uninstall deb deb-arm64 image test-kernels test-sequences test-arm64 pictures $(PARTS:%=test-%) format lint benchmark clean
 
 # Builds pharos, and shows a beacon on the built-in virtual controller for ten seconds.
 run: setup
@@ -48,6 +48,12 @@ deb: static
 	@Tests/Support/setup deb
 	@systemd/debian/build
 
+# The packages for arm64, made on an amd64 machine with packages of Debian: in .build/arm64/deb.
+deb-arm64: static
+	@Tests/Support/setup arm64
+	@Tests/Support/build-static --arm64
+	@systemd/debian/build --arm64
+
 # An OCI image of the static program, in .build.
 image: static
 	@systemd/oci-image
@@ -56,6 +62,11 @@ image: static
 test-kernels: static
 	@Tests/Support/setup test-all
 	@Tests/Lab/kernels .build/pharos
+
+# The programs and packages for arm64, in emulation: every command, the lab on arm64 kernels, installation; prints a table.
+test-arm64: deb-arm64
+	@Tests/Support/setup test-arm64
+	@Tests/Arm64/run
 
 # Two hundred seeded sequences of faults on the kernel of Debian 13; prints a table.
 test-sequences: static

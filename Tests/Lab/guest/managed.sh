@@ -60,7 +60,7 @@ managed_ends() { # managed_ends [STATUS]: ended by SIGINT, or by itself with tha
 }
 
 # management COMMAND…: of the kernel, for hci0. btmgmt wants a terminal.
-management() { timeout 5 btmgmt --index 0 "$@" </dev/ttyS0; }
+management() { timeout 5 btmgmt --index 0 "$@" </dev/console; }
 
 ended() { ! kill -0 "$1" 2>/dev/null || grep -q '^State:.Z' "/proc/$1/status"; }
 

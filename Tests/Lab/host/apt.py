@@ -56,12 +56,15 @@ class Apt:
         if self.suites and (done.returncode != 0 or "does not have a Release file" in done.stderr):
             raise PreparationError(f"the mirror does not have the suites {' '.join(self.suites)}")
 
-    def kernel_image(self):
-        """The package of the current kernel image: that of the backports, if they are one of the suites."""
+    def kernel_image(self, package=""):
+        """The package of the current kernel image: that of the backports, if they are one of the suites.
+
+        `package` depends on it; by default it is linux-image- with the architecture's name.
+        """
         # apt itself prefers the release to its backports.
         preferred = [f"APT::Default-Release={suite}" for suite in self.suites if suite.endswith("-backports")]
         options = ["-o", preferred[0]] if preferred else []
-        package = f"linux-image-{self.architecture}"
+        package = package or f"linux-image-{self.architecture}"
         found = re.search(r"Depends: (linux-image-\S+)", self._cache(*options, "depends", package))
         if not found:
             raise PreparationError(f"apt knows no {package}: run `apt-get update` on a Debian 12 machine")
@@ -70,6 +73,18 @@ class Apt:
     def kernel_parts(self, image):
         """The packages with the kernel's files: since 7.x, linux-image depends on linux-binary and linux-modules."""
         return [image, *re.findall(r"Depends: (linux-(?:binary|modules)-\S+)", self._cache("depends", image))]
+
+    def dependencies(self, package):
+        """The names of the packages that a package depends on, by itself."""
+        return re.findall(r"Depends: (\S+)", self._cache("depends", package))
+
+    def with_dependencies(self, packages):
+        """The names of packages and of all that they need, without recommended ones."""
+        command = ["apt-get", "-q", "install", "-s", "--no-install-recommends", *self.options, *packages]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise PreparationError(f"apt cannot install {' '.join(packages)}: {done.stderr.strip()}")
+        return sorted(re.findall(r"^Inst (\S+)", done.stdout, re.MULTILINE))
 
     def current_name(self, package):
         """The name of a package in these suites.

@@ -10,8 +10,9 @@ import sys
 import zipfile
 from pathlib import Path
 
-from . import kernel, strict
+from . import kernel, strict, vhci
 from .apt import Apt
+from .architecture import AMD64
 from .errors import PreparationError
 from .initramfs import Archive
 
@@ -38,13 +39,15 @@ class Cache:
     """What the guests are made of, in a folder.
 
     The guests have the packages of `suites`, such as trixie and trixie-backports, or those of the host's own suites.
-    Their kernel is the package `image`, or the current one of these suites.
+    Their kernel is the package `image`, or the one that it depends on, or the current one of these suites.
     """
 
-    def __init__(self, folder, suites=(), image=""):
+    def __init__(self, folder, suites=(), image="", architecture=AMD64):
         self.folder = Path(folder).resolve()
         self.suites, self.image = suites, image
-        self.apt = Apt(self.folder / "apt", suites)
+        self.architecture = architecture
+        self.is_native = architecture is AMD64
+        self.apt = Apt(self.folder / "apt", suites, architecture.name)
         self.root = self.folder / "root"
         self.kernel = self.folder / "vmlinuz"
         self.base = self.folder / "base.cpio"
@@ -58,11 +61,15 @@ class Cache:
         choice = " ".join([*self.suites, self.image])
         inputs = [LAB / "guest-packages.txt", LAB / "host/kernel.py"]
         fetched = self.step("packages", inputs, self._fetch_packages, also=choice)
-        fetched += self.step("rootcanal", [LAB / "requirements.txt"], self._fetch_rootcanal)
+        if self.is_native:
+            fetched += self.step("rootcanal", [LAB / "requirements.txt"], self._fetch_rootcanal)
         tools = sorted((LAB / "tools").glob("*.c"))
         fetched += self.step("tools", tools, lambda: self._build_tools(tools))
         writers = [LAB / "host" / name for name in ("cache.py", "initramfs.py", "kernel.py")]
         self.step("base", writers, self._write_base, also=fetched)
+        if not self.is_native:
+            # rootcanal and the packages of Python are programs for amd64, and so is the change to the strict kernel.
+            return
         rule = [LAB / "host/strict.py", *writers]
         self.step("strict", rule, lambda: strict.write_archive(self.root, self.strict), also=fetched)
         python = [LAB / "guest-python.txt", LAB / "requirements-ears.txt"]
@@ -88,10 +95,15 @@ class Cache:
     def _fetch_packages(self):
         if self.suites:
             self.apt.update()
-        kernels = self.apt.kernel_parts(self.image or self.apt.kernel_image())
+        image = self.image
+        if not image or not re.search(r"\d\.\d", image):
+            image = self.apt.kernel_image(image)
+        kernels = self.apt.kernel_parts(image)
         names = [self.apt.current_name(name) for name in _names("guest-packages.txt")]
         self._unpack(self.apt, [*kernels, *names], self.folder / "packages", self.root)
         kernel.copy_image(self.root, self.kernel)
+        if not self.is_native:
+            vhci.build(self, image)
 
     def _unpack(self, apt, names, folder, root):
         archives = _empty(folder)
@@ -146,7 +158,8 @@ class Cache:
     def _build_tools(self, sources):
         for source in sources:
             flags = ["-Wall", "-Wextra", "-Werror", "-O2", "-static", "-s"]
-            _run(["gcc", *flags, "-o", self.folder / source.stem, source], "install gcc and libc6-dev")
+            compiler = self.architecture.compiler
+            _run([compiler, *flags, "-o", self.folder / source.stem, source], f"install {compiler} and libc6-dev")
 
     def _write_base(self):
         archive = Archive()
@@ -162,24 +175,26 @@ class Cache:
         archive.add_file(BUS_POLICIES[0], policy)
         archive.add_text("etc/machine-id", "0123456789abcdef0123456789abcdef\n")
         archive.add_file("bin/busybox", self.root / "bin/busybox", executable=True)
-        programs = [self.root / name for name in PROGRAMS] + [self.folder / "rootcanal"]
+        programs = [self.root / name for name in PROGRAMS]
+        if self.is_native:
+            programs.append(self.folder / "rootcanal")
         programs += [self.folder / source.stem for source in (LAB / "tools").glob("*.c")]
         for program in programs:
             archive.add_file(f"bin/{program.name}", program, executable=True)
         for name, path in self._libraries(programs).items():
             archive.add_file(f"lib/{name}", path, executable=True)
-        archive.add_file("lib64/ld-linux-x86-64.so.2", self._loader(), executable=True)
+        archive.add_file(self.architecture.loader, self._loader(), executable=True)
         for number, (name, content) in enumerate(kernel.modules(self.root).items()):
             archive.add_content(f"modules/{number:02}-{name}.ko", content)
         archive.write(self.base)
 
     def _loader(self):
-        return (self.root / "usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2").resolve()
+        return (self.root / "usr/lib" / self.architecture.triple / Path(self.architecture.loader).name).resolve()
 
     def _libraries(self, programs):
         """The shared libraries the programs need, found in the unpacked packages and nowhere else."""
-        folders = [self.root / "usr/lib/x86_64-linux-gnu"]
-        command = [self._loader(), "--library-path", ":".join(map(str, folders)), "--list"]
+        folder = self.root / "usr/lib" / self.architecture.triple
+        command = [*self.architecture.emulator, self._loader(), "--library-path", folder, "--list"]
         found = {}
         for program in programs:
             listing = subprocess.run([*command, program], capture_output=True, text=True).stdout

@@ -9,18 +9,20 @@ import time
 from .cache import LAB, Cache
 from .errors import PreparationError
 from .initramfs import Archive
-from .machine import COUNTED_TIME, ONE_PROCESSOR, QEMU, run_guest
+from .architecture import AMD64
+from .machine import ONE_PROCESSOR, run_guest
 from .report import outcomes
 
 CHECKOUT = LAB.parent.parent
 
 
-def prepare(folder, suites=(), image=""):
+def prepare(folder, suites=(), image="", architecture=AMD64):
     """The cache, filled. Raises PreparationError if something is missing."""
-    if not shutil.which(QEMU):
-        names = " ".join(line for line in (LAB / "packages.txt").read_text().splitlines() if line[:1] not in ("", "#"))
-        raise PreparationError(f"{QEMU} is missing; install the lab's packages: apt-get install {names}")
-    cache = Cache(folder, suites, image)
+    if not shutil.which(architecture.qemu):
+        lines = (LAB / architecture.packages).read_text().splitlines()
+        names = " ".join(line for line in lines if line[:1] not in ("", "#"))
+        raise PreparationError(f"{architecture.qemu} is missing; install the lab's packages: apt-get install {names}")
+    cache = Cache(folder, suites, image, architecture)
     cache.prepare()
     return cache
 
@@ -46,7 +48,8 @@ def join_initramfs(cache, pharos):
     last = cache.folder / "last.cpio"
     archive.write(last)
     joined = {}
-    for guest, pieces in (("", []), ("ears", [cache.python]), ("strict", [cache.strict])):
+    more = [("ears", [cache.python]), ("strict", [cache.strict])] if cache.is_native else []
+    for guest, pieces in [("", []), *more]:
         joined[guest] = cache.folder / f"initramfs{guest and '-'}{guest}.cpio"
         with open(joined[guest], "wb") as out:
             for piece in (cache.base, *pieces, last):
@@ -69,7 +72,7 @@ class GuestRun:
             hardware = (*hardware, "-seed", str(seed))
         lines, self.complaint = run_guest(
             cache, guest, nonce, initramfs.get(guest, initramfs[""]), folder or cache.folder, limit,
-            words, hardware, COUNTED_TIME,
+            words, hardware, cache.architecture.counted,
         )  # fmt: skip
         self.seconds = time.monotonic() - start
         self.measured = [line.removeprefix("note ") for line in lines if line.startswith("note ")]

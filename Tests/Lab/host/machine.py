@@ -8,16 +8,6 @@ from pathlib import Path
 # What a guest may use to boot. On a busy machine it waits for a processor, so its processor time is the stricter limit.
 BOOT_LIMIT = 300
 BOOT_PROCESSOR_LIMIT = 90
-QEMU = "qemu-system-x86_64"
-
-
-# The guest's clock counts its instructions, 4 ns each, and skips the time in which the guest waits. So a guest measures
-# the same times on a busy machine, and a wait costs nothing. Vector instructions are slow to emulate, so its processor
-# has few of them.
-COUNTED_TIME = (
-    "-accel", "tcg,thread=single", "-icount", "shift=2,sleep=off", "-rtc", "base=2026-11-01,clock=vm",
-    "-cpu", "qemu64,+rdrand",
-)  # fmt: skip
 HOST_TIME = ("-accel", "tcg,thread=multi", "-cpu", "max")
 
 
@@ -52,17 +42,20 @@ class _Machine:
         self.console = Path(folder) / f"{name}.console.log"
         self.results = Path(folder) / f"{name}.results.log"
         self.nonce = nonce
-        self.counts_time = clock is COUNTED_TIME
+        self.counts_time = "-icount" in clock
         self.results.write_bytes(b"")
+        architecture = cache.architecture
+        self.qemu = architecture.qemu
         kernel_line = (
-            "console=ttyS0 quiet loglevel=1 panic=-1 mitigations=off random.trust_cpu=on "
-            f"lab.guest={name} lab.nonce={nonce} {arguments}"
+            f"console={architecture.console} quiet loglevel=1 panic=-1 mitigations=off random.trust_cpu=on "
+            f"lab.guest={name} lab.nonce={nonce} lab.results={architecture.results} {arguments}"
         )
         self.process = subprocess.Popen(
             [
-                QEMU, "-M", "q35", "-m", "512",
+                architecture.qemu, *architecture.machine, "-m", "512",
                 "-nodefaults", "-display", "none", "-monitor", "none",
-                "-serial", f"file:{self.console}", "-serial", f"file:{self.results}",
+                "-serial", f"file:{self.console}",
+                *(word.format(results=self.results) for word in architecture.results_port),
                 "-kernel", str(cache.kernel), "-initrd", str(initramfs), "-append", kernel_line,
                 *clock, *hardware,
             ],
@@ -85,7 +78,7 @@ class _Machine:
                 return f"still running after {elapsed:.0f} s: see {self.console}"
             time.sleep(0.1)
         if self.process.returncode != 0:
-            return f"{QEMU} ended with {self.process.returncode}: {self.process.stderr.read().strip()}"
+            return f"{self.qemu} ended with {self.process.returncode}: {self.process.stderr.read().strip()}"
         if "end" not in self.lines():
             return f"stopped before the end of its tests: see {self.console}"
         return None
