@@ -1,6 +1,5 @@
 """Runs the same commands on the programs of two architectures, and compares all that they print and write."""
 
-import json
 import random
 import re
 import shutil
@@ -13,6 +12,7 @@ HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parents[1]
 sys.path.insert(0, str(CHECKOUT / "Tests/Oracles"))
 import btsnoop  # noqa: E402
+import pharos  # noqa: E402
 
 LIST = HERE / "commands.txt"
 # Commands that take longer hang.
@@ -29,13 +29,15 @@ def commands():
     return [line for line in LIST.read_text().splitlines() if line and not line.startswith("#")]
 
 
-def names(program):
-    """The commands of a program that have no commands of their own, such as `plan interval`."""
-    dumped = subprocess.run([program, "--experimental-dump-help"], check=True, capture_output=True, text=True).stdout
-    return list(_leaves(json.loads(dumped)["command"], []))
+def untried():
+    """The commands, such as `plan interval`, that are in no line of the list."""
+    start, text = r"(?:^|; |^timeout \d+ )pharos ", LIST.read_text()
+    names = _leaves(pharos.commands(), [])
+    return sorted(name for name in names if not re.search(rf"{start}{name}\b", text, re.MULTILINE))
 
 
 def _leaves(command, words):
+    """The commands that have no commands of their own."""
     inner = [each for each in command.get("subcommands", []) if each["commandName"] != "help"]
     if not inner:
         yield " ".join(words)
@@ -43,24 +45,13 @@ def _leaves(command, words):
         yield from _leaves(each, [*words, each["commandName"]])
 
 
-def untried(pharos):
-    """The commands of pharos and pharos-hub that are in no line of the list."""
-    hub = names(f"{pharos}-hub")
-    # In the help of pharos, a command of pharos-hub has no commands of its own.
-    whole = {name.split()[0] for name in hub if " " in name}
-    wanted = {name for name in names(pharos) if name not in whole} | set(hub)
-    text = LIST.read_text()
-    start = r"(?:^|; |^timeout \d+ )pharos "
-    return sorted(name for name in wanted if not re.search(rf"{start}{name}\b", text, re.MULTILINE))
-
-
-def run_all(pharos, folder, more_environment):
+def run_all(program, folder, more_environment):
     """The answers of all commands, and the files that are there afterwards, by their paths."""
     shutil.rmtree(folder, ignore_errors=True)
     programs, work = folder / "bin", folder / "work"
     programs.mkdir(parents=True)
-    shutil.copy(pharos, programs / "pharos")
-    shutil.copy(f"{pharos}-hub", programs / "pharos-hub")
+    shutil.copy(program, programs / "pharos")
+    shutil.copy(f"{program}-hub", programs / "pharos-hub")
     shutil.copytree(CHECKOUT / "profiles", work / "profiles")
     (work / "empty").mkdir()
     write_recording(work / "recording.btsnoop")
