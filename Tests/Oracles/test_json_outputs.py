@@ -614,6 +614,14 @@ def checked_by(command, folder):
     return [output(command, "check", path, "--json")]
 
 
+def site_checked(folder):
+    """A site with a warning, and one whose fleet does not exist."""
+    floor = {"version": 1, "name": "hall", "outline": [[0, 0], [9, 0], [9, 9]], "beacons": [{"position": [20, 20]}]}
+    for name, changes in (("hall", {}), ("empty", {"beacons": {"fleet": "none.json"}})):
+        (folder / f"{name}.json").write_text(json.dumps(floor | changes))
+    return [output("site", "check", folder / "hall.json", folder / "empty.json", "--json")]
+
+
 OUTPUTS = [
     Output("decode", "", "decode", decoded),
     Output("encode", "", "encode ibeacon, encode altbeacon, encode uid, encode url, encode tlm, encode eid, "
@@ -651,6 +659,7 @@ OUTPUTS = [
     Output("status", "", "status", status_of_a_running_beacon),
     Output("doctor", "", "doctor", lambda _: [output("doctor", "--json"), output("doctor", "--json", "-a", "virtual")]),
     Output("profile", "", "profile check", checked),
+    Output("site", "", "site check", site_checked),
     Output("fleet", "check", "fleet check", fleet_checked),
     Output("fleet", "list", "fleet list", fleet_listed),
     Output("fleet", "generate", "fleet generate", fleet_generated),

@@ -46,7 +46,7 @@ def test_each_command_and_each_kind_of_file_has_its_page(pages, commands):
 
 
 @pytest.mark.parametrize("kind, command", [
-    ("profile", ["profile", "schema"]), ("fleet", ["fleet", "schema"]), ("site", ["plan", "site", "--schema"]),
+    ("profile", ["profile", "schema"]), ("fleet", ["fleet", "schema"]), ("site", ["site", "schema"]),
     ("scanners", ["plan", "scanners", "--schema"]),
     ("listener", ["listen", "--schema"]), ("collector", ["collect", "--schema"]),
     ("inventory", ["inventory", "--schema"])])

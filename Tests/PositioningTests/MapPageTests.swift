@@ -43,6 +43,29 @@ import Testing
         }
     }
 
+    @Test("the picture of a site is behind the field")
+    func picturesAreDrawn() throws {
+        var site = try Self.site()
+        let header: [UInt8] =
+            [0x89] + Array("PNG\r\n".utf8) + [0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8) + [0, 0, 0, 9, 0, 0, 0, 3]
+        let place = JSONNode(.null, at: JSONPosition(line: 1, column: 1), path: .root)
+        site.picture = .init(
+            file: "b.png", width: 18, position: .init(x: 0, y: 0), node: place, image: try PictureFile(header))
+        let picture = try MapPicture(try Self.map(), cellLimit: 50)
+        let layer = try #require(MapLayer(.beacon(1), of: picture))
+        for text in [
+            MapPage(picture, command: "c", site: site).html,
+            MapDrawing(picture, layer: layer, title: "t", site: site).svg,
+        ] {
+            let image = try #require(text.firstRange(of: "<image class=\"floorPicture\""))
+            let field = try #require(text.firstRange(of: "class=\"overPicture\" clip-path"))
+            #expect(image.lowerBound < field.lowerBound)
+            #expect(text.contains("href=\"data:image/png;base64,iVBORw0KGgo"))
+        }
+        let plain = MapPage(picture, command: "c", site: try Self.site()).html
+        #expect(!plain.contains("<image") && !plain.contains("class=\"overPicture\""))
+    }
+
     @Test(arguments: ["<script>alert(1)</script>", "\"><img src=x>", "a\u{202E}b", String(repeating: "x", count: 250)])
     func namesAreOnlyNames(name: String) throws {
         let quoted = JSONValue.string(name).line.dropFirst().dropLast()

@@ -494,3 +494,4 @@ private struct SitePicture {
 
     private func point(_ position: FloorPosition) -> PlanPageContent.Point { .init(position.x, position.y) }
 }
+        plan.picture = .init(of: site)

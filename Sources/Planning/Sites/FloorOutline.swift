@@ -47,6 +47,16 @@ public struct FloorOutline: Hashable, Sendable {
         return isInside
     }
 
+    /// The corners of drawings meet their outline only roughly, in m.
+    private static let tolerance = 0.1
+
+    /// The first corner of another outline that lies outside this one; nil if it has none.
+    func firstCornerOutside(of other: FloorOutline) -> FloorPosition? {
+        other.corners.first { corner in
+            !contains(corner) && corners.indices.allSatisfy { side($0).distance(to: corner) > Self.tolerance }
+        }
+    }
+
     private func side(_ index: Int) -> FloorSegment {
         FloorSegment(from: corners[index], to: corners[index + 1 < corners.count ? index + 1 : 0])
     }

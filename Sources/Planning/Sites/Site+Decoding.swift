@@ -23,10 +23,15 @@ extension Site {
 extension ValueType<FloorPosition> {
     /// A position on a floor plan: `[3.5, 12]`, metres east and north.
     static var floorPosition: ValueType {
-        ValueType<[Double]>.position(.real(-Site.extent...Site.extent, unit: "m")).map { _, _, parts in
+        ValueType<[Double]>.position(.real(-Site.extent...Site.extent, unit: "m")).map(json: \.json) { _, _, parts in
             FloorPosition(x: parts[0], y: parts[1])
         }
     }
+}
+
+extension FloorPosition {
+    /// The position in a file, in m: `[3.5, 12]`.
+    var json: JSONValue { .array([x, y].map { Int(exactly: $0).map { .integer($0) } ?? .decimal("\($0)") }) }
 }
 
 extension ConfigurationDecoder {
@@ -43,7 +48,9 @@ extension ConfigurationDecoder {
         let beacons = fleet == nil ? beacons(root["beacons"], defaults, inside: outline) : []
         let mounts = read(SiteFormat.mounts, in: root) ?? []
         let paths = (read(SiteFormat.paths, in: root) ?? []).compactMap { self.path($0) }
-        let rooms = (read(SiteFormat.rooms, in: root) ?? []).compactMap { self.room($0) }
+        let rooms = (read(SiteFormat.rooms, in: root) ?? []).compactMap { self.room($0, inside: outline) }
+        let receivers = receivers(root)
+        let picture = read(SiteFormat.picture, in: root).flatMap { self.picture($0) }
         let sensitivity = read(SiteFormat.sensitivity, in: root)
         let radio = sensitivity.flatMap { self.radio(root, sensitivity: $0) }
         let background = read(SiteFormat.backgroundLoad, in: root)
@@ -52,8 +59,9 @@ extension ConfigurationDecoder {
         let target = hasOwnTarget ? read(SiteFormat.target, in: root).flatMap { self.target($0) } : .usual
         guard let name, let scanners, let target, let radio, let background else { return nil }
         return Site(
-            name: name, outline: outline, walls: walls, beacons: beacons, fleet: fleet, paths: paths, rooms: rooms,
-            mounts: mounts, radio: radio, backgroundLoad: background, scanners: scanners, target: target,
+            name: name, picture: picture, outline: outline, walls: walls, beacons: beacons, fleet: fleet, paths: paths,
+            rooms: rooms, receivers: receivers, mounts: mounts, radio: radio, backgroundLoad: background,
+            scanners: scanners, target: target,
             hasOwnTarget: hasOwnTarget,
             defaults: defaults)
     }
@@ -168,11 +176,43 @@ extension ConfigurationDecoder {
         return Site.Path(name: name, walk: walk)
     }
 
-    private mutating func room(_ node: JSONNode) -> Site.Room? {
-        guard let name = read(SiteRoomKeys.name, in: node), let outline = read(SiteRoomKeys.outline, in: node) else {
+    /// A room. One that lies outside the outline is a warning.
+    private mutating func room(_ node: JSONNode, inside outline: FloorOutline?) -> Site.Room? {
+        guard let name = read(SiteRoomKeys.name, in: node), let corners = read(SiteRoomKeys.outline, in: node) else {
             return nil
         }
-        return Site.Room(name: name, outline: outline)
+        if let corner = outline?.firstCornerOutside(of: corners) {
+            warning(outside(name, corner), at: node["outline"] ?? node)
+        }
+        return Site.Room(name: name, outline: corners)
+    }
+
+    /// The message about a room with a corner outside the outline.
+    func outside(_ name: String, _ corner: FloorPosition) -> String {
+        let place = [corner.x, corner.y].map { NumberFormat.significant($0, 6) }.joined(separator: ", ")
+        return "the room \(ProblemText.quoted(name)) has a corner outside the outline, at [\(place)]"
+    }
+
+    /// The receivers. A receiver outside the outline is no problem: it may hang on the wall of the building next to it.
+    private mutating func receivers(_ root: JSONNode) -> [Site.Receiver] {
+        var receivers: [Site.Receiver] = []
+        for node in read(SiteFormat.receivers, in: root) ?? [] {
+            let name = read(SiteReceiverKeys.name, in: node)
+            guard let position = read(SiteReceiverKeys.position, in: node), let name else { continue }
+            if let first = receivers.firstIndex(where: { $0.name == name }) {
+                error("\(ProblemText.quoted(name)) is also the name of receivers[\(first)]", at: node["name"] ?? node)
+            }
+            receivers.append(Site.Receiver(name: name, position: position))
+        }
+        return receivers
+    }
+
+    private mutating func picture(_ node: JSONNode) -> Site.Picture? {
+        let file = read(PictureKeys.file, in: node)
+        let width = read(PictureKeys.width, in: node)
+        let position = read(PictureKeys.position, in: node)
+        guard let file, let width, let position else { return nil }
+        return Site.Picture(file: file, width: width, position: position, node: node["file"] ?? node)
     }
 
     private mutating func radio(_ root: JSONNode, sensitivity: Double) -> SiteRadio? {

@@ -4,6 +4,8 @@ public import Configuration
 /// A floor plan as a site file describes it: checked, in the models' own types.
 public struct Site: Sendable {
     public var name: String
+    /// The picture behind the floor; nil if the file has none.
+    public var picture: Picture?
     /// The outline of the floor; nil if the file has none.
     public var outline: FloorOutline?
     public var walls: [Wall]
@@ -13,6 +15,7 @@ public struct Site: Sendable {
     public var paths: [Path]
     /// The rooms. If two of them overlap, the first one counts.
     public var rooms: [Room] = []
+    public var receivers: [Receiver] = []
     /// The possible positions of beacons; empty if any position on the floor is possible.
     public var mounts: [FloorPosition]
     /// The path loss, the shadowing and the sensitivity of receivers.

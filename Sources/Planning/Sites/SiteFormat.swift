@@ -10,6 +10,7 @@ enum SiteFormat {
     /// Corners of an outline, which compares every side with every other, and of a path.
     static let cornerLimit = 2000
     static let wallLimit = 250_000
+    static let receiverLimit = 5000
 
     static func corners(_ what: String, _ count: ClosedRange<Int>) -> ValueType<[FloorPosition]> {
         .list(what, count, of: position, isWhole: true)
@@ -35,6 +36,11 @@ enum SiteFormat {
     static let rooms = Key(
         "rooms", .list("rooms", 1...1000, of: .section(SiteRoomKeys.section)),
         "The rooms, which `pharos locate` names. If two rooms overlap, the first one counts.")
+    static let receivers = Key(
+        "receivers", .list("receivers", 1...receiverLimit, of: .section(SiteReceiverKeys.section)),
+        "The receivers with their positions, for drawings and for collectors whose file has no positions.")
+    static let picture = Key(
+        "picture", .section(PictureKeys.section), "A picture of the floor, which pages draw behind it.")
     static let defaults = Key(
         "defaults", .section(BeaconKeys.defaults), "Values for beacons without their own, and for proposed beacons.")
     static let pathLoss = Key(
@@ -58,8 +64,8 @@ enum SiteFormat {
     static let section = Section(
         "A floor with walls and beacons, for the planner. Lengths are in metres, x to the east, y to the north.",
         [
-            FileHeader.schema, FileHeader.version, name, outline, walls, beacons, mounts, paths, rooms, defaults,
-            pathLoss, sensitivity, backgroundLoad, scanner, scanners, target,
+            FileHeader.schema, FileHeader.version, name, picture, outline, walls, beacons, mounts, paths, rooms,
+            receivers, defaults, pathLoss, sensitivity, backgroundLoad, scanner, scanners, target,
         ],
         rules: [
             .oneOrMore(
@@ -161,6 +167,27 @@ enum SiteRoomKeys {
         "Corners of the room in order, such as [[0, 0], [4, 0], [4, 3], [0, 3]]. The sides may not cross.",
         isRequired: true)
     static let section = Section("A room.", [name, outline])
+}
+
+/// The keys of a receiver.
+enum SiteReceiverKeys {
+    static let name = Key("name", .text, "Name of the receiver.", isRequired: true)
+    static let position = Key("position", SiteFormat.position, "Position of the receiver.", isRequired: true)
+    static let section = Section("A receiver.", [name, position])
+}
+
+/// The keys of the picture of a floor.
+enum PictureKeys {
+    static let file = Key(
+        "file", .path(of: "a picture"), "PNG or JPEG file, relative to this file, such as \"plan.png\".",
+        isRequired: true)
+    static let width = Key(
+        "widthM", .real(0.1...100_000, unit: "m"),
+        "Width of the picture on the floor. The height follows from the shape of the picture.", isRequired: true)
+    static let position = Key(
+        "position", SiteFormat.position, "Position of its lower left corner on the floor.",
+        default: FloorPosition(x: 0, y: 0))
+    static let section = Section("A picture of the floor.", [file, width, position])
 }
 
 /// The keys of a path that people walk.

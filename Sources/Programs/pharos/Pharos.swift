@@ -17,7 +17,7 @@ struct Pharos: ParsableCommand {
             Encode.self, Decode.self, Adapters.self, Advertise.self, AdvertiseIBeacon.self, Run.self, Install.self,
             SetCommand.self, Remove.self, Scan.self, Audit.self, Qualify.self, Calibrate.self, Find.self,
             IdentityResolvingKeys.self, Status.self, Doctor.self, ControllerCommand.self,
-            ProfileCommand.self, FleetCommand.self, PlanCommand.self, SampleCommand.self,
+            ProfileCommand.self, FleetCommand.self, PlanCommand.self, SiteCommand.self, SampleCommand.self,
         ] + HubProgram.commands)
 
     static func main() {

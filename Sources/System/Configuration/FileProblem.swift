@@ -174,7 +174,9 @@ public enum FileKind: Hashable, Sendable {
             self = .beaconProfile
         } else if has("template") {
             self = .fleet
-        } else if has("outline") || has("walls") || has("receiverSensitivityDbm") {
+        } else if ["outline", "walls", "picture", "receiverSensitivityDbm"].contains(where: has)
+            || has("receivers") && root["beacons"]?[0]?["position"] != nil
+        {
             self = .site
         } else if has("scanners"), !has("beacons") {
             self = .scanners

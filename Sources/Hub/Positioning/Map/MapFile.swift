@@ -83,6 +83,21 @@ public enum MapFile {
         try site(try contents(path, limit: 1 << 25), path)
     }
 
+    /// Reads a site and its picture, for a drawing.
+    ///
+    /// - Throws: If the file is missing or not a site, or if its picture cannot be used.
+    public static func drawnSite(_ path: String) throws(ListenerServiceError) -> Site {
+        var site = try site(path)
+        do throws(FloorPictureError) {
+            try site.readPicture(ofSite: path)
+        } catch {
+            throw .refused(
+                error.isMissing ? .missing : .malformed,
+                error.problem.text(file: path == "-" ? "standard input" : path))
+        }
+        return site
+    }
+
     /// Decodes a site.
     static func site(_ octets: [UInt8], _ path: String) throws(ListenerServiceError) -> Site {
         let path = path == "-" ? "standard input" : path

@@ -7,7 +7,7 @@ struct FloorDrawing {
     /// The floor's name. `nil` on sites with one floor.
     let floor: String?
     let frame: FloorPlanFigure.Frame
-    private let content: PlanPageContent.FloorPlan
+    private var content: PlanPageContent.FloorPlan
     private let beacons: [SignalMap.Beacon]
 
     /// The largest number of walls that are drawn.
@@ -29,6 +29,7 @@ struct FloorDrawing {
                 beacon.position.map { PlanPageContent.FloorPlan.Beacon(beacon.key.text, at: Self.point($0)) }
             },
             spots: spots.map { .init(Self.point($0), nil) })
+        content.picture = site.flatMap { .init(of: $0) }
         frame = FloorPlanFigure.Frame(of: content)
     }
 
@@ -42,11 +43,16 @@ struct FloorDrawing {
     /// A position in units of the drawing.
     func place(_ position: FloorPosition) -> (x: Double, y: Double) { frame.place(Self.point(position)) }
 
-    /// Begins a group that is drawn only inside the outline; without an outline, everywhere.
+    /// Draws the picture of the floor, which is behind everything else.
+    func drawPicture(in drawing: inout SVG) { frame.draw(content.picture, in: &drawing) }
+
+    /// Begins a group that is drawn only inside the outline; without an outline, everywhere. A picture of the floor shows
+    /// through it.
     ///
     /// - Parameter id: An id of its own on the page.
     func beginInside(_ drawing: inout SVG, id: String, class style: String = "") {
         let outline = SVGPath(line: content.outline.map(frame.place), isClosed: true)
+        let style = content.picture == nil || !style.isEmpty ? style : "overPicture"
         drawing.beginGroup(class: style, clip: content.outline.isEmpty ? nil : (id, outline))
     }
 
@@ -122,6 +128,6 @@ struct PaperDrawing {
         .way{fill:none;stroke:#5b4bb5;stroke-width:2.5;stroke-dasharray:1 7;stroke-linecap:round}
         .beacon{fill:#e39a1d;stroke:#17222e;stroke-width:1.6}.place{fill:#fff;stroke:#17222e;stroke-width:1.6}
         .f0{fill:#14786a}.f1{fill:#3b9a8a}.f2{fill:#74bcab}.f3{fill:#b4dccc}
-        .f4{fill:#f6dc9a}.f5{fill:#ee9f52}.f6{fill:#d2552f}.f7{fill:#8f1d2c}
+        .overPicture{opacity:.6}.f4{fill:#f6dc9a}.f5{fill:#ee9f52}.f6{fill:#d2552f}.f7{fill:#8f1d2c}
         """
 }

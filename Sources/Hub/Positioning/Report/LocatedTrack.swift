@@ -60,6 +60,7 @@ public struct LocatedTrack: Sendable {
         let base = FloorDrawing(map, floor: floor, site: site, spots: places + run)
         var drawing = base.empty
         let number = floors.firstIndex(of: floor) ?? 0
+        base.drawPicture(in: &drawing)
         // One group, so that regions that overlap are as translucent as a single one.
         base.beginInside(&drawing, id: "track\(number)inside", class: "regions")
         for region in shown.suffix(Self.regionLimit).compactMap(\.answer.region95) {

@@ -107,6 +107,7 @@ struct MapFloor {
             let corner = corner(position)
             paths[layer.shades.shade(layer.values[cell])].addRectangle(corner.x, corner.y, side, side)
         }
+        base.drawPicture(in: &drawing)
         base.beginInside(&drawing, id: "floor\(number)inside")
         for (index, path) in paths.enumerated() {
             drawing.path(path, class: "f\(index)", id: "floor\(number)shade\(index)")

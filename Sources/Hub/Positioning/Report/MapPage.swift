@@ -4,14 +4,14 @@ public import Sites
 /// One self-contained page of a map: the floor plan with a layer for each beacon, the expected errors, the places that
 /// are mistaken for each other, coverage gaps, and where another beacon or stay would help most.
 ///
-/// It is smaller than 500 KB and needs no network. The page of a very large map has layers only for the beacons
+/// Apart from the picture of a floor it is smaller than 500 KB, and it needs no network. The page of a very large map has layers only for the beacons
 /// that are received most, and tables only of the first places. Notes on the page describe the omissions.
 public struct MapPage {
     private let picture: MapPicture
     private let command: String
     private let site: Site?
 
-    /// The largest size of a page, in bytes.
+    /// The largest size of a page apart from the picture of each floor, in bytes.
     private static let limit = 500_000
 
     /// - Parameters:
@@ -28,7 +28,8 @@ public struct MapPage {
         var page = ""
         for divisor in [1, 2, 4, 8, 16, 32] {
             page = text(divisor)
-            if page.utf8.count < Self.limit { break }
+            let pictures = picture.floors.count * (site?.picture?.image?.dataAddress.utf8.count ?? 0)
+            if page.utf8.count - pictures < Self.limit { break }
         }
         return page
     }

@@ -92,6 +92,8 @@ extension PlanPageContent {
         public var spotSpacing: Double
         /// The corners of the floor; may be empty.
         public var outline: [Point]
+        /// The picture behind the floor; nil for none.
+        public var picture: Picture?
         public var walls: [Wall]
         public var beacons: [Beacon]
         public var spots: [Spot]

@@ -15,7 +15,10 @@ package struct FloorPlanFigure {
         let frame = Frame(of: plan)
         let shades = FloorPlanShades(plan)
         var drawing = SVG(width: Frame.width, height: frame.height)
+        frame.draw(plan.picture, in: &drawing)
+        if plan.picture != nil { drawing.beginGroup(class: "overPicture") }
         drawSpots(in: &drawing, frame, shades)
+        if plan.picture != nil { drawing.endGroup() }
         drawing.path(SVGPath(line: plan.outline.map(frame.place), isClosed: true), class: "outline")
         for path in plan.paths.prefix(100) {
             drawing.path(SVGPath(line: path.points.prefix(500).map(frame.place)), class: "way")

@@ -1,5 +1,6 @@
-/// A self-contained page of an answer: HTML with its style, script and drawings, under 500 KB, which uses no network. Its
-/// Content-Security-Policy allows one style and one script, by their hashes.
+/// A self-contained page of an answer: HTML with its style, script and drawings, which uses no network. Apart from the
+/// picture of a floor it has less than 500 KB. Its Content-Security-Policy allows one style and one script, by their
+/// hashes.
 ///
 /// The page shortens texts of more than some hundred characters, charts with too many points, and floor plans of more than
 /// 6000 points, of which it draws an even part and says so.
@@ -16,7 +17,8 @@ public struct PlanPage: Sendable {
         var page = ""
         for limits in PageLimits.all {
             page = PageText(content: content, limits: limits).html
-            if page.utf8.count < PageLimits.bytes { break }
+            let picture = content.floorPlan?.picture?.address.utf8.count ?? 0
+            if page.utf8.count - picture < PageLimits.bytes { break }
         }
         return page
     }
@@ -25,7 +27,7 @@ public struct PlanPage: Sendable {
 /// The limits of a page's parts. A page that is too large is made again with lower limits: first coarser drawings, and
 /// shorter texts only if that is not enough.
 struct PageLimits: Hashable {
-    /// The largest size of a page in bytes.
+    /// The largest size of a page in bytes, apart from the picture of a floor.
     static let bytes = 500_000
     /// The divisor of the points of drawings: 1 for an ordinary page; 2, 4, 8 … for lower limits.
     let divisor: Int

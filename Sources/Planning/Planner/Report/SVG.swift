@@ -46,6 +46,19 @@ package struct SVG {
             + "text-anchor=\"\(anchor.rawValue)\">\(HTMLEscaping.text(HTMLEscaping.shortened(text, to: 120)))</text>"
     }
 
+    /// A picture that fills a rectangle.
+    ///
+    /// - Parameter address: An address that contains the picture, such as `data:image/png;base64,…`.
+    package mutating func image(
+        _ address: String, _ x: Double, _ y: Double, _ width: Double, _ height: Double, class name: String
+    ) {
+        guard x.isFinite, y.isFinite, width.isFinite, height.isFinite, width > 0, height > 0 else { return }
+        body +=
+            "<image\(attributes(name, "")) x=\"\(Self.number(x))\" y=\"\(Self.number(y))\" "
+            + "width=\"\(Self.number(width))\" height=\"\(Self.number(height))\" preserveAspectRatio=\"none\" "
+            + "href=\"\(HTMLEscaping.text(address))\"/>"
+    }
+
     /// A path; an empty one is drawn only when a script may fill it by its `id`.
     package mutating func path(_ path: SVGPath, class name: String, id: String = "", strokeWidth: Double? = nil) {
         guard !path.data.isEmpty || !id.isEmpty else { return }

@@ -102,7 +102,8 @@ struct Locate: ParsableCommand {
 
     func run() throws {
         let map = try MapFile.read(map)
-        let site = try site.map { path in try MapFile.site(path) }
+        let isDrawn = html != nil || svg != nil
+        let site = try site.map { path in try isDrawn ? MapFile.drawnSite(path) : MapFile.site(path) }
         var locator = try RunLocator(map, settings: settings(algorithm ?? map.settings.algorithm, map), site: site)
         locator.wantsScores = scores
         var compared = allAlgorithms ? ComparedLocators(map, site: site) { settings($0, map) } : nil

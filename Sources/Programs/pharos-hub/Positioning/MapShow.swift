@@ -35,7 +35,8 @@ struct MapShow: ParsableCommand {
     var svg: String?
 
     @Option(
-        help: ArgumentHelp("Draw the walls and the outline of this site.", valueName: "site"), completion: .file())
+        help: ArgumentHelp("Draw the picture, the walls and the outline of this site.", valueName: "site"),
+        completion: .file())
     var site: String?
 
     @Option(
@@ -61,7 +62,8 @@ struct MapShow: ParsableCommand {
 
     func run() throws {
         let map = try MapFile.read(map)
-        let site = try site.map { path in try MapFile.site(path) }
+        let isDrawn = html != nil || svg != nil
+        let site = try site.map { path in try isDrawn ? MapFile.drawnSite(path) : MapFile.site(path) }
         let subject = try subject(map)
         let picture = try MapPicture(map)
         let layer = MapLayer(subject, of: picture)

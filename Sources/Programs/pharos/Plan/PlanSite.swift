@@ -68,19 +68,9 @@ struct PlanSite: ParsableCommand {
         }
         if receiver.isGiven { site.scanners = try receiver.mix }
         var problems = faults
-        var fleet: SiteFleet?
-        if let reference = site.fleet {
-            var placed = SiteFleet(reference, of: site)
-            let directory = reference.path.hasPrefix("/") || file == "-" ? "" : InputFile.directory(of: file)
-            let manifest = try NamedFleet(path: directory + reference.path, isNamedInFile: true).plannedManifest()
-            for beacon in manifest.beacons { placed.add(beacon) }
-            do throws(FileProblem) {
-                problems += try placed.fill(&site)
-            } catch {
-                throw Failure(.configuration, error.text(file: name))
-            }
-            fleet = placed
-        }
+        let (fleet, warnings) = try SiteCompanions.fillFleet(of: &site, file)
+        problems += warnings
+        if output.html != nil { try SiteCompanions.readPicture(of: &site, file) }
         for line in Self.lines(problems, file: name) { Terminal.writeMessage(line) }
         let proposal: SiteQuestion.Proposal? =
             propose || site.beacons.isEmpty ? (fromScratch ? .fromScratch : .addition) : nil
@@ -116,7 +106,7 @@ struct PlanSite: ParsableCommand {
     }
 
     /// Enough for the largest site. The tree of a larger file would take gigabytes of memory.
-    private static let sizeLimit = 1 << 25
+    static let sizeLimit = 1 << 25
 
     /// The first problems, and the number of further ones.
     static func lines(_ problems: [FileProblem], file: String) -> [String] {

@@ -1,0 +1,75 @@
+internal import Airtime
+internal import BluetoothTypes
+public import Configuration
+internal import LinuxHost
+public import Sites
+
+extension PlanPageContent.FloorPlan {
+    /// A picture of the floor, which is drawn behind everything else.
+    public struct Picture: Hashable, Sendable {
+        /// The place of its lower left corner.
+        public var corner: PlanPageContent.Point
+        /// m.
+        public var width: Double
+        /// m.
+        public var height: Double
+        /// The picture as an address that contains it, such as `data:image/png;base64,…`.
+        public var address: String
+
+        /// The picture of a site; nil if it has none, or if its file has not been read.
+        public init?(of site: Site) {
+            guard let picture = site.picture, let image = picture.image, let height = picture.height else { return nil }
+            corner = .init(picture.position.x, picture.position.y)
+            width = picture.width
+            self.height = height
+            address = image.dataAddress
+        }
+    }
+}
+
+extension FloorPlanFigure.Frame {
+    /// Draws a picture of the floor. What lies outside the drawing is cut off.
+    package func draw(_ picture: PlanPageContent.FloorPlan.Picture?, in drawing: inout SVG) {
+        guard let picture else { return }
+        let upperLeft = place(.init(picture.corner.x, picture.corner.y + picture.height))
+        drawing.image(
+            picture.address, upperLeft.x, upperLeft.y, picture.width * scale, picture.height * scale,
+            class: "floorPicture")
+    }
+}
+
+/// A picture that a site file names and that cannot be used.
+public struct FloorPictureError: Error {
+    /// The problem at its place in the site file.
+    public let problem: FileProblem
+    /// True if there is no such file.
+    public let isMissing: Bool
+}
+
+extension Site {
+    /// Reads the file of the picture, if the site has one.
+    ///
+    /// - Parameter path: The path of the site file; `-` stands for one from the working directory.
+    public mutating func readPicture(ofSite path: String) throws(FloorPictureError) {
+        guard let picture else { return }
+        func refusal(_ reason: String, isMissing: Bool = false) -> FloorPictureError {
+            FloorPictureError(
+                problem: FileProblem(
+                    "\(ProblemText.quoted(picture.file)) \(reason)", at: picture.node.position, path: picture.node.path),
+                isMissing: isMissing)
+        }
+        let octets: [UInt8]
+        do throws(SystemError) {
+            octets = try Files.readInput(picture.path(ofSite: path), limit: PictureFile.octetLimit)
+        } catch  where error.errno == SystemError.tooLarge {
+            throw refusal("\(PictureFile.Fault.tooLarge)")
+        } catch {
+            throw refusal("cannot be read: \(error.text)", isMissing: error.errno == SystemError.noEntry)
+        }
+        do throws(PictureFile.Fault) {
+            self.picture?.image = try PictureFile(octets)
+        } catch {
+            throw refusal("\(error)")
+        }
+    }
+}

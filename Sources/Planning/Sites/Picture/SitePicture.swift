@@ -1,0 +1,50 @@
+public import Airtime
+public import Configuration
+
+extension Site {
+    /// A picture of the floor, which is drawn behind it.
+    public struct Picture: Sendable {
+        /// The PNG or JPEG file as the site file names it, relative to the site file.
+        public var file: String
+        /// The width of the picture on the floor, in m. The height follows from it.
+        public var width: Double
+        /// The place of its lower left corner on the floor.
+        public var position: FloorPosition
+        /// The place of the file's name in the site file, for messages.
+        public var node: JSONNode
+        /// The contents of the file; nil until the caller reads it.
+        public var image: PictureFile?
+
+        /// A picture of a site.
+        public init(
+            file: String, width: Double, position: FloorPosition, node: JSONNode, image: PictureFile? = nil
+        ) {
+            self.file = file
+            self.width = width
+            self.position = position
+            self.node = node
+            self.image = image
+        }
+
+        /// The path of the file.
+        ///
+        /// - Parameter site: The path of the site file; `-` stands for one from the working directory.
+        public func path(ofSite site: String) -> String {
+            guard !file.hasPrefix("/"), let slash = site.lastIndex(of: "/") else { return file }
+            return String(site[...slash]) + file
+        }
+
+        /// The height on the floor, in m; nil until the file is read.
+        public var height: Double? { image.map { width * $0.aspectRatio } }
+    }
+
+    /// A receiver at a place of the floor.
+    public struct Receiver: Hashable, Sendable {
+        public let name: String
+        public let position: FloorPosition
+
+        public init(name: String, position: FloorPosition) {
+            (self.name, self.position) = (name, position)
+        }
+    }
+}

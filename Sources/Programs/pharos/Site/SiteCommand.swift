@@ -1,0 +1,106 @@
+internal import ArgumentParser
+internal import CommandSupport
+internal import Configuration
+internal import LinuxHost
+internal import Planner
+internal import Sites
+
+struct SiteCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "site", abstract: "Make and check site files: floors with a picture, walls, rooms and beacons.",
+        discussion: """
+            A site file is a floor for `pharos plan site`, `pharos locate` and `pharos collect`. Example:
+
+              pharos site init museum --image plan.png --width-m 48
+              pharos site check museum.json
+              pharos plan site museum.json --html museum.html
+            """,
+        subcommands: [SiteInit.self, SiteCheck.self, SiteSchemaCommand.self])
+}
+
+struct SiteSchemaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema", abstract: "Print the JSON Schema of site files, for editors.")
+
+    func run() { Terminal.write(Site.schema) }
+}
+
+struct SiteCheck: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "List every problem of site files, of their pictures and fleets; exit 1 when there is an error.")
+
+    @Argument(help: "Site files in JSON, or - for standard input.", completion: .file())
+    var files: [String]
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() throws {
+        var reports: [Report] = []
+        var unreadable: [String] = []
+        for file in files {
+            do {
+                reports.append(try Report(of: file))
+            } catch {
+                unreadable += ExitStatus.messages(of: error) { _ in nil }
+            }
+        }
+        if json {
+            Terminal.write(JSONValue.record([("files", .array(reports.map(\.json)))]).line + "\n")
+        } else {
+            for report in reports { for line in report.lines { Terminal.writeLine(line) } }
+        }
+        guard unreadable.isEmpty else { throw Failure(.noInput, unreadable) }
+        if reports.contains(where: { !$0.isGood }) { throw Failure(.failure) }
+    }
+
+    /// The problems of one file.
+    private struct Report {
+        let file: String
+        let isGood: Bool
+        private var problems: [FileProblem]
+        /// Problems of the files that it names.
+        private var companions: [String] = []
+
+        init(of file: String) throws {
+            let octets = try InputFile.read(file, limit: PlanSite.sizeLimit)
+            self.file = SiteCompanions.name(file)
+            let (decoded, problems) = Site.decode(octets)
+            self.problems = problems
+            guard var site = decoded else {
+                isGood = false
+                return
+            }
+            do {
+                let (_, warnings) = try SiteCompanions.fillFleet(of: &site, file)
+                self.problems += warnings
+            } catch {
+                companions += ExitStatus.messages(of: error) { _ in nil }
+            }
+            do throws(FloorPictureError) {
+                try site.readPicture(ofSite: file)
+            } catch {
+                self.problems.append(error.problem)
+            }
+            isGood = companions.isEmpty && !self.problems.contains { $0.severity == .error }
+        }
+
+        var lines: [String] {
+            let lines = PlanSite.lines(problems, file: file) + companions
+            return lines.isEmpty ? ["\(file): good"] : lines
+        }
+
+        var json: JSONValue {
+            .record([
+                ("file", .string(file)), ("good", .boolean(isGood)),
+                (
+                    "problems",
+                    .array(
+                        problems.map(\.json)
+                            + companions.map { .record([("severity", "error"), ("message", .string($0))]) })
+                ),
+            ])
+        }
+    }
+}

@@ -1,0 +1,42 @@
+internal import CommandSupport
+internal import Configuration
+internal import Fleet
+internal import FleetStore
+internal import Planner
+internal import Sites
+
+/// Reads the files that a site file names: its fleet and its picture.
+enum SiteCompanions {
+    /// Sets the beacons of a site whose file refers to a fleet.
+    ///
+    /// - Parameter file: The site file; `-` for standard input.
+    /// - Returns: the fleet, nil for a site without one, and warnings at their places in the site file.
+    static func fillFleet(
+        of site: inout Site, _ file: String
+    ) throws -> (fleet: SiteFleet?, warnings: [FileProblem]) {
+        guard let reference = site.fleet else { return (nil, []) }
+        var placed = SiteFleet(reference, of: site)
+        let directory = reference.path.hasPrefix("/") || file == "-" ? "" : InputFile.directory(of: file)
+        let manifest = try NamedFleet(path: directory + reference.path, isNamedInFile: true).plannedManifest()
+        for beacon in manifest.beacons { placed.add(beacon) }
+        do throws(FileProblem) {
+            return (placed, try placed.fill(&site))
+        } catch {
+            throw Failure(.configuration, error.text(file: name(file)))
+        }
+    }
+
+    /// Reads the picture of a site, if it has one.
+    ///
+    /// - Parameter file: The site file; `-` for standard input.
+    static func readPicture(of site: inout Site, _ file: String) throws {
+        do throws(FloorPictureError) {
+            try site.readPicture(ofSite: file)
+        } catch {
+            throw Failure(error.isMissing ? .noInput : .dataFormat, error.problem.text(file: name(file)))
+        }
+    }
+
+    /// The name of a file in messages.
+    static func name(_ file: String) -> String { file == "-" ? "standard input" : file }
+}
