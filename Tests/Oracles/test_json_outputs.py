@@ -454,6 +454,7 @@ def site(folder):
     (folder / "hall.json").write_text(json.dumps(floor))
     return [plan("site", folder / "hall.json", "--places", "60", "--propose"),
             plan("site", folder / "hall.json", "--places", "60", "--scanners", MIX),
+            plan("site", folder / "hall.json", "--places", "60", "--target-beacons", "3"),
             plan("site", ROOT / "profiles/sites/museum-from-fleet.json", "--places", "60")]
 
 

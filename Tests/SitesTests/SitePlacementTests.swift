@@ -26,6 +26,30 @@ import Testing
         #expect(bound <= least && bound >= least - 1, "bound \(bound) of \(least)")
     }
 
+    @Test("places that need several candidates", arguments: 1...60)
+    func severalAreChosenAndTheBoundIsOne(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let places = Int(5 + random.next() % 12)
+        let sets = (0..<11).map { _ in (0..<Int32(places)).filter { _ in random.next() % 3 == 0 } }
+        let needs = (0..<places).map { _ in Int(1 + random.next() % 4) }
+        let table = CoverTable(places: sets, placeCount: places, needs: needs)
+        let (chosen, bound) = table.fewest()
+        func counts(_ chosen: [Int]) -> [Int] {
+            (0..<places).map { place in chosen.count { sets[$0].contains(Int32(place)) } }
+        }
+        let most = counts(Array(sets.indices))
+        func isEnough(_ chosen: [Int]) -> Bool {
+            zip(counts(chosen), zip(needs, most)).allSatisfy { $0 >= min($1.0, $1.1) }
+        }
+        let least =
+            (0..<1 << sets.count).filter { choice in isEnough(sets.indices.filter { choice >> $0 & 1 == 1 }) }
+            .map(\.nonzeroBitCount).min() ?? 0
+        #expect(isEnough(chosen) && Set(chosen).count == chosen.count)
+        #expect(chosen.count >= least && chosen.count <= least + 1, "\(chosen.count), and \(least) would do")
+        #expect(bound <= least && bound >= least - 1, "bound \(bound) of \(least)")
+        #expect(table.satisfiable == (0..<places).filter { most[$0] >= needs[$0] })
+    }
+
     @Test func exchangeBeatsGreed() {
         // Greed takes the wide set in the middle first, and then needs both others.
         let sets: [[Int32]] = [[0, 1, 2], [3, 4, 5], [1, 2, 3, 4]]
@@ -40,7 +64,7 @@ import Testing
 @Suite struct SitePlacementTests {
     private static func site(
         beacons: [(Double, Double)] = [], mounts: [(Double, Double)] = [], walls: [Wall] = [], seconds: Double = 5,
-        sensitivity: Double = -68
+        sensitivity: Double = -68, wanted: Int = 1
     ) throws -> Site {
         let corners = [(0.0, 0.0), (40, 0), (40, 20), (0, 20)].map { FloorPosition(x: $0.0, y: $0.1) }
         return Site(
@@ -52,7 +76,7 @@ import Testing
             }, fleet: nil, paths: [], mounts: mounts.map { .init(x: $0.0, y: $0.1) },
             radio: try SiteModelTests.radio(sensitivity: sensitivity), backgroundLoad: 0,
             scanners: ScannerMix(try #require(ScannerPreset(named: "android-low-latency"))),
-            target: try .init(seconds: seconds, probability: 0.9), defaults: .init())
+            target: try .init(seconds: seconds, probability: 0.9, beacons: wanted), defaults: .init())
     }
 
     private static func search(_ site: Site, anew: Bool = false) throws -> SitePlacementSearch? {
@@ -102,6 +126,29 @@ import Testing
         #expect(anew.kept == 0 && anew.positions == found.positions)
         let whole = try Self.site(beacons: found.positions.map { ($0.x, $0.y) })
         #expect(try Self.placement(whole).positions.isEmpty)
+    }
+
+    @Test("a target of several beacons takes as many more", arguments: [2, 4])
+    func severalBeaconsAtEachPlace(wanted: Int) throws {
+        let site = try Self.site(wanted: wanted)
+        let found = try Self.placement(site)
+        let one = try Self.placement(Self.site()).positions.count
+        #expect(found.shortfall == nil && found.holdingShare == 1 && found.weakestShare >= 0.9)
+        #expect(found.least <= found.positions.count && found.positions.count <= found.least + 2)
+        #expect(found.positions.count >= one + wanted - 1 && found.positions.count <= one * wanted)
+        #expect(Set(found.positions).count == found.positions.count)
+        #expect(try Self.holds(site, with: found.positions) > 0.95)
+        // Existing beacons count, and only the missing ones are added.
+        let kept = found.positions.dropLast().map { ($0.x, $0.y) }
+        let more = try Self.placement(Self.site(beacons: kept, wanted: wanted))
+        #expect(more.kept == kept.count && more.positions.count == 1 && more.least == 1 && more.shortfall == nil)
+        let whole = try Self.site(beacons: found.positions.map { ($0.x, $0.y) }, wanted: wanted)
+        #expect(try Self.placement(whole).positions.isEmpty)
+    }
+
+    @Test func fewMountsCannotGiveManyBeacons() throws {
+        let found = try Self.placement(Self.site(mounts: [(10, 10), (30, 10)], sensitivity: -90, wanted: 3))
+        #expect(found.shortfall == .mounts && found.holdingShare == 0 && found.positions.count == 2)
     }
 
     @Test func wallsTakeMoreBeacons() throws {

@@ -83,6 +83,7 @@ public struct SiteQuestion: Sendable {
         var answer = PlanAnswer(title: "Coverage of \(site.name)", sentence: sentence(points, placement, after))
         answer.holds = placement.map { $0.shortfall == nil } ?? true
         state(points, spacing, isBefore: placement != nil, in: &answer)
+        stateSeveral(points, in: &answer)
         stateScanners(points, in: &answer)
         answer.state(.interrupted, .flag(visit.isStopped))
         for (name, walk) in walks { show(walk, placement == nil ? name : "\(name), today", in: &answer) }
@@ -113,16 +114,15 @@ public struct SiteQuestion: Sendable {
         }
         if !site.hasOwnTarget {
             answer.note(
-                "The site has no target, so this one counts: a beacon is found within "
-                    + "\(NumberFormat.duration(site.target.seconds)) in \(NumberFormat.percent(site.target.probability)) of "
-                    + "the cases. The key \"target\" of the file sets another.")
+                "The site has no target, so this one counts: \(site.target.phrase). The key \"target\" of the file sets another."
+            )
         }
         if let fleet {
             answer.state(.siteFleet, .word(fleet.name))
             answer.note(fleet.note(proposes: proposal != nil))
         }
         answer.note(
-            "The values are for the strongest beacon at each place, with \(site.scanners.phrase). Shadowing is constant over "
+            "The values are for \(site.target.subject) at each place, with \(site.scanners.phrase). Shadowing is constant over "
                 + "time, so it decides whether a beacon is received at a place at all.")
     }
 
@@ -154,7 +154,8 @@ public struct SiteQuestion: Sendable {
             var shares: [[Double]] = []
             for point in points { shares.append(try survey.shares(at: point, within: times)) }
             return .init(
-                seconds: site.target.seconds, probability: site.target.probability, times: times, shares: shares)
+                seconds: site.target.seconds, probability: site.target.probability, found: site.target.found,
+                times: times, shares: shares)
         }
     }
 
@@ -199,7 +200,7 @@ public struct SiteQuestion: Sendable {
     ) -> String {
         let seconds = NumberFormat.duration(site.target.seconds)
         let probability = NumberFormat.percent(site.target.probability)
-        let target = "a beacon within \(seconds) in \(probability) of the cases"
+        let target = site.target.phrase
         let found = "\(NumberFormat.percent(holding(points))) of the places a receiver finds \(target)."
         guard proposal != nil else { return "At " + found }
         let today = "Today, at " + found
@@ -289,7 +290,9 @@ public struct SiteQuestion: Sendable {
         guard let bounds = FloorBounds(points.map(\.reception.position)) else { return [] }
         let apart = max(bounds.width, bounds.height) / 10
         var spots: [SiteSurvey.Point] = []
-        for point in points.sorted(by: { $0.detectedShare < $1.detectedShare }) {
+        for point in points.sorted(by: {
+            ($0.beaconsInTime ?? 0, $0.detectedShare) < ($1.beaconsInTime ?? 0, $1.detectedShare)
+        }) {
             guard spots.count < weakSpotCount else { break }
             let place = point.reception.position
             if spots.allSatisfy({ $0.reception.position.distance(to: place) >= apart }) { spots.append(point) }
@@ -299,18 +302,24 @@ public struct SiteQuestion: Sendable {
 
     fileprivate static func remark(_ point: SiteSurvey.Point, on site: Site) -> String {
         guard let best = point.reception.best else { return "no beacon is received here" }
+        if let count = point.beaconsInTime {
+            return "\(count) of \(site.target.beacons) beacons found within "
+                + "\(NumberFormat.duration(site.target.seconds)) in \(NumberFormat.percent(site.target.probability)) of the "
+                + "cases"
+        }
         return
             "found within \(NumberFormat.duration(site.target.seconds)) in \(NumberFormat.percent(point.detectedShare)): "
             + "\(site.beacons[best.beacon].name) at \(NumberFormat.significant(best.power)) dBm"
     }
 
     private func quantity(_ point: SiteSurvey.Point) -> PlanQuantity {
-        .object([
-            (.spotX, .number(point.reception.position.x)), (.spotY, .number(point.reception.position.y)),
-            (.spotBeaconsHeard, .number(point.reception.heard)),
-            (.collisionFree, .share(point.reception.collisionFreeProbability)),
-            (.spotDetectedShare, .share(point.detectedShare)), (.spotDetection, .seconds(point.detectionSeconds)),
-        ])
+        .object(
+            [
+                (.spotX, .number(point.reception.position.x)), (.spotY, .number(point.reception.position.y)),
+                (.spotBeaconsHeard, .number(point.reception.heard)),
+                (.collisionFree, .share(point.reception.collisionFreeProbability)),
+                (.spotDetectedShare, .share(point.detectedShare)), (.spotDetection, .seconds(point.detectionSeconds)),
+            ] + (point.beaconsInTime.map { [(.spotBeaconsInTime, .count($0))] } ?? []))
     }
 
     private func quantity(_ walk: SiteWalk.Result, _ name: String) -> PlanQuantity {
@@ -395,7 +404,7 @@ extension SiteQuestion {
             .pathName, .pathDuration, .pathBeaconsSeen, .pathProbabilitySeen, .pathLongestSilence, .pathScanners,
             .pathScanner, .pathScannerSeen, .proposal, .positions,
             .kept, .least, .proposedHoldingShare, .weakestShare, .reached,
-        ]
+        ] + keysOfSeveral
 }
 
 extension PlanKey {
@@ -471,7 +480,7 @@ private struct SitePicture {
         var plan = PlanPageContent.FloorPlan(
             title: proposed > 0 ? "Coverage with the proposed beacons" : "Coverage of the floor",
             caption:
-                "The share of cases in which a beacon is found within \(NumberFormat.duration(site.target.seconds)), at each "
+                "The share of cases in which \(site.target.ranked) is found within \(NumberFormat.duration(site.target.seconds)), at each "
                 + "place\(proposed > 0 ? ", with the proposed beacons" : "").",
             valueName: "found in time", unit: "%", isHigherBetter: true, target: 100 * site.target.probability,
             spotSpacing: spacing,
@@ -489,9 +498,9 @@ private struct SitePicture {
                     point($0.reception.position), 100 * $0.detectedShare, remark: SiteQuestion.remark($0, on: site))
             })
         plan.goal = goal
+        plan.picture = .init(of: site)
         return plan
     }
 
     private func point(_ position: FloorPosition) -> PlanPageContent.Point { .init(position.x, position.y) }
 }
-        plan.picture = .init(of: site)

@@ -1,27 +1,38 @@
 import Airtime
 
-/// The places that each candidate covers, and the search for few candidates that cover all places.
+/// The places that each candidate covers, and the search for few candidates that cover all places, each as often as it
+/// needs.
 ///
 /// There is no fast exact way to choose the fewest sets that cover everything. Here candidates are chosen greedily,
 /// then exchanged. A lower bound shows how close the result is to the minimum: if the places have prices such that no
-/// candidate's places cost more than 1 in total, then the sum of the prices cannot exceed the number of candidates of
-/// any cover. The prices are improved step by step (Held and Karp's subgradients).
+/// candidate's places cost more than 1 in total, then the sum of the prices, each times the need of its place, cannot
+/// exceed the number of candidates of any cover. Where a candidate's places cost more, the excess is subtracted, because a
+/// candidate is chosen once at most. The prices are improved step by step (Held and Karp's subgradients).
 struct CoverTable {
     /// By candidate: the places that it covers, in ascending order.
     private let places: [[Int32]]
     /// By place: the candidates that cover it.
     private let candidates: [[Int32]]
+    /// By place: the number of candidates that have to cover it.
+    private let needs: [Int]
+    /// The places that enough candidates cover.
+    let satisfiable: [Int]
 
     /// - Parameters:
     ///   - places: By candidate, ascending.
     ///   - placeCount: The number of places. Places that no candidate covers are ignored.
-    init(places: [[Int32]], placeCount: Int) {
+    ///   - needs: By place: the number of candidates that have to cover it, at least 1; nil for 1 everywhere. A place that
+    ///     fewer candidates cover needs all of them.
+    init(places: [[Int32]], placeCount: Int, needs: [Int]? = nil) {
         self.places = places
         var candidates = [[Int32]](repeating: [], count: placeCount)
         for (candidate, covered) in places.enumerated() {
             for place in covered { candidates[Int(place)].append(Int32(candidate)) }
         }
         self.candidates = candidates
+        let needs = needs ?? [Int](repeating: 1, count: placeCount)
+        self.needs = zip(needs, candidates).map { min($0, $1.count) }
+        satisfiable = candidates.indices.filter { !candidates[$0].isEmpty && candidates[$0].count >= needs[$0] }
     }
 
     /// The places that some candidate covers.
@@ -51,18 +62,19 @@ struct CoverTable {
         // A place without a price still counts a little.
         let worth = (prices ?? candidates.map { _ in 1 }).map { max($0, 1e-3) }
         var gains = places.map { $0.reduce(0) { $0 + worth[Int($1)] } }
-        var isCovered = candidates.map(\.isEmpty)
-        var left = isCovered.count { !$0 }
+        var missing = needs
+        var left = missing.count { $0 > 0 }
         var chosen: [Int] = []
         while left > 0, let next = gains.indices.max(by: { gains[$0] < gains[$1] }), gains[next] > 0 {
             chosen.append(next)
-            for place in places[next].map(Int.init) where !isCovered[place] {
-                isCovered[place] = true
+            for place in places[next].map(Int.init) where missing[place] > 0 {
+                missing[place] -= 1
+                guard missing[place] == 0 else { continue }
                 left -= 1
                 for candidate in candidates[place] { gains[Int(candidate)] -= worth[place] }
             }
-            // A gain that is only a rounding error must not be chosen again.
-            gains[next] = 0
+            // No candidate is chosen twice.
+            gains[next] = -.infinity
         }
         return chosen
     }
@@ -102,8 +114,15 @@ struct CoverTable {
             for place in table.places[candidate] { counts[Int(place)] += step }
         }
 
-        /// The places that only this candidate covers.
-        private func own(_ candidate: Int) -> [Int32] { table.places[candidate].filter { counts[Int($0)] == 1 } }
+        /// The places that would lack a candidate without this one.
+        private func own(_ candidate: Int) -> [Int32] {
+            table.places[candidate].filter { counts[Int($0)] <= table.needs[Int($0)] }
+        }
+
+        /// The places of a candidate that lack one now.
+        private func lacking(_ candidate: Int) -> [Int32] {
+            table.places[candidate].filter { counts[Int($0)] < table.needs[Int($0)] }
+        }
 
         mutating func leaveOutWhatIsNotNeeded() {
             // Candidates with the fewest places of their own come first.
@@ -171,19 +190,21 @@ struct CoverTable {
             }
         }
 
-        /// A candidate that covers the places that only this one and a later one cover.
+        /// A candidate that covers the places that lack one without this one and a later one.
         private mutating func replacement(for first: Int) -> (other: Int, single: Int)? {
             let candidate = chosen[first]
             change(candidate, by: -1)
             defer { change(candidate, by: 1) }
-            let needed = table.places[candidate].filter { counts[Int($0)] == 0 }
+            let needed = lacking(candidate)
             guard !needed.isEmpty else { return nil }
             let reachable = others(covering: needed)
             guard !reachable.isEmpty else { return nil }
             for other in chosen.indices.dropFirst(first + 1) {
                 change(chosen[other], by: -1)
                 defer { change(chosen[other], by: 1) }
-                let both = table.places[chosen[other]].filter { counts[Int($0)] == 0 }
+                let both = lacking(chosen[other])
+                // One candidate cannot stand in for two at a place that needs both.
+                if both.contains(where: { counts[Int($0)] < table.needs[Int($0)] - 1 }) { continue }
                 if let single = reachable.first(where: { Self.holds(table.places[$0], both) }) {
                     return (other, single)
                 }
@@ -204,8 +225,8 @@ struct CoverTable {
         let links = places.reduce(0) { $0 + $1.count }
         for _ in 0..<max(20, min(400, Self.work / max(1, links))) {
             if isStopped() { break }
-            var value = prices.reduce(0, +)
-            var slopes = candidates.map { $0.isEmpty ? 0.0 : 1 }
+            var value = zip(prices, needs).reduce(0) { $0 + $1.0 * Double($1.1) }
+            var slopes = needs.map { Double($0) }
             for covered in places {
                 let rest = covered.reduce(1) { $0 - prices[Int($1)] }
                 guard rest < 0 else { continue }

@@ -242,7 +242,8 @@ extension ConfigurationDecoder {
     private mutating func target(_ object: JSONNode) -> SiteSurvey.Target? {
         let seconds = read(TargetKeys.seconds, in: object)
         let probability = read(TargetKeys.probability, in: object)
-        guard let seconds, let probability else { return nil }
-        return try? SiteSurvey.Target(seconds: seconds, probability: probability)
+        let beacons = read(TargetKeys.beacons, in: object)
+        guard let seconds, let probability, let beacons else { return nil }
+        return try? SiteSurvey.Target(seconds: seconds, probability: probability, beacons: beacons)
     }
 }

@@ -38,7 +38,7 @@ enum SiteFormat {
         "The rooms, which `pharos locate` names. If two rooms overlap, the first one counts.")
     static let receivers = Key(
         "receivers", .list("receivers", 1...receiverLimit, of: .section(SiteReceiverKeys.section)),
-        "The receivers with their positions, for drawings and for collectors whose file has no positions.")
+        "The receivers. A collector takes their positions from here if its own file has none.")
     static let picture = Key(
         "picture", .section(PictureKeys.section), "A picture of the floor, which pages draw behind it.")
     static let defaults = Key(
@@ -226,5 +226,8 @@ enum TargetKeys {
         "detectWithinS", .real(0.01...3600, unit: "s"), "Time in which a beacon must be detected.", isRequired: true)
     static let probability = Key(
         "probability", .real(0.01...0.9999), "Probability of detection within this time.", isRequired: true)
-    static let section = Section("A target.", [seconds, probability])
+    static let beacons = Key(
+        "beacons", .integer(SiteSurvey.Target.beaconRange),
+        "Number of beacons that must each be detected so at every position. Positioning needs 4 or more.", default: 1)
+    static let section = Section("A target.", [seconds, probability, beacons])
 }

@@ -15,6 +15,9 @@ public struct SiteModel: Sendable {
     private let index: BeaconIndex
     private let reach: Double
 
+    /// A beacon that is received with a lower probability neither counts nor collides.
+    static let audibleLimit = 1e-5
+
     /// The longest range of legacy advertising, in m.
     public static let reachLimit = 500.0
 
@@ -38,7 +41,7 @@ public struct SiteModel: Sendable {
             guard position.distance(to: beacon.position) <= reach else { return }
             let power = power(of: beacon, at: position)
             let audible = audibility(of: power)
-            guard audible > 1e-5 else { return }
+            guard audible > Self.audibleLimit else { return }
             heard += audible
             interferers.append((audible, number))
             if let known = best, (known.audible, known.power) >= (audible, power) { return }
@@ -82,7 +85,8 @@ public struct SiteModel: Sendable {
         return 0.5 * erfc(-margin / radio.shadowing / 2.0.squareRoot())
     }
 
-    private func logClear(of asked: Int, among interferers: [(audible: Double, beacon: Int)]) -> Double {
+    /// The logarithm of the share of a beacon's packets that do not collide with those of others at the same place.
+    func logClear(of asked: Int, among interferers: [(audible: Double, beacon: Int)]) -> Double {
         let airtime = beacons[asked].airtimeMicroseconds
         var sum = background.logClearProbability(forPacketOf: airtime)
         for (audible, number) in interferers where number != asked {

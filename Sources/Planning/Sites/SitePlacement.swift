@@ -1,6 +1,7 @@
 public import Airtime
 
-/// A proposed placement: the fewest beacons that, with the existing ones, reach the target everywhere.
+/// A proposed placement: the fewest beacons that, with the existing ones, reach the target everywhere. A target of several
+/// beacons takes at most one new beacon at each possible position.
 public struct SitePlacement: Hashable, Sendable {
     /// The reason for which the target is not reached everywhere.
     public enum Shortfall: Hashable, Sendable {
@@ -108,6 +109,8 @@ public struct SitePlacementSearch: Sendable {
         var survey: SiteSurvey
         /// By place: the mounts from which a beacon may be received well enough, with the probability that it is.
         var heard: [[(mount: Int32, audible: Double)]] = []
+        /// By place, for a target of several beacons: the existing beacons that may count.
+        var standing: [[BeaconRanking.Entry]] = []
         /// By place: the strongest existing beacon.
         var best: [SiteReception.Best?] = []
         /// By place: the lowest share of clear packets so far.
@@ -129,6 +132,7 @@ public struct SitePlacementSearch: Sendable {
             let reception = standing.reception(at: place)
             state.best.append(reception.best)
             state.clear.append(reception.best == nil ? alone : min(alone, reception.collisionFreeProbability))
+            if site.target.beacons > 1 { try addStanding(standing, place, alone, &state) }
             state.isForced.append(false)
             state.heard.append(
                 least > 1
@@ -156,15 +160,44 @@ public struct SitePlacementSearch: Sendable {
     /// The mounts from which a new beacon gives the target to places that do not have it.
     private func table(_ state: inout State) throws(AirtimeError) -> CoverTable {
         var covered = [[Int32]](repeating: [], count: mounts.count)
+        var needs = [Int](repeating: 1, count: places.count)
         for place in places.indices {
-            if try isEnough(place, &state) { continue }
+            let missing = try missing(place, &state)
+            if missing == 0 { continue }
+            needs[place] = missing
             let needed = try needed(clear: state.clear[place], &state)
-            let louder = state.best[place]?.audible ?? 0
+            // A target of one beacon is that of the strongest one.
+            let louder = site.target.beacons > 1 ? 0 : state.best[place]?.audible ?? 0
             for (mount, audible) in state.heard[place] where audible >= max(needed, louder) {
                 covered[Int(mount)].append(Int32(place))
             }
         }
-        return CoverTable(places: covered, placeCount: places.count)
+        return CoverTable(places: covered, placeCount: places.count, needs: needs)
+    }
+
+    /// Remembers the existing beacons that may count at a place. With more beacons their packets collide more, so the share of
+    /// clear packets is at most that of the best of them.
+    private func addStanding(
+        _ model: SiteModel, _ place: FloorPosition, _ alone: Double, _ state: inout State
+    ) throws(AirtimeError) {
+        var ranking = BeaconRanking(model, at: place)
+        let entries = try ranking.best(0, andAllOf: site.target.probability) { entry throws(AirtimeError) in
+            entry.audible
+        }.map(\.entry)
+        state.standing.append(entries)
+        state.clear[state.clear.count - 1] = min(alone, entries.map(\.clear).max() ?? alone)
+    }
+
+    /// The number of beacons that a place lacks.
+    private func missing(_ place: Int, _ state: inout State) throws(AirtimeError) -> Int {
+        guard site.target.beacons > 1 else { return try isEnough(place, &state) ? 0 : 1 }
+        var count = 0
+        for entry in state.standing[place] {
+            let share = try state.survey.received(
+                kept[entry.beacon], clear: state.clear[place], within: site.target.seconds)
+            if entry.audible * share >= site.target.probability { count += 1 }
+        }
+        return max(0, site.target.beacons - count)
     }
 
     /// Returns true if the existing beacons reach the target at a place.
@@ -184,7 +217,7 @@ public struct SitePlacementSearch: Sendable {
         let added = try positions.map { position throws(AirtimeError) in try beacon("", at: position) }
         let model = SiteModel(beacons: kept + added, walls: site.walls, radio: site.radio, background: background)
         var survey = SiteSurvey(model: model, scanners: site.scanners, target: site.target)
-        let coverable = Set(table.coverable)
+        let satisfiable = Set(table.satisfiable)
         var (holding, weakest) = (0, 1.0)
         var (isBeaten, isHeard) = (false, false)
         for (index, place) in places.enumerated() {
@@ -194,11 +227,12 @@ public struct SitePlacementSearch: Sendable {
                 holding += 1
                 continue
             }
-            let wasEnough = try isEnough(index, &state)
-            isBeaten = isBeaten || wasEnough || coverable.contains(index)
-            isHeard = isHeard || !state.heard[index].isEmpty
+            let wasEnough = try missing(index, &state) == 0
+            isBeaten = isBeaten || wasEnough || satisfiable.contains(index)
+            let standing = site.target.beacons > 1 ? state.standing[index].count : 0
+            isHeard = isHeard || state.heard[index].count + standing >= site.target.beacons
             if wasEnough { state.isForced[index] = true }
-            state.clear[index] = min(state.clear[index], point.reception.collisionFreeProbability)
+            state.clear[index] = min(state.clear[index], point.clear)
         }
         let alone = background.clearProbability(forPacketOf: pattern.airtimeMicroseconds)
         let shortfall: SitePlacement.Shortfall? =

@@ -10,16 +10,24 @@ public struct SiteSurvey: Sendable {
         /// The best beacon is received at all with the probability `audible`, so this is the latency's percentile
         /// probability/audible.
         public let detectionSeconds: Double?
-        /// The probability that the best beacon is received within the target time.
+        /// The probability that the best beacon is received within the target time. With a target of n beacons, that of the
+        /// n-th best beacon; 0 if the place receives fewer.
         public let detectedShare: Double
         /// The same probability with each scanner of the mix, in its order.
         public let detectedByScanner: [Double]
+        /// With a target of several beacons: the number of beacons that are each received within the target time with the
+        /// target's probability; nil with a target of one.
+        public var beaconsInTime: Int?
+        /// The lowest share of clear packets of the beacons that the target needs.
+        let clear: Double
     }
 
     /// The target for all places.
     public struct Target: Hashable, Sendable {
         public let seconds: Double
         public let probability: Double
+        /// The number of beacons that must each be received within the time with the probability.
+        public let beacons: Int
 
         /// The target of a site that has none: within 10 s with a probability of 0.9.
         public static let usual = Target(checkedSeconds: 10, checkedProbability: 0.9)
@@ -27,17 +35,26 @@ public struct SiteSurvey: Sendable {
         private init(checkedSeconds seconds: Double, checkedProbability probability: Double) {
             self.seconds = seconds
             self.probability = probability
+            beacons = 1
         }
 
-        /// Throws for times outside 0.01 s...1 h and probabilities outside 0.01...0.9999.
-        public init(seconds: Double, probability: Double) throws(AirtimeError) {
+        /// Throws for times outside 0.01 s...1 h, probabilities outside 0.01...0.9999, and numbers of beacons outside
+        /// ``beaconRange``.
+        public init(seconds: Double, probability: Double, beacons: Int = 1) throws(AirtimeError) {
             guard seconds >= 0.01, seconds <= 3600 else {
                 throw .quantity(name: "a time in s (0.01...3600)", value: seconds)
             }
             guard probability >= 0.01, probability <= 0.9999 else { throw .share(probability) }
+            guard Self.beaconRange.contains(beacons) else {
+                throw .quantity(name: "a number of beacons (1...100)", value: Double(beacons))
+            }
             self.seconds = seconds
             self.probability = probability
+            self.beacons = beacons
         }
+
+        /// The numbers of beacons that a target may want.
+        public static let beaconRange = 1...100
     }
 
     public let model: SiteModel
@@ -54,29 +71,30 @@ public struct SiteSurvey: Sendable {
 
     /// Surveys one place.
     public mutating func point(at position: FloorPosition) throws(AirtimeError) -> Point {
+        if target.beacons > 1 { return try pointOfSeveral(at: position) }
         let reception = model.reception(at: position)
         guard let best = reception.best else {
             return Point(
                 reception: reception, detectionSeconds: nil, detectedShare: 0,
-                detectedByScanner: scanners.parts.map { _ in 0 })
+                detectedByScanner: scanners.parts.map { _ in 0 }, clear: reception.collisionFreeProbability)
         }
         let beacon = model.beacons[best.beacon]
         let clear = reception.collisionFreeProbability
-        let share = target.probability / best.audible
-        let seconds = share < 1 ? try times.time(beacon, clear: clear, share: share) : nil
+        let seconds = try time(beacon, clear: clear, audible: best.audible)
         let within = try times.received(beacon, clear: clear, within: target.seconds)
         let single =
             scanners.only == nil
             ? try times.receivedByScanner(beacon, clear: clear, within: target.seconds) : [within]
         return Point(
             reception: reception, detectionSeconds: seconds, detectedShare: best.audible * within,
-            detectedByScanner: single.map { best.audible * $0 })
+            detectedByScanner: single.map { best.audible * $0 }, clear: clear)
     }
 
     /// The probabilities that the best beacon at a surveyed place is received within some times in s; empty if no beacon is
     /// received.
     public mutating func shares(at point: Point, within times: [Double]) throws(AirtimeError) -> [Double] {
         guard let best = point.reception.best else { return [] }
+        if target.beacons > 1 { return try sharesOfSeveral(at: point.reception.position, within: times) }
         let clear = point.reception.collisionFreeProbability
         var shares: [Double] = []
         for time in times {
@@ -92,6 +110,16 @@ public struct SiteSurvey: Sendable {
     ) throws(AirtimeError) -> Double {
         try times.received(beacon, clear: clear, within: seconds)
     }
+
+    /// The time in s within which a beacon that is above the sensitivity with the probability `audible` is received with the
+    /// target's probability; nil if it is not.
+    mutating func time(_ beacon: SiteBeacon, clear: Double, audible: Double) throws(AirtimeError) -> Double? {
+        let share = target.probability / audible
+        return share < 1 ? try times.time(beacon, clear: clear, share: share) : nil
+    }
+
+    /// The number of scanners of the mix.
+    var scannerCount: Int { scanners.parts.count }
 
     /// The same probability with each scanner of the mix, with its share of the visitors.
     mutating func receivedByScanner(

@@ -73,6 +73,8 @@ extension PlanPageContent {
             var seconds: Double
             /// The share of cases in which it has to, above 0 and below 1.
             var probability: Double
+            /// The beacons that have to be found: "a beacon", or "4 beacons, each".
+            var found = "a beacon"
             /// Times in s, ascending, including `seconds`.
             var times: [Double]
             /// For each spot, the shares in which a beacon is found within each of the times; empty if none is received.
@@ -90,10 +92,10 @@ extension PlanPageContent {
         public var target: Double?
         /// The distance between spots, and the size of their squares, in m.
         public var spotSpacing: Double
-        /// The corners of the floor; may be empty.
-        public var outline: [Point]
         /// The picture behind the floor; nil for none.
         public var picture: Picture?
+        /// The corners of the floor; may be empty.
+        public var outline: [Point]
         public var walls: [Wall]
         public var beacons: [Beacon]
         public var spots: [Spot]

@@ -43,7 +43,7 @@ struct SiteSection: ControlledSection {
 
     var figures: String { figure.html }
 
-    var settings: [(String, PageData)] { [("isProposed", .flag(isProposed))] }
+    var settings: [(String, PageData)] { [("isProposed", .flag(isProposed)), ("found", .text(goal.found))] }
     var lists: [(String, PageData)] { [] }
 
     var plots: [(String, PageData)] {

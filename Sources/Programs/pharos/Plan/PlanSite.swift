@@ -43,6 +43,13 @@ struct PlanSite: ParsableCommand {
         completion: .file())
     var writeFleet: String?
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Number of beacons that each place must find (default: the target of the file, or 1).", valueName: "n"),
+        transform: { try OptionValue.integer($0, in: SiteSurvey.Target.beaconRange) })
+    var targetBeacons: Int?
+
     @OptionGroup var receiver: PlanScannerOptions
 
     @Flag(help: "Print the JSON Schema of site files, for editors.")
@@ -67,6 +74,10 @@ struct PlanSite: ParsableCommand {
             throw Failure(isJSON ? .configuration : .dataFormat, lines)
         }
         if receiver.isGiven { site.scanners = try receiver.mix }
+        if let targetBeacons {
+            site.target = try SiteSurvey.Target(
+                seconds: site.target.seconds, probability: site.target.probability, beacons: targetBeacons)
+        }
         var problems = faults
         let (fleet, warnings) = try SiteCompanions.fillFleet(of: &site, file)
         problems += warnings

@@ -1,0 +1,59 @@
+internal import Airtime
+internal import BluetoothTypes
+internal import Sites
+
+/// The words and numbers of an answer about a target of several beacons at each place.
+extension SiteSurvey.Target {
+    /// The beacons that a receiver has to find: "a beacon within 10 s in 90 % of the cases".
+    var phrase: String {
+        "\(found) within \(NumberFormat.duration(seconds)) in \(NumberFormat.percent(probability)) of the cases"
+    }
+
+    /// The beacons that a receiver has to find, before the time: "a beacon" or "4 beacons, each".
+    var found: String { beacons > 1 ? "\(beacons) beacons, each" : "a beacon" }
+
+    /// The beacons whose values an answer has: "the strongest beacon".
+    var subject: String { beacons > 1 ? "the \(beacons) best beacons" : "the strongest beacon" }
+
+    /// The rank of the beacon whose values a map shows: "a beacon" or "the 4th best beacon".
+    var ranked: String { beacons > 1 ? "the \(Self.ordinal(beacons)) best beacon" : "a beacon" }
+
+    private static func ordinal(_ number: Int) -> String {
+        let isTeen = (11...13).contains(number % 100)
+        let suffix = isTeen ? "th" : [1: "st", 2: "nd", 3: "rd"][number % 10] ?? "th"
+        return "\(number)\(suffix)"
+    }
+}
+
+extension SiteQuestion {
+    /// Adds the number of wanted beacons.
+    func stateSeveral(_ points: [SiteSurvey.Point], in answer: inout PlanAnswer) {
+        guard site.target.beacons > 1 else { return }
+        let found = points.compactMap(\.beaconsInTime)
+        let mean = found.isEmpty ? 0 : Double(found.reduce(0, +)) / Double(found.count)
+        answer.state(.targetBeacons, .count(site.target.beacons), remark: "at each place, by the target")
+        answer.state(.meanBeaconsInTime, .number(mean))
+        answer.state(.fewestBeaconsInTime, .count(found.min() ?? 0), remark: "in time, at the weakest place")
+    }
+
+    /// The keys for a target of several beacons.
+    static let keysOfSeveral: [PlanKey] = [
+        .targetBeacons, .meanBeaconsInTime, .fewestBeaconsInTime, .spotBeaconsInTime,
+    ]
+}
+
+extension PlanKey {
+    fileprivate static let targetBeacons = PlanKey(
+        "targetBeacons", "With a target of several beacons: the number that each place needs.", label: "beacons needed")
+    fileprivate static let meanBeaconsInTime = PlanKey(
+        "meanBeaconsInTime",
+        "With a target of several beacons: mean number that a place finds in time with the target's probability.",
+        label: "beacons found in time")
+    fileprivate static let fewestBeaconsInTime = PlanKey(
+        "fewestBeaconsInTime",
+        "With a target of several beacons: number that the weakest place finds in time with the target's probability.",
+        label: "fewest beacons found")
+    static let spotBeaconsInTime = PlanKey(
+        "weakestSpots[].beaconsInTime",
+        "With a target of several beacons: number that the place finds in time with the target's probability.")
+}

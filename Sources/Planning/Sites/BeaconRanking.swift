@@ -1,0 +1,114 @@
+internal import Airtime
+
+/// The beacons that a place receives, for targets of several beacons at each place.
+///
+/// A beacon counts if it is received within the target's time with the target's probability: a_i·F_i(t) ≥ p, a_i the
+/// probability that it is above the sensitivity, and F_i the distribution of the scanner's latency with the share of clear
+/// packets that beacon i has among all others at this place.
+struct BeaconRanking {
+    /// A beacon at the place.
+    struct Entry {
+        /// Its index among the model's beacons.
+        let beacon: Int
+        let audible: Double
+        /// The share of its packets that do not collide.
+        let clear: Double
+    }
+
+    /// The beacons, the one that is received most likely first.
+    private var heard: [(audible: Double, power: Double, beacon: Int)] = []
+    private var entries: [Entry] = []
+    private let model: SiteModel
+
+    init(_ model: SiteModel, at position: FloorPosition) {
+        self.model = model
+        for number in model.near(position) {
+            let (power, audible) = model.link(number, at: position)
+            if audible > SiteModel.audibleLimit { heard.append((audible, power, number)) }
+        }
+        heard.sort { ($0.audible, $0.power, $1.beacon) > ($1.audible, $1.power, $0.beacon) }
+    }
+
+    /// The entry with a rank, 0 for the beacon that is received most likely. Collisions are computed when they are needed.
+    private mutating func entry(_ rank: Int) -> Entry? {
+        while entries.count <= rank, entries.count < heard.count {
+            let (audible, _, beacon) = heard[entries.count]
+            let others = heard.map { (audible: $0.audible, beacon: $0.beacon) }
+            entries.append(
+                Entry(beacon: beacon, audible: audible, clear: exp(model.logClear(of: beacon, among: others))))
+        }
+        return rank < entries.count ? entries[rank] : nil
+    }
+
+    /// The beacons with their values, best first: at least the best `count`, and all whose value is at least `least`.
+    ///
+    /// - Parameter value: A value of at most the probability that the beacon is received.
+    mutating func best(
+        _ count: Int, andAllOf least: Double = .infinity, _ value: (Entry) throws(AirtimeError) -> Double
+    ) throws(AirtimeError) -> [(entry: Entry, value: Double)] {
+        var found: [(entry: Entry, value: Double)] = []
+        var rank = 0
+        while let entry = entry(rank) {
+            let isRanked = found.count >= count && (count == 0 || found[count - 1].value >= entry.audible)
+            if isRanked, entry.audible < least { break }
+            let new = (entry: entry, value: try value(entry))
+            found.insert(new, at: found.firstIndex { $0.value < new.value } ?? found.endIndex)
+            rank += 1
+        }
+        return found
+    }
+}
+
+extension SiteSurvey {
+    /// Surveys a place for a target of several beacons.
+    mutating func pointOfSeveral(at position: FloorPosition) throws(AirtimeError) -> Point {
+        let (model, target) = (model, target)
+        var ranking = BeaconRanking(model, at: position)
+        func entry(_ list: [(entry: BeaconRanking.Entry, value: Double)]) -> (
+            entry: BeaconRanking.Entry, value: Double
+        )? {
+            list.count >= target.beacons ? list[target.beacons - 1] : nil
+        }
+        let ranked = try ranking.best(target.beacons, andAllOf: target.probability) { entry throws(AirtimeError) in
+            try entry.audible
+                * self.received(model.beacons[entry.beacon], clear: entry.clear, within: target.seconds)
+        }
+        var seconds: Double? = ranked.count >= target.beacons ? 0 : nil
+        for (entry, _) in ranked.prefix(target.beacons) {
+            guard let longest = seconds else { break }
+            let time = try time(model.beacons[entry.beacon], clear: entry.clear, audible: entry.audible)
+            seconds = time.map { max($0, longest) }
+        }
+        var byScanner: [Double] = []
+        for part in scannerCount == 1 ? [] : Array(0..<scannerCount) {
+            let list = try ranking.best(target.beacons) { entry throws(AirtimeError) in
+                try entry.audible
+                    * self.receivedByScanner(model.beacons[entry.beacon], clear: entry.clear, within: target.seconds)[
+                        part
+                    ]
+                    .received
+            }
+            byScanner.append(entry(list)?.value ?? 0)
+        }
+        let share = entry(ranked)?.value ?? 0
+        return Point(
+            reception: model.reception(at: position), detectionSeconds: seconds, detectedShare: share,
+            detectedByScanner: scannerCount == 1 ? [share] : byScanner,
+            beaconsInTime: ranked.count { $0.value >= target.probability },
+            clear: ranked.prefix(target.beacons).map(\.entry.clear).min() ?? 1)
+    }
+
+    /// The probabilities that each of the wanted number of beacons is received at a place within some times in s.
+    mutating func sharesOfSeveral(at position: FloorPosition, within times: [Double]) throws(AirtimeError) -> [Double] {
+        let (model, count) = (model, target.beacons)
+        var ranking = BeaconRanking(model, at: position)
+        var shares: [Double] = []
+        for time in times {
+            let list = try ranking.best(count) { entry throws(AirtimeError) in
+                try entry.audible * self.received(model.beacons[entry.beacon], clear: entry.clear, within: time)
+            }
+            shares.append(list.count >= count ? list[count - 1].value : 0)
+        }
+        return shares
+    }
+}
