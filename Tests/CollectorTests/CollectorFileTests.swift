@@ -2,6 +2,7 @@ import Airtime
 import Collector
 import Configuration
 import Messaging
+import Sites
 import TestSupport
 import Testing
 
@@ -35,6 +36,25 @@ import Testing
         let (decoded, problems) = CollectorFile.decode(Array(closed.utf8))
         #expect(problems.isEmpty)
         #expect(decoded == CollectorFile.decode(Array(Self.whole.utf8)).0)
+    }
+
+    @Test("the site files have the positions of receivers that have none here")
+    func receiversOfSites() throws {
+        func site(_ receivers: String) throws -> Site {
+            let text = #"{"version":1,"name":"s","outline":[[0,0],[9,0],[9,9]],"receivers":[\#(receivers)]}"#
+            return try #require(Site.decode(Array(text.utf8)).site)
+        }
+        let text = """
+            {"version":1,"name":"m","floors":[{"name":"ground","site":"g.json"},{"name":"upper","site":"u.json"}],
+             "receivers":[{"name":"a"},{"name":"b","floor":"upper"},{"name":"c","floor":"ground","position":[1,1]},{"name":"d"}]}
+            """
+        var file = try #require(CollectorFile.decode(Array(text.utf8)).file)
+        file.placeReceivers(by: [
+            try site(#"{"name":"a","position":[2,3]},{"name":"b","position":[4,4]},{"name":"c","position":[7,7]}"#),
+            try site(#"{"name":"a","position":[5,5]},{"name":"b","position":[6,6]}"#),
+        ])
+        #expect(file.receivers.map(\.position) == [.init(x: 2, y: 3), .init(x: 6, y: 6), .init(x: 1, y: 1), nil])
+        #expect(file.receivers.map(\.floor) == ["ground", "upper", "ground", nil])
     }
 
     static let good = RepositoryFile.all(in: "Tests/Corpus/collectors/good")

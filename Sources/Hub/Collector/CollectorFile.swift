@@ -128,7 +128,9 @@ private struct CollectorReader {
         if let list = root["receivers"], !floors.isEmpty, !receivers.isEmpty,
             receivers.allSatisfy({ $0.position == nil })
         {
-            decoder.warning("no receiver has a \"position\", so rooms and positions are unknown", at: list)
+            decoder.warning(
+                "no receiver has a \"position\": without one in the site file of its floor, rooms and positions are unknown",
+                at: list)
         }
         names = [:]
         let beacons = (decoder.read(CollectorKeys.beacons, in: root) ?? []).compactMap { beacon($0) }

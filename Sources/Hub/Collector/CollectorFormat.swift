@@ -88,7 +88,9 @@ enum ReceiverKeys {
     static let floor = Key(
         "floor", CollectorKeys.label, "Floor of the receiver. Not needed if there is only one floor.")
     static let room = Key("room", CollectorKeys.label, "Room of the receiver.")
-    static let position = Key("position", CollectorKeys.position, "Position of the receiver on its floor.")
+    static let position = Key(
+        "position", CollectorKeys.position,
+        "Position of the receiver on its floor. Default: that of the receiver of this name in the site file.")
     static let levelOffset = Key(
         "rssiOffsetDb", .integer(-40...40, unit: "dB"), "Correction that is added to each received level.", default: 0)
     static let section = Section("A receiver.", [name, floor, room, position, levelOffset])

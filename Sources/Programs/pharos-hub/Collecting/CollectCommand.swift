@@ -95,7 +95,7 @@ struct CollectCommand: ParsableCommand {
         if schema { return Terminal.write(CollectorFile.schema) }
         guard let path = file else { return }
         let (decoded, problems) = CollectorFile.decode(try InputFile.read(path))
-        guard let collector = decoded else { throw Failure(problems, of: path) }
+        guard var collector = decoded else { throw Failure(problems, of: path) }
         for warning in problems {
             Terminal.writeMessage("\(warning.text(file: path == "-" ? "standard input" : path))")
         }
@@ -110,6 +110,7 @@ struct CollectCommand: ParsableCommand {
         let sites = try collector.floors.map {
             try MapFile.site($0.site.hasPrefix("/") ? $0.site : directory + $0.site)
         }
+        collector.placeReceivers(by: sites)
         let section = from.isEmpty ? collector.broker : nil
         let state = stateFile ?? "\(runtimeDir ?? WhereFile.directory)/\(collector.name)\(WhereFile.ending)"
         let followsBroker = section != nil

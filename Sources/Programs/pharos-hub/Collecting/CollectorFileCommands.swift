@@ -5,6 +5,7 @@ internal import Configuration
 internal import LinuxHost
 internal import Listener
 internal import Positioning
+internal import Sites
 
 struct CollectGroup: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -41,15 +42,17 @@ extension CheckResult {
         self.init(
             errors: problems.filter(\.isError).map { $0.text(file: name) },
             warnings: problems.filter { !$0.isError }.map { $0.text(file: name) }, summary: "")
-        guard let file = decoded else { return }
+        guard var file = decoded else { return }
         let directory = InputFile.directory(of: path)
+        var sites: [Site] = []
         for floor in file.floors {
             do {
-                _ = try MapFile.site(floor.site.hasPrefix("/") ? floor.site : directory + floor.site)
+                sites.append(try MapFile.site(floor.site.hasPrefix("/") ? floor.site : directory + floor.site))
             } catch {
                 errors += error.messages
             }
         }
+        if sites.count == file.floors.count { file.placeReceivers(by: sites) }
         for receiver in file.receivers where receiver.position == nil && receiver.room == nil {
             warnings.append(
                 "\(name): the receiver \(receiver.name) has neither a position nor a room, so it cannot place a beacon")
