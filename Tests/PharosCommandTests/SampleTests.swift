@@ -14,14 +14,15 @@ import Testing
         let names = Set(try names())
         for directory in ["", "fleets/", "sites/", "listeners/", "collectors/", "inventories/"] {
             let files = Files.names(in: Program.profile("x").replacing("x.json", with: directory))
-            for file in files where file.hasSuffix(".json") || file.hasSuffix(".csv") {
+            for file in files where [".json", ".csv", ".geojson", ".png"].contains(where: file.hasSuffix) {
                 let name = directory + (file.hasSuffix(".json") ? String(file.dropLast(5)) : file)
                 #expect(names.contains(name), "\(name)")
             }
         }
         #expect(try Program.run("sample", "--all", folder.path).code == 0)
         for name in names {
-            let path = "\(folder.path)/\(name)" + (name.hasSuffix(".csv") ? "" : ".json")
+            let isJSON = ![".csv", ".geojson", ".png"].contains(where: name.hasSuffix)
+            let path = "\(folder.path)/\(name)" + (isJSON ? ".json" : "")
             #expect(try Program.run("sample", name).output == String(decoding: try Files.read(path), as: UTF8.self))
         }
     }

@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("site init x", 64, "Give a picture, --image and --width-m, or a size, --width-m and --height-m."),
+        ("site init x", 64, "Give a picture, --image and --width-m, a drawing, --from, or a size,"),
         ("site init x --image plan.png", 64, "--image needs --width-m, the width of the picture on the floor"),
         ("site init x --image plan.png --width-m 9 --height-m 9", 64, "the height follows from the shape"),
         ("site init x --image plan.png --width-m 0", 64, "0 is out of range 0.1...100000 m"),
@@ -112,6 +112,57 @@ import Testing
         #expect(
             missing.code == 1 && missing.output.contains("\\\"none.png\\\" cannot be read: No such file"), "\(missing)")
         #expect(try inFolder("site check none.json").code == 66)
+    }
+
+    private static let drawing = """
+        {"type":"FeatureCollection","features":[
+         {"type":"Feature","properties":{"kind":"outline"},
+          "geometry":{"type":"Polygon","coordinates":[[[0,0],[20000,0],[20000,10000],[0,10000],[0,0]]]}},
+         {"type":"Feature","properties":{"layer":"A-WALL-GLASS"},
+          "geometry":{"type":"LineString","coordinates":[[8000,0],[8000,6000]]}},
+         {"type":"Feature","properties":{"layer":"Beacons","name":"door"},
+          "geometry":{"type":"Point","coordinates":[1000,1000]}}]}
+        """
+
+    @Test func aDrawingBecomesASite() throws {
+        try folder.file("plan.geojson", text: Self.drawing)
+        _ = try folder.file("plan.png", Self.png)
+        let made = try inFolder("site init shop --from plan.geojson --unit mm --image plan.png --width-m 24")
+        #expect(made.code == 0 && made.errors.isEmpty, "\(made)")
+        #expect(
+            made.output.hasPrefix(
+                "Wrote shop.json: 20 m × 10 m, from plan.png (48 × 30 pixels), from plan.geojson with 1 wall and 1 beacon.\n"
+            ))
+        let root = try #require(JSONDocument.parse(Array(text("shop.json").utf8)).root)
+        #expect(root["walls"]?[0]?["attenuationDb"]?.integer == 2 && root["picture"]?["widthM"]?.integer == 24)
+        #expect(try inFolder("site check shop.json").output == "shop.json: good\n")
+        // Metres: a floor of 20 km is written, and questioned.
+        let large = try inFolder("site init large --from plan.geojson")
+        #expect(large.code == 0 && large.errors.contains("plan.geojson:1:1: warning: the floor is 20000 m long; if"))
+        #expect(try inFolder("site init shop --from plan.geojson --unit mm").code == 64)
+    }
+
+    @Test(arguments: [
+        (
+            "--from bad.geojson", 78,
+            "bad.geojson:3:54: features[0].geometry.coordinates[0]: the outline crosses or touches"
+        ),
+        ("--from text.geojson", 65, "text.geojson:1:1"), ("--from none.geojson", 66, "none.geojson"),
+        ("--from plan.geojson --unit mile", 64, "use one of mm, cm, m, in, ft"),
+        ("--from plan.geojson --reference 200,1", 64, "write the longitude and the latitude in degrees"),
+        ("--from plan.geojson --reference 2,1 --unit mm", 64, "give one of them"),
+        ("--from plan.geojson --width-m 3", 64, "Leave out --width-m and --height-m"),
+        ("--width-m 3 --height-m 3 --unit mm", 64, "--unit is for a drawing: add --from."),
+    ])
+    func badDrawingsLeaveNothing(_ words: String, code: Int32, message: String) throws {
+        try folder.file("plan.geojson", text: Self.drawing)
+        try folder.file("text.geojson", text: "hello")
+        try folder.file(
+            "bad.geojson", text: Self.drawing.replacing("[20000,0],[20000,10000]", with: "[20000,9000],[20000,0]"))
+        let result = try inFolder("site init x \(words)")
+        #expect(result.code == code && result.errors.contains(message), "\(result)")
+        #expect(!Files.exists(folder.place("x.json")) && result.output.isEmpty)
+        if code != 65 { #expect(result.errors.split(separator: "\n").count { $0.hasPrefix("pharos: ") } == 1) }
     }
 
     @Test func theSchemaIsThatOfThePlanner() throws {

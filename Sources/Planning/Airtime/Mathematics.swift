@@ -11,6 +11,7 @@ internal import Glibc
 @inline(__always) package func erfc(_ value: Double) -> Double { Glibc.erfc(value) }
 /// `log`, for places at which a member of that name hides it.
 @inline(__always) func naturalLogarithm(_ value: Double) -> Double { Glibc.log(value) }
+@inline(__always) package func sin(_ angle: Double) -> Double { Glibc.sin(angle) }
 @inline(__always) package func cos(_ angle: Double) -> Double { Glibc.cos(angle) }
 @inline(__always) package func atan2(_ y: Double, _ x: Double) -> Double { Glibc.atan2(y, x) }
 /// ln 10.

@@ -59,8 +59,13 @@ package enum NewFile {
     /// - Parameter canReplace: Whether the command has an option --force that replaces the file.
     /// - Throws: A ``Failure`` with the path if the file exists already or cannot be written.
     package static func write(_ text: String, to path: String, canReplace: Bool = false) throws {
+        try write(Array(text.utf8), to: path, canReplace: canReplace)
+    }
+
+    /// Writes a file of bytes that does not exist yet.
+    package static func write(_ octets: [UInt8], to path: String, canReplace: Bool = false) throws {
         do throws(SystemError) {
-            try Files.create(path, with: Array(text.utf8), mode: 0o644)
+            try Files.create(path, with: octets, mode: 0o644)
         } catch  where error.errno == SystemError.alreadyThere {
             throw Failure(
                 .usage, "\(path): this file exists; choose another name" + (canReplace ? ", or use --force" : ""))

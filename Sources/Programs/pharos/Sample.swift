@@ -39,8 +39,8 @@ struct SampleCommand: ParsableCommand {
     func run() throws {
         if let all { return try writeAll(to: all) }
         guard let sample else { return Terminal.show(Self.list) }
-        guard let output else { return Terminal.write(sample.text) }
-        try NewFile.write(sample.text, to: output)
+        guard let output else { return Terminal.write(sample.octets) }
+        try NewFile.write(sample.octets, to: output)
         Terminal.writeLine("Wrote \(output).")
     }
 
@@ -58,7 +58,7 @@ struct SampleCommand: ParsableCommand {
                 throw Failure(.osError, "\(folder): \(error.text)")
             }
         }
-        for sample in Sample.all { try NewFile.write(sample.text, to: "\(directory)/\(sample.fileName)") }
+        for sample in Sample.all { try NewFile.write(sample.octets, to: "\(directory)/\(sample.fileName)") }
         Terminal.writeLine("Wrote \(Sample.all.count) samples to \(directory).")
     }
 }
@@ -71,7 +71,9 @@ struct Sample: Sendable {
     private let contents: [UInt8]
 
     /// The path of the file below the samples' directory.
-    var fileName: String { name.hasSuffix(".csv") ? name : name + ".json" }
+    var fileName: String { isJSON ? name + ".json" : name }
+
+    private var isJSON: Bool { ![".csv", ".geojson", ".png"].contains { name.hasSuffix($0) } }
 
     /// The folder of the file, if it has one.
     var folder: String? {
@@ -80,10 +82,12 @@ struct Sample: Sendable {
     }
 
     /// The file. `$schema` names the schema where the package installs it.
-    var text: String {
-        String(decoding: contents, as: UTF8.self)
+    var octets: [UInt8] {
+        guard isJSON else { return contents }
+        let text = String(decoding: contents, as: UTF8.self)
             .replacing("\"../schema/", with: "\"schema/")
             .replacing("\"schema/", with: "\"/usr/share/pharos/schema/")
+        return Array(text.utf8)
     }
 
     /// Finds a sample by its name, with or without `.json`.
@@ -142,6 +146,12 @@ struct Sample: Sendable {
         Sample(
             name: "sites/museum-from-fleet", summary: "a floor whose beacons come from fleets/museum",
             contents: PackageResources.sites_museum_from_fleet_json),
+        Sample(
+            name: "sites/shop-plan.png", summary: "the picture of a floor, 24 m wide",
+            contents: PackageResources.sites_shop_plan_png),
+        Sample(
+            name: "sites/shop-plan.geojson", summary: "the same floor as a drawing",
+            contents: PackageResources.sites_shop_plan_geojson),
         Sample(
             name: "scanners/our-visitors", summary: "scanners for the planner, with names of your own",
             contents: PackageResources.scanners_our_visitors_json),

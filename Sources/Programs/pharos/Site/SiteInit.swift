@@ -6,17 +6,28 @@ internal import Configuration
 internal import LinuxHost
 internal import Sites
 
-/// `site init`: writes a first site file, from a picture or from a size.
+/// `site init`: writes a first site file, from a picture, from a drawing or from a size.
 struct SiteInit: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init", abstract: "Write a site file to start from.",
         discussion: """
             pharos site init museum --image plan.png --width-m 48
+            pharos site init shop --from shop.geojson
             pharos site init hall --width-m 20 --height-m 12
 
             The picture is a PNG or JPEG file of the floor from above, with north at the top. --width-m is the length on the \
             floor from its left edge to its right edge. The lower left corner becomes the origin.
+
+            --from takes GeoJSON, to which ogr2ogr converts DXF and other formats. A property "kind" or "layer" says what a \
+            feature is: a word of it is outline, wall, room, beacon, receiver, mount or path, in English or German, in any \
+            case. A ring is closed with a straight side if its ends do not meet. A wall has the loss of its property \
+            "attenuationDb", or that of its "material" or layer: \(materials). Numbers are metres unless the file names a \
+            coordinate system in degrees, or all lie within 0.1 of each other; degrees need --reference.
             """)
+
+    private static let materials = WallMaterial.allCases.map {
+        "\($0.rawValue) \(NumberFormat.significant($0.attenuation)) dB"
+    }.joined(separator: ", ")
 
     @Argument(help: "Name of the site. The file is NAME.json.", completion: .file())
     var name: String
@@ -38,8 +49,89 @@ struct SiteInit: ParsableCommand {
         transform: Self.meters)
     var heightM: Double?
 
+    @Option(
+        help: ArgumentHelp(
+            "Drawing of the floor in GeoJSON with its outline, walls, rooms, beacons, receivers, mounts and paths.",
+            valueName: "file"), completion: .file())
+    var from: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Place that becomes the origin, for a drawing in degrees.", valueName: "lon,lat"),
+        transform: Self.reference)
+    var reference: Pair?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Point of the drawing that becomes the origin, in metres.", valueName: "x,y"),
+        transform: Self.origin)
+    var origin: Pair?
+
+    @Option(
+        help: ArgumentHelp(
+            "Unit of the drawing: \(LengthUnit.allCases.map(\.rawValue).joined(separator: ", ")) (default: m).",
+            valueName: "unit"), completion: .list(LengthUnit.allCases.map(\.rawValue)), transform: Self.unit)
+    var unit: LengthUnit?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Loss of walls that name neither a loss nor a material (default: 6).", valueName: "dB"),
+        transform: { try PlanValue.number($0, in: 0...100, "dB") })
+    var wallAttenuationDb: Double?
+
     @Flag(help: "Replace the file if it exists.")
     var force = false
+
+    /// Two numbers with a comma between them.
+    struct Pair: Equatable {
+        let first: Double
+        let second: Double
+
+        /// Nil for another number of numbers.
+        init?(_ text: String) {
+            let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+                Double(part.filter { $0 != " " }).flatMap { $0.isFinite ? $0 : nil }
+            }
+            guard numbers.count == 2, let first = numbers[0], let second = numbers[1] else { return nil }
+            (self.first, self.second) = (first, second)
+        }
+    }
+
+    /// A unit of drawings.
+    enum LengthUnit: String, CaseIterable {
+        case mm, cm, m
+        case inch = "in"
+        case ft
+
+        var meters: Double {
+            switch self {
+            case .mm: 0.001
+            case .cm: 0.01
+            case .m: 1
+            case .inch: 0.0254
+            case .ft: 0.3048
+            }
+        }
+    }
+
+    private static func reference(_ text: String) throws -> Pair {
+        guard let pair = Pair(text), abs(pair.first) <= 180, abs(pair.second) <= 90 else {
+            throw Mistake("write the longitude and the latitude in degrees, such as 13.3777,52.5163")
+        }
+        return pair
+    }
+
+    private static func origin(_ text: String) throws -> Pair {
+        guard let pair = Pair(text) else { throw Mistake("write two numbers of metres, such as 390000,5820000") }
+        return pair
+    }
+
+    private static func unit(_ text: String) throws -> LengthUnit {
+        guard let unit = LengthUnit(rawValue: text.lowercased()) else {
+            throw PlanValue.unknown(text, LengthUnit.allCases.map(\.rawValue))
+        }
+        return unit
+    }
 
     private static func meters(_ text: String) throws -> Double { try PlanValue.number(text, in: 0.1...100_000, "m") }
 
@@ -50,8 +142,22 @@ struct SiteInit: ParsableCommand {
         if image != nil, widthM == nil {
             throw ValidationError("--image needs --width-m, the width of the picture on the floor in metres.")
         }
-        if image == nil, widthM == nil || heightM == nil {
-            throw ValidationError("Give a picture, --image and --width-m, or a size, --width-m and --height-m.")
+        if image == nil, from == nil, widthM == nil || heightM == nil {
+            throw ValidationError(
+                "Give a picture, --image and --width-m, a drawing, --from, or a size, --width-m and --height-m.")
+        }
+        if from != nil, image == nil, widthM != nil || heightM != nil {
+            throw ValidationError("Leave out --width-m and --height-m: the drawing has the size of the floor.")
+        }
+        let ofDrawings: [(String, Bool)] = [
+            ("--reference", reference != nil), ("--origin", origin != nil), ("--unit", unit != nil),
+            ("--wall-attenuation-db", wallAttenuationDb != nil),
+        ]
+        if from == nil, let option = ofDrawings.first(where: \.1)?.0 {
+            throw ValidationError("\(option) is for a drawing: add --from.")
+        }
+        if reference != nil, origin != nil || unit != nil {
+            throw ValidationError("--reference is for degrees, --origin and --unit are for lengths: give one of them.")
         }
     }
 
@@ -59,7 +165,7 @@ struct SiteInit: ParsableCommand {
         let path = name.hasSuffix(".json") ? name : name + ".json"
         var draft = SiteDraft(name: try Self.siteName(of: path))
         var size = (width: widthM ?? 0, height: heightM ?? 0)
-        var origin = ""
+        var source = ""
         if let image {
             let picture = try Self.picture(image)
             size.height = size.width * picture.aspectRatio
@@ -67,15 +173,22 @@ struct SiteInit: ParsableCommand {
                 throw Failure(.usage, "\(image): with this width the picture is higher than \(Int(Site.extent)) m")
             }
             draft.picture = (SitePath.relative(image, toFile: path), size.width, FloorPosition(x: 0, y: 0))
-            origin = ", from \(image) (\(picture.width) × \(picture.height) pixels)"
+            source = ", from \(image) (\(picture.width) × \(picture.height) pixels)"
         }
-        draft.outline = [(0, 0), (size.width, 0), (size.width, size.height), (0, size.height)].map {
-            FloorPosition(x: $0, y: $1)
+        if size.width > 0 {
+            draft.outline = [(0, 0), (size.width, 0), (size.width, size.height), (0, size.height)].map {
+                FloorPosition(x: $0, y: $1)
+            }
         }
-        try Self.write(draft, to: path, replaces: force)
-        let measures = [size.width, size.height].map { NumberFormat.significant($0) + " m" }.joined(separator: " × ")
+        if let from {
+            draft = try drawing(from, into: draft)
+            source += ", from \(from)\(Self.counts(draft))"
+        }
+        let site = try Self.write(draft, to: path, replaces: force)
+        let bounds = site.bounds.map { [$0.width, $0.height] } ?? []
+        let measures = bounds.map { NumberFormat.significant($0) + " m" }.joined(separator: " × ")
         Terminal.show(
-            TerminalText.line("Wrote \(path): \(measures)\(origin).") + "\n"
+            TerminalText.line("Wrote \(path): \(measures)\(source).") + "\n"
                 + TerminalText.line("Next: pharos plan site \(path) --html \(path.dropLast(5)).html") + "\n")
     }
 
@@ -97,19 +210,58 @@ struct SiteInit: ParsableCommand {
         }
     }
 
+    /// Adds the parts of a drawing.
+    private func drawing(_ path: String, into draft: SiteDraft) throws -> SiteDraft {
+        let octets = try InputFile.read(path, limit: PlanSite.sizeLimit)
+        var options = FloorImport.Options()
+        options.metersPerUnit = unit?.meters
+        options.reference = reference.map { ($0.first, $0.second) }
+        options.origin = origin.map { FloorPosition(x: $0.first, y: $0.second) }
+        if let wallAttenuationDb { options.wallAttenuation = wallAttenuationDb }
+        let (drawn, problems) = FloorImport.read(octets, into: draft, options)
+        let name = SiteCompanions.name(path)
+        guard let drawn else {
+            let isJSON = JSONDocument.parse(octets).problems.isEmpty
+            throw Failure(
+                isJSON ? .configuration : .dataFormat,
+                PlanSite.lines(problems.filter { $0.severity == .error }, file: name))
+        }
+        for line in PlanSite.lines(problems, file: name) { Terminal.writeMessage(line) }
+        return drawn
+    }
+
+    /// The numbers of the parts of a drawing: ` with 3 walls and 1 room`.
+    private static func counts(_ draft: SiteDraft) -> String {
+        let all = [
+            (draft.walls.count, "wall"), (draft.rooms.count, "room"), (draft.beacons.count, "beacon"),
+            (draft.receivers.count, "receiver"), (draft.mounts.count, "mount"), (draft.paths.count, "path"),
+        ]
+        let parts = all.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }
+        guard let last = parts.last else { return "" }
+        let others = parts.dropLast().joined(separator: ", ")
+        return " with " + (others.isEmpty ? last : "\(others) and \(last)")
+    }
+
     /// Writes a file that `pharos site check` finds good.
-    private static func write(_ draft: SiteDraft, to path: String, replaces: Bool) throws {
+    ///
+    /// - Returns: the site in it.
+    private static func write(_ draft: SiteDraft, to path: String, replaces: Bool) throws -> Site {
         let text = draft.text
         let (site, problems) = Site.decode(Array(text.utf8))
-        guard site != nil else {
-            throw Failure(.dataFormat, PlanSite.lines(problems.filter { $0.severity == .error }, file: path))
+        guard let site else {
+            let reasons = problems.filter { $0.severity == .error }.map { "\($0.path): \($0.message)" }
+            throw Failure(.configuration, reasons.map { "\(path) was not written: \($0)" })
         }
-        guard replaces, Files.exists(path) else { return try NewFile.write(text, to: path, canReplace: true) }
+        guard replaces, Files.exists(path) else {
+            try NewFile.write(text, to: path, canReplace: true)
+            return site
+        }
         do throws(SystemError) {
             try Files.replace(path, with: Array(text.utf8), keepsRights: true)
         } catch {
             throw Failure(.osError, "\(path): \(error.text)")
         }
+        return site
     }
 }
 

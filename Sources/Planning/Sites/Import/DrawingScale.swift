@@ -1,0 +1,84 @@
+internal import Airtime
+
+/// From the numbers of a drawing to metres on the floor.
+enum DrawingScale {
+    /// Lengths: `meters` for one unit, and the point in m that becomes the origin.
+    case lengths(meters: Double, origin: FloorPosition)
+    /// Longitude and latitude in degrees, on the plane that touches the earth at a reference.
+    case degrees(TangentPlane)
+
+    /// The place on the floor, rounded to mm; nil for degrees that do not exist.
+    func position(_ point: DrawnPoint) -> FloorPosition? {
+        let position: FloorPosition
+        switch self {
+        case .lengths(let meters, let origin):
+            position = FloorPosition(x: point.x * meters - origin.x, y: point.y * meters - origin.y)
+        case .degrees(let plane):
+            guard let place = plane.position(longitude: point.x, latitude: point.y) else { return nil }
+            position = place
+        }
+        return FloorPosition(x: (position.x * 1000).rounded() / 1000, y: (position.y * 1000).rounded() / 1000)
+    }
+}
+
+/// The plane that touches the ellipsoid of WGS 84 at a reference: x to the east, y to the north, in m.
+///
+/// A place is moved to the plane along the plane's normal, so lengths within 1 km of the reference are right to 0.01 mm.
+struct TangentPlane {
+    private let sinLongitude: Double
+    private let cosLongitude: Double
+    private let sinLatitude: Double
+    private let cosLatitude: Double
+    private let reference: (x: Double, y: Double, z: Double)
+
+    /// The semi-major axis in m, and the square of the first eccentricity (NIMA TR8350.2).
+    private static let axis = 6_378_137.0
+    private static let eccentricity = 0.006_694_379_990_14
+
+    /// Nil for degrees outside -180...180 and -90...90.
+    init?(longitude: Double, latitude: Double) {
+        guard let reference = Self.place(longitude, latitude) else { return nil }
+        self.reference = reference
+        let (east, north) = (longitude * .pi / 180, latitude * .pi / 180)
+        (sinLongitude, cosLongitude) = (sin(east), cos(east))
+        (sinLatitude, cosLatitude) = (sin(north), cos(north))
+    }
+
+    func position(longitude: Double, latitude: Double) -> FloorPosition? {
+        guard let place = Self.place(longitude, latitude) else { return nil }
+        let (dx, dy, dz) = (place.x - reference.x, place.y - reference.y, place.z - reference.z)
+        return FloorPosition(
+            x: -sinLongitude * dx + cosLongitude * dy,
+            y: -sinLatitude * cosLongitude * dx - sinLatitude * sinLongitude * dy + cosLatitude * dz)
+    }
+
+    /// Coordinates from the center of the earth.
+    private static func place(_ longitude: Double, _ latitude: Double) -> (x: Double, y: Double, z: Double)? {
+        guard abs(longitude) <= 180, abs(latitude) <= 90 else { return nil }
+        let (east, north) = (longitude * .pi / 180, latitude * .pi / 180)
+        let radius = axis / (1 - eccentricity * sin(north) * sin(north)).squareRoot()
+        return (
+            radius * cos(north) * cos(east), radius * cos(north) * sin(east), radius * (1 - eccentricity) * sin(north)
+        )
+    }
+}
+
+/// The coordinate reference system that a GeoJSON file names in `crs` (GeoJSON of 2008, section 3).
+enum NamedCoordinates {
+    case degrees
+    /// A projection that keeps lengths nearly as they are.
+    case lengths
+    /// Web Mercator, which stretches lengths.
+    case stretched
+
+    init(_ name: String) {
+        let name = name.uppercased()
+        let code = name.contains("EPSG") ? name.split { !$0.isNumber }.last.flatMap { Int($0) } : nil
+        switch code {
+        // Geographic systems; 4978 counts metres from the center of the earth.
+        case let code? where (4000...4999).contains(code) && code != 4978: self = .degrees
+        case 3857, 3785, 900_913: self = .stretched
+        default: self = name.contains("CRS84") || name.contains("CRS:84") ? .degrees : .lengths
+        }
+    }
+}
