@@ -59,4 +59,40 @@ import Testing
             #expect(TerminalText.quoted(text, to: 20).unicodeScalars.count <= 102)
         }
     }
+
+    @Test(
+        "long lines are broken between words, below the last column of a table",
+        arguments: [
+            ("no break", "no break"),
+            ("one two three four five six seven eight nine", "one two three four five six seven eight\nnine"),
+            (
+                "name  2  a remark of a table that is much longer",
+                "name  2  a remark of a table that is\n         much longer"
+            ),
+            (
+                "a sign with a cell far on the right   that does not fit",
+                "a sign with a cell far on the right\nthat does not fit"
+            ),
+            (
+                "- a note that is longer than the terminal is wide",
+                "- a note that is longer than the terminal\n  is wide"
+            ),
+            (
+                "    → `sudo make install`, or install the package",
+                "    → `sudo make install`, or install the\n      package"
+            ),
+            ("run it again with `sudo make install PREFIX=/usr`", "run it again with\n`sudo make install PREFIX=/usr`"),
+            (
+                "\u{1B}[1;31mfail\u{1B}[0m  kernel  no Bluetooth here",
+                "\u{1B}[1;31mfail\u{1B}[0m  kernel  no Bluetooth here"
+            ),
+            (
+                "https://example.org/a/path/that/is/longer/than/forty here",
+                "https://example.org/a/path/that/is/longer/than/forty\nhere"
+            ),
+        ])
+    func linesAreBrokenBetweenWords(text: String, expected: String) {
+        #expect(TerminalText.wrapped(text, to: 41) == expected)
+        #expect(TerminalText.wrapped(text + "\n", to: 41) == expected + "\n")
+    }
 }

@@ -114,10 +114,22 @@ import Testing
         stride(from: 0, to: hex.count, by: 2).map { String(hex.dropFirst($0).prefix(2)) }
     }
 
+    @Test("the commands of hcitool set the interval that was asked for")
+    func hcitoolSetsTheInterval() throws {
+        let words = ["encode"] + Self.url.arguments + ["--format", "hcitool", "--interval-ms"]
+        let result = try Program.run(words + ["2s"])
+        #expect(result.output.hasPrefix("hcitool -i hci0 cmd 0x08 0x0006 80 0c 80 0c 03 00 "), "\(result.output)")
+        for (value, format, message) in [("5", "hcitool", "20 ms...10.24 s"), ("100", "c", "needs --format hcitool")] {
+            let refused = try Program.run(
+                ["encode"] + Self.url.arguments + ["--format", format, "--interval-ms", value])
+            #expect(refused.code == 64 && refused.errors.contains(message), "\(refused.errors)")
+        }
+    }
+
     private static let introduction = """
-             0    02  length          2 bytes follow: type and data
-             1    01  AD type         Flags
-             2    06  flags           LE general discoverable, BR/EDR not supported
+             0   02  length          2 bytes follow: type and data
+             1   01  AD type         Flags
+             2   06  flags           LE general discoverable, BR/EDR not supported
 
         """
 
@@ -125,24 +137,24 @@ import Testing
         let table = """
             0201060303aafe0916aafe100002610478
 
-            offset  byte  field           meaning
+            offset  hex  field           meaning
 
             """
             + Self.introduction + """
-                     3    03  length          3 bytes follow: type and data
-                     4    03  AD type         Complete List of 16-bit Service UUIDs
-                     5    aa  service UUID    0xFEAA Eddystone, least significant byte
-                     6    fe  service UUID    0xFEAA Eddystone, most significant byte
-                     7    09  length          9 bytes follow: type and data
-                     8    16  AD type         Service Data - 16-bit UUID
-                     9    aa  service UUID    0xFEAA Eddystone, least significant byte
-                    10    fe  service UUID    0xFEAA Eddystone, most significant byte
-                    11    10  frame type      Eddystone-URL
-                    12    00  measured power  0 dBm at 0 m
-                    13    02  URL scheme      http://
-                    14    61  URL text        "a"
-                    15    04  URL code        .info/
-                    16    78  URL text        "x"
+                     3   03  length          3 bytes follow: type and data
+                     4   03  AD type         Complete List of 16-bit Service UUIDs
+                     5   aa  service UUID    0xFEAA Eddystone, least significant byte
+                     6   fe  service UUID    0xFEAA Eddystone, most significant byte
+                     7   09  length          9 bytes follow: type and data
+                     8   16  AD type         Service Data - 16-bit UUID
+                     9   aa  service UUID    0xFEAA Eddystone, least significant byte
+                    10   fe  service UUID    0xFEAA Eddystone, most significant byte
+                    11   10  frame type      Eddystone-URL
+                    12   00  measured power  0 dBm at 0 m
+                    13   02  URL scheme      http://
+                    14   61  URL text        "a"
+                    15   04  URL code        .info/
+                    16   78  URL text        "x"
 
                 """
         #expect(try Program.run(["encode"] + Self.url.arguments + ["--explain"]) == Self.succeeds(table))
@@ -151,28 +163,28 @@ import Testing
     @Test func explainTellsEveryOctetOfAnIBeacon() throws {
         let uuid = "fb0b57a2-8228-44cd-913a-94a122ba1206"
         let octets = Self.octets(uuid.filter { $0 != "-" }).enumerated().map { index, octet in
-            "\(index < 1 ? "     " : "    ")\(9 + index)    \(octet)  UUID            \(uuid), byte \(index + 1) of 16\n"
+            "\(index < 1 ? "     " : "    ")\(9 + index)   \(octet)  UUID            \(uuid), byte \(index + 1) of 16\n"
         }
         let table = """
             \(Self.iBeacon.hex)
 
-            offset  byte  field           meaning
+            offset  hex  field           meaning
 
             """
             + Self.introduction + """
-                     3    1a  length          26 bytes follow: type and data
-                     4    ff  AD type         Manufacturer Specific Data
-                     5    4c  company id      0x004C Apple, least significant byte
-                     6    00  company id      0x004C Apple, most significant byte
-                     7    02  Apple type      iBeacon
-                     8    15  Apple length    21 bytes follow
+                     3   1a  length          26 bytes follow: type and data
+                     4   ff  AD type         Manufacturer Specific Data
+                     5   4c  company id      0x004C Apple, least significant byte
+                     6   00  company id      0x004C Apple, most significant byte
+                     7   02  Apple type      iBeacon
+                     8   15  Apple length    21 bytes follow
 
                 """ + octets.joined() + """
-                    25    00  major           1, most significant byte
-                    26    01  major           1, least significant byte
-                    27    00  minor           2, most significant byte
-                    28    02  minor           2, least significant byte
-                    29    c5  measured power  -59 dBm at 1 m
+                    25   00  major           1, most significant byte
+                    26   01  major           1, least significant byte
+                    27   00  minor           2, most significant byte
+                    28   02  minor           2, least significant byte
+                    29   c5  measured power  -59 dBm at 1 m
 
                 """
         #expect(try Program.run(["encode"] + Self.iBeacon.arguments + ["--explain"]) == Self.succeeds(table))

@@ -120,7 +120,7 @@ public struct PayloadDescription: Sendable {
 
     /// Returns a table with a row for each byte: offset, byte, field and meaning.
     public static func table(of data: AdvertisingData) -> String {
-        var table = Table(["offset", "byte", "field", "meaning"], alignment: [.right, .right])
+        var table = Table(["offset", "hex", "field", "meaning"], alignment: [.right, .right])
         for note in data.explained() {
             table.add(
                 [String(note.offset), Hexadecimal.text(note.octet), note.field, note.meaning].map(TerminalText.line))
@@ -144,25 +144,30 @@ public enum PayloadFormat: String, CaseIterable, Sendable {
 
     /// Returns the payload in this format, without a final line feed.
     ///
-    /// - Parameter data: At most 31 bytes for ``hcitool``.
-    /// - Throws: if the payload is too long for the commands of hcitool.
-    public func text(_ data: AdvertisingData) throws(HCIParameterError) -> String {
+    /// - Parameters:
+    ///   - data: At most 31 bytes for ``hcitool``.
+    ///   - interval: The advertising interval that the commands of ``hcitool`` set, 20 ms...10.24 s.
+    /// - Throws: if the payload is too long for the commands of hcitool, or the interval is out of range.
+    public func text(
+        _ data: AdvertisingData, interval: AdvertisingInterval = .nonconnectableMinimumBefore5
+    ) throws(HCIParameterError) -> String {
         let octets = data.octets
         switch self {
         case .hex: return Hexadecimal.text(octets)
         case .json: return PayloadJSON.describe(data).line
-        case .hcitool: return try Self.commands(octets).map { Self.line($0) }.joined(separator: "\n")
+        case .hcitool: return try Self.commands(octets, interval).map { Self.line($0) }.joined(separator: "\n")
         case .c: return "static const uint8_t advertising_data[\(octets.count)] = {\n" + Self.rows(octets) + "};"
         case .swift: return "let advertisingData: [UInt8] = [\n" + Self.rows(octets) + "]"
         }
     }
 
     /// Returns the commands that send the payload. The data is set before advertising is enabled.
-    private static func commands(_ octets: [UInt8]) throws(HCIParameterError) -> [any HCICommand] {
+    private static func commands(
+        _ octets: [UInt8], _ interval: AdvertisingInterval
+    ) throws(HCIParameterError) -> [any HCICommand] {
         [
             try LESetAdvertisingParameters(
-                intervalMinimum: .nonconnectableMinimumBefore5, intervalMaximum: .nonconnectableMinimumBefore5,
-                type: .nonconnectable,
+                intervalMinimum: interval, intervalMaximum: interval, type: .nonconnectable,
                 ownAddressType: .publicDevice),
             try LESetAdvertisingData(octets), LESetAdvertisingEnable(true),
         ]

@@ -98,11 +98,8 @@ package final class FindListener: SightingConsumer {
         let width = Terminal.outputIsTerminal ? Terminal.columns : .max
         let line = text(state, bars: width < 80 ? 4 : 20) + (found.map { "  " + $0.text } ?? "")
         // A line that is wider than the terminal could not be cleared.
-        if Terminal.canRedraw {
-            block.draw([String(line.prefix(width))])
-        } else {
-            Terminal.show(line.prefix(width) + "\n")
-        }
+        let shown = TerminalText.shortened(line, to: width)
+        if Terminal.canRedraw { block.draw([shown]) } else { Terminal.show(shown + "\n") }
     }
 
     private func text(_ state: FindGuide.State, bars: Int) -> String {

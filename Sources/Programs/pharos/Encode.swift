@@ -28,10 +28,16 @@ struct EncodeFrame<Frame: FrameOptions>: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Output format: hex, json, hcitool, c or swift.",
-            discussion:
-                "The commands of hcitool send from the public address every 100 ms. For another interval, replace a0 00 "
-                + "twice: the interval in units of 0.625 ms, the low byte first, such as 80 0c for 2000 ms."))
+            discussion: "The commands of hcitool send from the public address."))
     var format: PayloadFormat = .hex
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Advertising interval in the commands of hcitool, 20 ms...10.24 s (default: 100). Controllers before Bluetooth 5 "
+                + "refuse less than 100 ms.", valueName: "ms"),
+        transform: { try OptionValue.interval($0, in: AdvertisingInterval.legacyRange, called: "20 ms...10.24 s") })
+    var intervalMs: RequestedInterval?
 
     @Flag(help: "Explain each byte.")
     var explain = false
@@ -41,13 +47,16 @@ struct EncodeFrame<Frame: FrameOptions>: ParsableCommand {
         if explain && format != .hex {
             throw ValidationError("--explain needs --format hex: its table is not meant for programs.")
         }
+        if intervalMs != nil, format != .hcitool {
+            throw ValidationError("--interval-ms needs --format hcitool: a payload does not contain its interval.")
+        }
     }
 
     func run() throws {
         let data = try frame.payload()
         let text: String
         do {
-            text = try format.text(data)
+            text = try format.text(data, interval: intervalMs?.interval ?? .nonconnectableMinimumBefore5)
         } catch {
             throw Failure(.usage, "\(error)")
         }

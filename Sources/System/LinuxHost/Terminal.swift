@@ -72,8 +72,12 @@ public enum Terminal {
         }
     }
 
-    /// Writes text for people to standard output, in ASCII without escape sequences where ``isPlain`` is true.
-    public static func show(_ text: String) { write(isPlain ? plain(text) : text) }
+    /// Writes text for people to standard output, in ASCII without escape sequences where ``isPlain`` is true. On a terminal,
+    /// lines that are wider than it are broken between words.
+    public static func show(_ text: String) {
+        let text = isPlain ? plain(text) : text
+        write(outputIsTerminal ? TerminalText.wrapped(text, to: columns) : text)
+    }
 
     /// Returns the text in ASCII without escape sequences. Common signs become one similar character, so that columns
     /// stay aligned; others become `\u` and hexadecimal digits.

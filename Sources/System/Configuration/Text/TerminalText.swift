@@ -49,6 +49,85 @@ public enum TerminalText {
         return counter.columns
     }
 
+    /// Returns the text with long lines broken between words. The next line begins below the last column of the broken one,
+    /// if it is a row of a table with enough room there. Words between backticks, such as commands, stay together.
+    ///
+    /// - Parameter limit: The width in columns. A word that is wider is not broken.
+    public static func wrapped(_ text: String, to limit: Int) -> String {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.map { wrappedLine($0, limit) }.joined(separator: "\n")
+    }
+
+    private static func wrappedLine(_ line: Substring, _ limit: Int) -> String {
+        // Each byte of UTF-8 is at most one column wide.
+        guard line.utf8.count > limit, visibleColumns(of: line) > limit else { return String(line) }
+        let indent = String(repeating: " ", count: indent(of: line, limit))
+        var (result, column, isFirst) = ("", 0, true)
+        for word in words(of: line) {
+            let width = visibleColumns(of: word.text)
+            if isFirst || column + word.spaces + width <= limit {
+                result += String(repeating: " ", count: word.spaces) + word.text
+                column += word.spaces + width
+            } else {
+                result += "\n" + indent + word.text
+                column = indent.count + width
+            }
+            isFirst = false
+        }
+        return result
+    }
+
+    /// The words of a line, each with the number of spaces in front of it. A text between backticks is one word.
+    private static func words(of line: Substring) -> [(spaces: Int, text: String)] {
+        var words: [(spaces: Int, text: String)] = []
+        var (spaces, word, isCode) = (0, "", false)
+        for character in line {
+            if character == "`" { isCode.toggle() }
+            if character == " ", !isCode {
+                if !word.isEmpty {
+                    words.append((spaces, word))
+                    (spaces, word) = (0, "")
+                }
+                spaces += 1
+            } else {
+                word.append(character)
+            }
+        }
+        return word.isEmpty ? words : words + [(spaces, word)]
+    }
+
+    /// The column of a table's last cell, or of the text after a sign such as `-`; 0 for other lines.
+    private static func indent(of line: Substring, _ limit: Int) -> Int {
+        var (column, last, isStart) = (0, 0, true)
+        for word in words(of: line) {
+            column += word.spaces
+            if isStart ? word.spaces > 0 : word.spaces > 1, column <= limit - leastCell { last = column }
+            if isStart, ["-", "→"].contains(word.text) { last = column + 2 }
+            column += visibleColumns(of: word.text)
+            isStart = false
+        }
+        return last
+    }
+
+    /// The smallest width of a last cell that is worth a column of its own.
+    private static let leastCell = 24
+
+    /// The columns of a text without its escape sequences, which set colours.
+    private static func visibleColumns(of text: some StringProtocol) -> Int {
+        var counter = ColumnCounter()
+        var isEscape = false
+        for scalar in text.unicodeScalars {
+            if scalar == "\u{1B}" {
+                isEscape = true
+            } else if isEscape {
+                isEscape = !scalar.properties.isAlphabetic
+            } else {
+                counter.add(scalar)
+            }
+        }
+        return counter.columns
+    }
+
     private struct ColumnCounter {
         private(set) var columns = 0
         /// The number of marks on the last character; 4 at the start, where there is no character.
