@@ -47,6 +47,21 @@ import Testing
         #expect(result.output.contains("home url:https://example.org/pi "), "\(result)")
     }
 
+    @Test("a recording replaces a file only if that was asked for")
+    func recordingsReplaceNoFile() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("notes.txt", text: "mine")
+        let words = ["scan", "--adapter", "virtual", "--duration-s", "1", "--json", "--record"]
+        let refused = try Program.run(words + [path])
+        #expect(refused.code == 64 && refused.errors.contains("this file exists; choose another name, or use --force"))
+        #expect(try Program.shell("cat \"$1\"", path).output == "mine")
+        #expect(try Program.run(words + [path, "--force"]).code == 0)
+        #expect(try Program.shell("head -c 7 \"$1\"", path).output == "btsnoop")
+        let empty = try folder.file("empty.btsnoop", text: "")
+        #expect(try Program.run(words + [empty]).code == 0)
+        #expect(try Program.run("scan", "--force").code == 64)
+    }
+
     @Test(arguments: [
         ["--ranging"], ["--every-s", "0.01"], ["--replay", "x", "--duration-s", "1"], ["--min-rssi-dbm", "-128"],
         ["--scan-window-ms", "70"], ["--monitor", "lobby"], ["--only", "lobby"], ["--distance-model", "none"],

@@ -115,6 +115,18 @@ public enum Files {
         (try? Stat(FilePath(path))).map { min(max($0.st_mtim.tv_sec, -1 << 40), 1 << 40) }
     }
 
+    /// Whether a file at `path` is a program that this user may run.
+    public static func isExecutable(_ path: String) -> Bool {
+        guard exists(path), !isDirectory(path) else { return false }
+        return unsafe access(path, X_OK) == 0
+    }
+
+    /// The size of the regular file at `path` in bytes; nil if there is none, and for other kinds such as pipes.
+    public static func size(_ path: String) -> Int? {
+        guard let status = try? Stat(FilePath(path)), status.type == .regular else { return nil }
+        return Int(status.size)
+    }
+
     /// Whether a directory is at `path`.
     public static func isDirectory(_ path: String) -> Bool { (try? Stat(FilePath(path)))?.type == .directory }
 

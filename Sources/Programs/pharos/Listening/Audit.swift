@@ -132,6 +132,7 @@ struct Audit: ParsableCommand {
             files, selection: BeaconSelection(sites: isNamedSite ? [site ?? ""] : [], groups: group))
         for warning in files.warnings { Terminal.writeMessage(warning) }
         let place = try place(of: files, siteFile: isNamedSite ? nil : site)
+        let hook = hook.flatMap { Self.usable($0) }
         var auditor =
             replay.isEmpty
             ? try listen(files)
@@ -214,6 +215,14 @@ struct Audit: ParsableCommand {
     /// The longest run of a hook, in nanoseconds.
     private static let hookNanoseconds: UInt64 = 10_000_000_000
 
+    /// The program of --hook; nil after a warning if it cannot be run. The audit itself does not need it. A name without a
+    /// slash is a program in PATH.
+    private static func usable(_ hook: String) -> String? {
+        if !hook.contains("/") || Files.isExecutable(hook) { return hook }
+        warn(hook, Files.exists(hook) ? "this is no program that this user may run" : "there is no such program")
+        return nil
+    }
+
     /// Runs the program for each verdict except ok. Its failures are reported and change nothing.
     private static func run(_ hook: String, _ report: AuditReport) {
         for audit in report.advertisements {
@@ -228,7 +237,8 @@ struct Audit: ParsableCommand {
                     let code = child.wait(until: MonotonicClock.nanoseconds() + hookNanoseconds)
                     if code != 0 { warn(hook, "it ended with \(code)") }
                 } catch {
-                    warn(hook, error.text)
+                    // It would not start for the other verdicts, too.
+                    return warn(hook, error.text)
                 }
             }
         }

@@ -108,8 +108,13 @@ struct ScanSourceOptions: ParsableArguments {
         completion: .file())
     var replay: String?
 
-    @Option(help: ArgumentHelp("Write all HCI packets to a btsnoop file.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("Write all HCI packets to a btsnoop file, which must be new.", valueName: "file"),
+        completion: .file())
     var record: String?
+
+    @Flag(help: "Let --record replace a file.")
+    var force = false
 
     @Flag(help: "Ask for scan responses. Shows names, but costs other devices' batteries.")
     var active = false
@@ -133,6 +138,7 @@ struct ScanSourceOptions: ParsableArguments {
         if replay != nil && (adapter != nil || record != nil || durationS != nil) {
             throw ValidationError("--replay reads a file: leave out --adapter, --record and --duration-s.")
         }
+        if force, record == nil { throw ValidationError("--force needs --record.") }
         if replay != nil && (active || scanIntervalMs != nil || scanWindowMs != nil) {
             throw ValidationError(
                 "--replay reads a file that was scanned before: leave out --active, --scan-interval-ms "
@@ -144,6 +150,10 @@ struct ScanSourceOptions: ParsableArguments {
     /// Creates the source. Only files are opened yet.
     func open(_ known: KnownBeacons, levels: ClosedRange<Int8>?) throws -> SightingSource {
         if let replay { return try .recording(replay, levels: levels) }
+        // An empty file may have been made for the recording, and pipes and devices keep nothing.
+        if let record, !force, let size = Files.size(record), size > 0 {
+            throw Failure(.usage, "\(record): this file exists; choose another name, or use --force")
+        }
         var options = SightingSource.Options(adapter: adapter)
         options.settings = try settings()
         options.recording = record
