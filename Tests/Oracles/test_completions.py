@@ -28,6 +28,8 @@ CASES = [
     (["listen", "bea"], {"beacon.json"}),
     (["listen", "x.json", "--adapter", "vi"], {"virtual"}),
     (["listen", "x.json", "--replay", "oth"], {"other.json"}),
+    (["remove", "--profile-dir", ".", "bea"], {"beacon"}),
+    (["set", "--profile-dir", ".", "oth"], {"other"}),
     (["fleet", "l"], {"labels", "list"}),
 ]
 

@@ -25,6 +25,16 @@ struct InstalledOptions: ParsableArguments {
 
     func path(of name: String) -> String { "\(profileDir)/\(name).json" }
 
+    private static func names(in directory: String) -> [String] {
+        Files.names(in: directory).filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }
+    }
+
+    /// Completes a name with those of the installed profiles, in the directory of --profile-dir if the line has one.
+    @Sendable static func installed(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
+        let pairs = zip(words, words.dropFirst())
+        return names(in: pairs.first { $0.0 == "--profile-dir" }?.1 ?? InstalledOptions().profileDir)
+    }
+
     /// The contents of an installed profile.
     func read(_ name: String) throws -> [UInt8] {
         do throws(FileProblem) {
@@ -36,7 +46,7 @@ struct InstalledOptions: ParsableArguments {
             return try Files.read(path(of: name), limit: ProfileReport.sizeLimit)
         } catch {
             guard error.errno == SystemError.noEntry else { throw Self.failure(error, path(of: name)) }
-            let names = Files.names(in: profileDir).filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }
+            let names = Self.names(in: profileDir)
             let advice =
                 NearestWord.find(name, among: names).map { "; did you mean \($0)?" }
                 ?? (names.isEmpty ? "" : "; there are " + names.joined(separator: ", "))
@@ -196,7 +206,7 @@ struct SetCommand: ParsableCommand {
             ibeacon.minor or advertisements[0].minor, counted from 0. Nothing is changed if the result would be invalid.
             """)
 
-    @Argument(help: "Name of the beacon.")
+    @Argument(help: "Name of the beacon.", completion: .custom(InstalledOptions.installed))
     var name: String
 
     @Argument(help: ArgumentHelp("New values.", valueName: "key=value"))
@@ -247,7 +257,7 @@ struct Remove: ParsableCommand {
             same identity.
             """)
 
-    @Argument(help: "Name of the beacon.")
+    @Argument(help: "Name of the beacon.", completion: .custom(InstalledOptions.installed))
     var name: String
 
     @Option(
