@@ -209,7 +209,9 @@ public struct LocatedInstant: Sendable {
         let error = error.map { "  error \(MapText.metres($0)) m" } ?? ""
         guard answer.state != .none else { return "\(start)  none: \(answer.reason?.rawValue ?? "")" }
         var parts = [start]
-        if answer.state == .poor { parts.append("poor") }
+        if answer.state == .poor {
+            parts.append(answer.used < 3 ? "poor: fewer than 3 beacons" : "poor: region over a quarter of the site")
+        }
         if let place = answer.place {
             let share = answer.probability.map { " \(MapText.percent($0)) %" } ?? ""
             parts.append(MapText.name(map.places[place]) + share)
