@@ -14,7 +14,7 @@ import Testing
             .distribution(untilSeconds: until, horizonSeconds: horizon)
     }
 
-    @Test(arguments: zip([1, 30, 30, 250, 1, 250, 1, 30], ScannerPreset.all))
+    @Test(arguments: zip([1, 30, 30, 250, 1, 250, 1, 30, 1, 30, 1, 250], ScannerPreset.all))
     func sharesRiseToOne(count: Int, preset: ScannerPreset) throws {
         // Beyond the 99.5 % at which distributions usually end: no share may be missing.
         let curve = try Self.distribution(count: count, interval: 211.25, pattern: preset.pattern, until: 90)

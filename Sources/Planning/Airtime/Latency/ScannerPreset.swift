@@ -47,9 +47,16 @@ public struct ScannerPreset: Hashable, Sendable {
 
     /// The presets by name, the popular ones first.
     public static let all: [ScannerPreset] = [
-        scanner("android-low-power", 512, 5120, android + "SCAN_MODE_LOW_POWER"),
-        scanner("android-balanced", 1024, 4096, android + "SCAN_MODE_BALANCED"),
-        scanner("android-low-latency", 4096, 4096, android + "SCAN_MODE_LOW_LATENCY"),
+        scanner("android-low-power", 512, 5120, olderAndroid("SCAN_MODE_LOW_POWER")),
+        scanner("android-balanced", 1024, 4096, olderAndroid("SCAN_MODE_BALANCED")),
+        scanner("android-low-latency", 4096, 4096, olderAndroid("SCAN_MODE_LOW_LATENCY")),
+        scanner("android-14-low-power", 140, 1400, android14("SCAN_MODE_LOW_POWER")),
+        scanner("android-14-balanced", 183, 730, android14("SCAN_MODE_BALANCED")),
+        scanner("android-14-low-latency", 100, 100, android14("SCAN_MODE_LOW_LATENCY")),
+        scanner(
+            "android-14-screen-off", 512, 10_240,
+            android14("SCAN_MODE_SCREEN_OFF")
+                + " Apps in the background scan so while the screen is off, and only with a filter."),
         scanner(
             "ios-foreground", 30, 40,
             "Reported by developers for an app in the foreground; Apple publishes no values. Uncertain: iOS also drops "
@@ -69,7 +76,14 @@ public struct ScannerPreset: Hashable, Sendable {
         scanner("linux", 60, 60, "The passive scan of Pharos on Linux: no pause, another channel every 60 ms."),
     ].compactMap { $0 }
 
-    private static let android = "Android's open source: "
+    private static func olderAndroid(_ mode: String) -> String {
+        "Android's open source, \(mode), in older releases. Newer phones: the scanners with android-14 in their names."
+    }
+
+    private static func android14(_ mode: String) -> String {
+        "Android's open source, \(mode) in ScanManager.java of packages/modules/Bluetooth, for Android 14 and later. The "
+            + "first release with these values is not known; the change was made in 2022."
+    }
 
     /// The preset of that name; nil when there is none.
     public init?(named name: String) {

@@ -29,9 +29,6 @@ struct CurveFigure {
         if let wanted = curve.wanted, plot.y(wanted).isFinite {
             plot.drawPath(
                 SVGPath(line: [(PlotArea.left, plot.y(wanted)), (plot.x.end, plot.y(wanted))]), class: "target")
-            plot.drawText(
-                "target: \(NumberFormat.significant(wanted)) \(curve.y.unit)", PlotArea.left + 6, plot.y(wanted) - 7,
-                class: "label target")
         }
         for (index, one) in series.enumerated() {
             let points = Self.thinned(one.points, to: limits.points)
@@ -41,6 +38,12 @@ struct CurveFigure {
             markers.enumerated().map {
                 .init(name: HTMLEscaping.shortened($1.name, to: 40), x: $1.x, style: "m\($0)")
             }, firstRow: 44)
+        // On top of the lines, which cross it.
+        if let wanted = curve.wanted, plot.y(wanted).isFinite {
+            plot.drawText(
+                "target: \(NumberFormat.significant(wanted)) \(curve.y.unit)", PlotArea.left + 6, plot.y(wanted) - 7,
+                class: "label target")
+        }
         return plot.drawing
     }
 
@@ -124,7 +127,8 @@ struct LatencyFigure {
 
     var html: String {
         HTML.figure(
-            id: "latencies", title: "Scanner by scanner", drawing: HTML.drawings(isWide: isWide, label: label, drawing),
+            id: "latencies", title: rows.count > 1 ? "Scanner by scanner" : "Time to discovery",
+            drawing: HTML.drawings(isWide: isWide, label: label, drawing),
             caption: comparison.caption, table: table,
             legend: HTML.legend([
                 ("fill", "share of cases"), ("p50", "50 %"), ("p90", "90 %"), ("p99", "99 %"),
@@ -215,9 +219,12 @@ struct HeatMapFigure {
 
     /// Shades from low to high.
     static let shades = 8
+    /// A table with more columns has the whole width of the page.
+    static let manyColumns = 6
 
     var html: String {
         let modes = map.scanModes.prefix(limits.heatColumns)
+        let isWide = modes.count > Self.manyColumns
         let values = map.cells.flatMap { $0 }.compactMap(\.value).filter { $0.isFinite && $0 > 0 }
         let scale = Scale(of: values, from: 0, to: Double(Self.shades), isLogarithmic: true)
         let head = modes.map { "<th scope=\"col\"><span>\(text($0))</span></th>" }.joined()
@@ -227,9 +234,9 @@ struct HeatMapFigure {
         }
         let table =
             "<div class=\"heatBox\">"
-            + (modes.count > 6 ? "<p class=\"scrollHint\">Scroll sideways for all \(modes.count) scanners →</p>" : "")
+            + (isWide ? "<p class=\"scrollHint\">Scroll sideways for all \(modes.count) scanners →</p>" : "")
             + "<div class=\"scroll heat\" tabindex=\"0\" role=\"region\" aria-label=\"\(text(map.title))\">"
-            + "<table class=\"heat\(modes.count > 6 ? " many" : "")\"><caption>\(text(map.valueName)) "
+            + "<table class=\"heat\(isWide ? " many" : "")\"><caption>\(text(map.valueName)) "
             + "(\(text(map.unit))) by advertising interval (ms) and scanner; "
             + "<span class=\"resonance\">◆</span> resonance with the scan interval; "
             + "– not reached within the horizon</caption><thead><tr><th scope=\"col\">ms</th>\(head)</tr></thead>"

@@ -51,9 +51,9 @@ struct PageLimits: Hashable {
     /// Rows of a table.
     var listRows: Int { max(20, 1000 / textDivisor) }
     var scanners: Int { max(8, 40 / divisor) }
-    var strips: Int { max(4, 12 / divisor) }
+    var strips: Int { max(4, 20 / divisor) }
     var heatRows: Int { max(8, 64 / divisor) }
-    var heatColumns: Int { max(4, 16 / divisor) }
+    var heatColumns: Int { max(4, 20 / divisor) }
     var bars: Int { max(10, 60 / divisor) }
     var spots: Int { 6000 / divisor }
     var beacons: Int { 3000 / divisor }
@@ -112,7 +112,8 @@ struct PageText {
         var pair: [String] = []
         let map = content.heatMap.flatMap { $0.cells.isEmpty ? nil : $0 }
         if let latencies = content.latencies, !latencies.rows.isEmpty {
-            pair.append(LatencyFigure(comparison: latencies, limits: limits, isWide: map == nil).html)
+            let isWide = map.map { $0.scanModes.count > HeatMapFigure.manyColumns } ?? true
+            pair.append(LatencyFigure(comparison: latencies, limits: limits, isWide: isWide).html)
         }
         if let map { pair.append(HeatMapFigure(map: map, limits: limits).html) }
         let bars = content.bars.map { BarFigure(content: $0, limits: limits).html } ?? ""
