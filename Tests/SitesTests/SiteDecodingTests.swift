@@ -76,9 +76,12 @@ import Testing
         ("[5, 5]", "[5, 1e400]", "is out of range -100000...100000 m"),
         ("[5, 5]", "[5]", "a position such as [3.5, 12]"),
         ("[5, 5]", "[50, 5]", "warning: beacons[0].position: \"beacon-1\" is outside the outline"),
+        ("[39, 1]] }", "[99, 1]] }", "paths[0].points: point 2 of the path \"to the door\" is outside the outline"),
         ("\"door\"", "\"beacon-1\"", "is also the name of beacons[0]"),
         ("\"windowMs\": 60", "\"windowMs\": 700", "the scan window is longer than the scan interval"),
         ("\"probability\": 0.9", "\"probability\": 1", "1 is out of range 0.01...0.9999"),
+        ("\"probability\": 0.9", "\"probability\": 2", "2 is out of range 0.01...0.9999; for 2 %, write 0.02"),
+        ("\"probability\": 0.9", "\"probability\": 100", "100 is out of range 0.01...0.9999"),
         ("\"attenuationDb\": 6", "\"attenuation\": 6", "did you mean \"attenuationDb\"?"),
         ("log-distance", "logdistance", "did you mean \"log-distance\"?"),
         ("\"version\": 1", "\"version\": 2", "version 2 of the format is not known"),
@@ -87,6 +90,13 @@ import Testing
     func everyMistakeHasItsMessage(text: String, mistake: String, message: String) {
         let problems = problems(Self.hall.replacing(text, with: mistake))
         #expect(problems.contains { $0.contains(message) }, "\(problems)")
+    }
+
+    @Test("percent from 10 on mean the same as a share", arguments: ["0.95", "95", "95.0"])
+    func readsPercent(text: String) throws {
+        let file = Self.hall.replacing("\"probability\": 0.9", with: "\"probability\": \(text)")
+        let site = try #require(Site.decode(Array(file.utf8)).site)
+        #expect(abs(site.target.probability - 0.95) < 1e-12)
     }
 
     @Test("a mix of scanners, one of them without a name")

@@ -47,7 +47,7 @@ extension ConfigurationDecoder {
         let fleet = fleet(root["beacons"])
         let beacons = fleet == nil ? beacons(root["beacons"], defaults, inside: outline) : []
         let mounts = read(SiteFormat.mounts, in: root) ?? []
-        let paths = (read(SiteFormat.paths, in: root) ?? []).compactMap { self.path($0) }
+        let paths = (read(SiteFormat.paths, in: root) ?? []).compactMap { self.path($0, inside: outline) }
         let rooms = (read(SiteFormat.rooms, in: root) ?? []).compactMap { self.room($0, inside: outline) }
         let receivers = receivers(root)
         let picture = read(SiteFormat.picture, in: root).flatMap { self.picture($0) }
@@ -165,13 +165,19 @@ extension ConfigurationDecoder {
         return AdvertisingInterval(microseconds: Int(microseconds)).map { Double($0.microseconds) } ?? microseconds
     }
 
-    private mutating func path(_ node: JSONNode) -> Site.Path? {
+    /// A path. A corner outside the outline is a warning.
+    private mutating func path(_ node: JSONNode, inside outline: FloorOutline?) -> Site.Path? {
         let name = read(PathKeys.name, in: node)
         let corners = read(PathKeys.points, in: node)
         guard let name, let corners, let speed = read(PathKeys.speed, in: node) else { return nil }
         guard let walk = try? SiteWalk(corners: corners, speed: speed) else {
             error("a path has at least two points", at: node["points"] ?? node)
             return nil
+        }
+        if let outline, let corner = corners.firstIndex(where: { !outline.contains($0) }) {
+            warning(
+                "point \(corner + 1) of the path \(ProblemText.quoted(name)) is outside the outline",
+                at: node["points"] ?? node)
         }
         return Site.Path(name: name, walk: walk)
     }

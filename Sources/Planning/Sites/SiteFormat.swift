@@ -49,7 +49,7 @@ enum SiteFormat {
         "receiverSensitivityDbm", .real(-130...0, unit: "dBm"), "Weakest power that a receiver can decode.",
         default: -90)
     static let backgroundLoad = Key(
-        "backgroundLoad", .real(0...0.99), "Share of the time in which other devices use the channel.", default: 0)
+        "backgroundLoad", .share(0...0.99), "Share of the time in which other devices use the channel.", default: 0)
     static let scanner = Key(
         "scanner", scannerType,
         "The receiver: the name of a known scanner, or its scan window and interval. Default: android-low-power.")
@@ -225,7 +225,7 @@ enum TargetKeys {
     static let seconds = Key(
         "detectWithinS", .real(0.01...3600, unit: "s"), "Time in which a beacon must be detected.", isRequired: true)
     static let probability = Key(
-        "probability", .real(0.01...0.9999), "Probability of detection within this time.", isRequired: true)
+        "probability", .share(0.01...0.9999), "Probability of detection within this time.", isRequired: true)
     static let beacons = Key(
         "beacons", .integer(SiteSurvey.Target.beaconRange),
         "Number of beacons that must each be detected so at every position. Positioning needs 4 or more.", default: 1)

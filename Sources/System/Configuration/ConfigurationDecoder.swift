@@ -325,6 +325,23 @@ extension ConfigurationDecoder {
         return value
     }
 
+    /// The smallest number that is percent. Numbers between 1 and this one are refused: 2 may mean 2 % or nothing.
+    package static let leastPercent = 10.0
+
+    /// Reads a share of one such as 0.95, or percent such as 95.
+    ///
+    /// - Parameter range: The range of the share.
+    package mutating func share(_ node: JSONNode?, in range: ClosedRange<Double>) -> Double? {
+        guard let node, let number = number(node) else { return nil }
+        guard let value = Double(number.text), value > 1, value <= 100 else { return real(node, in: range) }
+        if value >= Self.leastPercent, range.contains(value / 100) { return value / 100 }
+        let bounds = "\(JSONValue.real(range.lowerBound).line)...\(JSONValue.real(range.upperBound).line)"
+        let share = JSONValue.real(value / 100).line
+        let advice = range.contains(value / 100) ? "; for \(number.text) %, write \(share)" : ""
+        error("\(ProblemText.shortened(number.text)) is out of range \(bounds)\(advice)", at: node)
+        return nil
+    }
+
     /// Reads the path of a file, which is not opened.
     package mutating func filePath(_ node: JSONNode?, of what: String) -> String? {
         guard let node, let path = text(node) else { return nil }

@@ -10,9 +10,17 @@
   // Each field with a slider: its ends and its values.
   const sliders = plan.sliders;
 
+  // Shares may be typed as percent, from this number on: 95 for 0.95.
+  const LEAST_PERCENT = 10;
+
+  function number(name) {
+    const value = Number(byId(name).value);
+    return sliders[name].largestShare !== null && value >= LEAST_PERCENT ? value / 100 : value;
+  }
+
   function slide(name) {
     const { low, high, isLogarithmic } = sliders[name], slider = byId(`${name}Slider`);
-    const value = Math.min(high, Math.max(low, Number(byId(name).value)));
+    const value = Math.min(high, Math.max(low, number(name)));
     const part = isLogarithmic ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
     slider.value = Math.round(1000 * part);
     slider.setAttribute("aria-valuetext", byId(name).value);
@@ -29,9 +37,14 @@
 
   // The present settings; null for a field without a valid value.
   function settings() {
+    for (const name in sliders) {
+      // Between the largest share and the smallest percent.
+      const { largestShare } = sliders[name], isNeither = largestShare !== null && number(name) > largestShare;
+      byId(name).setCustomValidity(isNeither ? "neither a share nor percent" : "");
+    }
     if (!form.checkValidity()) return null;
     const s = { ...plan.settings };
-    for (const name in sliders) s[name] = Number(byId(name).value);
+    for (const name in sliders) s[name] = number(name);
     for (const name in sliders) if (sliders[name].step === 1) s[name] = Math.round(s[name]);
     for (const name of plan.choices) {
       const { value } = byId(name), list = plan.lists[name], number = value === "" ? null : Number(value);
@@ -44,9 +57,11 @@
 
   // Shows next to a field which values it takes, if its value is another one.
   function problem(name) {
-    const field = byId(name), isWrong = !field.checkValidity(), note = byId(`${name}Problem`);
+    const field = byId(name), isWrong = !field.checkValidity(), note = byId(`${name}Problem`), { largestShare } = sliders[name];
     const label = document.querySelector(`label[for="${name}"]`).textContent, whole = field.step === "any" ? "" : " whole";
-    const text = isWrong ? `${label}: enter a${whole} number from ${field.min} to ${field.max}.` : "";
+    const values = largestShare === null ? `${field.min} to ${field.max}`
+      : `${field.min} to ${largestShare}, or percent from ${LEAST_PERCENT} to ${field.max}`;
+    const text = isWrong ? `${label}: enter a${whole} number from ${values}.` : "";
     field.setAttribute("aria-invalid", String(isWrong));
     note.textContent = text;
     note.hidden = !isWrong;

@@ -21,6 +21,19 @@ struct ControlPanel {
         let reach: ClosedRange<Double>
         var isLogarithmic = false
         var step = Step.multiple(1)
+        /// True for a share of one, which may also be typed as percent, from 10 on.
+        var isShare = false
+        /// A sentence below the field; may be empty.
+        var hint = ""
+
+        /// The first value as text. The digits that a control cannot choose are left out.
+        var text: String {
+            guard value.isFinite else { return "" }
+            switch step {
+            case .multiple(let size) where size < 1: return NumberFormat.significant(value, 4)
+            case .multiple, .interval: return NumberFormat.significant(value, 9)
+            }
+        }
     }
 
     /// A list to choose from.
@@ -62,14 +75,15 @@ struct ControlPanel {
         case .multiple(let size) where size >= 1: step = NumberFormat.significant(size)
         case .multiple, .interval: step = "any"
         }
-        let (low, high) = (slider.range.lowerBound, slider.range.upperBound)
+        let (low, high) = (slider.range.lowerBound, slider.range.upperBound * (slider.isShare ? 100 : 1))
+        let hint = slider.hint.isEmpty ? "" : "<p class=\"fieldHint\">\(HTMLEscaping.sentence(slider.hint))</p>"
         return "<div class=\"control\"><label for=\"\(slider.id)\">\(slider.label)</label>"
             + "<input id=\"\(slider.id)\" type=\"number\" inputmode=\"decimal\" required "
-            + "value=\"\(slider.value.isFinite ? NumberFormat.significant(slider.value, 9) : "")\" "
+            + "value=\"\(slider.text)\" "
             + "min=\"\(NumberFormat.significant(low, 9))\" max=\"\(NumberFormat.significant(high, 9))\" step=\"\(step)\" "
             + "aria-describedby=\"\(slider.id)Problem\">"
             + "<input id=\"\(slider.id)Slider\" type=\"range\" min=\"0\" max=\"1000\" value=\"0\" "
-            + "aria-label=\"\(slider.label), slider\"><p class=\"problem\" id=\"\(slider.id)Problem\" hidden></p></div>"
+            + "aria-label=\"\(slider.label), slider\">\(hint)<p class=\"problem\" id=\"\(slider.id)Problem\" hidden></p></div>"
     }
 
     private static func list(_ choice: Choice) -> String {
@@ -104,6 +118,7 @@ struct ControlPanel {
                 .object([
                     ("low", .number(slider.reach.lowerBound)), ("high", .number(slider.reach.upperBound)),
                     ("isLogarithmic", .flag(slider.isLogarithmic)), ("step", step),
+                    ("largestShare", .number(slider.isShare ? slider.range.upperBound : nil)),
                 ])
             )
         }
@@ -158,6 +173,12 @@ extension ControlPanel.Slider {
         .init(
             id: "intervalMs", label: "Advertising interval (ms)", value: milliseconds, range: ExplorerFigures.intervals,
             reach: ExplorerFigures.intervals, isLogarithmic: true, step: .interval)
+    }
+
+    static func probability(_ share: Double, reach: ClosedRange<Double>) -> Self {
+        .init(
+            id: "probability", label: "In this share of cases", value: share, range: 0.01...0.9999, reach: reach,
+            step: .multiple(0.01), isShare: true)
     }
 
     static func payload(_ octets: Int) -> Self {

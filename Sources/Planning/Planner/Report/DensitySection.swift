@@ -17,9 +17,7 @@ struct DensitySection: ControlledSection {
                 .init(
                     id: "detectWithinS", label: "Found within (s)", value: density.detectWithinS, range: 0.01...3600,
                     reach: 0.5...300, isLogarithmic: true, step: .multiple(0.5)),
-                .init(
-                    id: "probability", label: "In this share of cases", value: density.probability,
-                    range: 0.01...0.9999, reach: 0.5...0.99, step: .multiple(0.01)),
+                .probability(density.probability, reach: 0.5...0.99),
                 .init(
                     id: "rangeM", label: "Range of a beacon (m)", value: density.rangeM, range: 0.001...1_000_000,
                     reach: 1...200, isLogarithmic: true, step: .multiple(0.5)),
@@ -71,7 +69,7 @@ struct DensitySection: ControlledSection {
             id: "densityCurve", title: "Found in time, over the number of beacons",
             drawing: plot.drawing.element(
                 label: "Share of cases in which a beacon is found in time, over the beacons in range."),
-            caption: "More beacons are too many as soon as the line falls below the target.",
+            caption: "The largest number of beacons is where the line crosses the dashed line of the target.",
             table: density.shares.isEmpty
                 ? ""
                 : HTML.table(

@@ -16,10 +16,11 @@ struct SiteSection: ControlledSection {
         return ControlPanel(sliders: [
             .init(
                 id: "detectWithinS", label: "Found within (s)", value: goal.seconds, range: ends, reach: ends,
-                isLogarithmic: true, step: .multiple(0.01)),
-            .init(
-                id: "probability", label: "In this share of cases", value: goal.probability, range: 0.01...0.9999,
-                reach: min(0.5, goal.probability)...max(0.99, goal.probability), step: .multiple(0.01)),
+                isLogarithmic: true, step: .multiple(0.01),
+                hint: "The page has the results for \(NumberFormat.duration(ends.lowerBound)) to "
+                    + "\(NumberFormat.duration(ends.upperBound)). For other times, change the target in the site file."),
+            .probability(
+                goal.probability, reach: min(0.5, goal.probability)...max(0.99, goal.probability)),
         ])
     }
 
@@ -30,7 +31,9 @@ struct SiteSection: ControlledSection {
         let weakest = shares.map { $0 ?? 0 }.min()
         return ControlPanel.tiles(
             [
-                .init("holdingShare", "Places that reach the target\(when)", NumberFormat.percent(share), share),
+                .init(
+                    "holdingShare", "Of \(shares.count) places, reach the target\(when)", NumberFormat.percent(share),
+                    share),
                 .init(
                     "weakestShare", "Found in time at the weakest place\(when)", NumberFormat.percent(weakest), weakest),
             ], class: "seen")
@@ -168,7 +171,8 @@ struct WalkSection: ControlledSection {
         return HTML.figure(
             id: "way", title: "The path past the beacon",
             drawing: drawing.element(label: "A straight path through the circle in which the beacon is received."),
-            caption: "From above. The beacon is received inside the circle only, and equally well everywhere inside.")
+            caption: "From above. The model counts the beacon as received everywhere inside the circle, and nowhere "
+                + "outside; real reception falls off gradually.")
     }
 
     var settings: [(String, PageData)] { walk.fleet.settings }

@@ -112,6 +112,22 @@ extension ValueType<Double> {
             range: rangeText(low.line, high.line, unit), json: { .real($0) }
         ) { $0.real($1, in: range, unit: unit) }
     }
+
+    /// A share of one, such as 0.95, or percent from 10 on, such as 95.
+    package static func share(_ range: ClosedRange<Double>) -> ValueType {
+        let (low, high) = (JSONValue.real(range.lowerBound), JSONValue.real(range.upperBound))
+        let (least, most) = (ConfigurationDecoder.leastPercent, 100 * range.upperBound)
+        return ValueType(
+            schema: [
+                "type": "number",
+                "anyOf": [
+                    ["minimum": low, "maximum": high], ["minimum": .real(least), "maximum": .real(most)],
+                ],
+            ],
+            range: rangeText(low.line, high.line, "") + ", or percent: "
+                + rangeText(JSONValue.real(least).line, JSONValue.real(most).line, ""), json: { .real($0) }
+        ) { $0.share($1, in: range) }
+    }
 }
 
 extension ValueType {
