@@ -79,6 +79,41 @@ import Testing
         }
     }
 
+    @Test("many answers next to each other become several tables in the width of a terminal")
+    func comparisonsFit() throws {
+        let alternatives = try (1...12).map { number in
+            PlanComparison.Alternative(
+                settings: [.init(option: "beacons", value: "\(number * 50)")],
+                answer: try CollisionQuestion(air: air(number * 50, 200)).answer())
+        }
+        let comparison = PlanComparison(alternatives)
+        let narrow = comparison.text(columns: 80)
+        #expect(narrow.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(narrow)")
+        let heads = narrow.split(separator: "\n").filter { $0.hasPrefix("--beacons") }
+        #expect(heads.count > 1)
+        #expect(heads.flatMap { $0.split(separator: " ").dropFirst() } == (1...12).map { Substring("\($0 * 50)") })
+        #expect(comparison.text(columns: .max).split(separator: "\n").count { $0.hasPrefix("--beacons") } == 1)
+    }
+
+    @Test("density and walk state that they count every beacon in range as received")
+    func rangesHaveLimits() throws {
+        let scanner = try #require(scanner)
+        let range = try PlannedRange(radioPower: 0, sensitivity: -90, pathLoss: .usual, shadowing: 4)
+        let answers = [
+            try DensityQuestion(
+                air: air(1, 500), scanners: scanner, target: DetectionTarget(withinSeconds: 10, probability: 0.95),
+                range: range
+            ).answer(),
+            try WalkQuestion(air: air(5, 760), scanners: scanner, speed: 1.4, distance: 3, range: range).answer(),
+        ]
+        for answer in answers {
+            #expect(answer.sentence.contains("android-low-power"))
+            #expect(answer.notes.contains { $0.hasPrefix("The answer counts every beacon within the range as") })
+            #expect(answer.page(command: "").contains("Assumptions and limits"))
+            #expect(answer.page(command: "").contains("at this distance half of the beacons are received"))
+        }
+    }
+
     @Test func whatCannotBeIsNoCrash() throws {
         let scanner = try #require(scanner)
         let target = DetectionTarget(withinSeconds: 1, probability: 0.95)

@@ -173,6 +173,13 @@ import Testing
         #expect(found.shortfall == .beacon && found.positions.isEmpty)
     }
 
+    @Test func aBeaconThatIsTooWeakIsNoMatterOfMounts() throws {
+        let found = try Self.placement(Self.site(sensitivity: -20))
+        #expect(found.shortfall == .range && found.positions.isEmpty && found.holdingShare == 0)
+        let search = try #require(try Self.search(Self.site(sensitivity: -20)))
+        #expect(found.places == search.places.count)
+    }
+
     @Test func itEndsWhenSomebodyHasSeenEnough() throws {
         let search = try #require(try Self.search(Self.site()))
         #expect(try search.placement { _, _, _ in false } == nil)

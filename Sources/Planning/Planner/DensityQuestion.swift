@@ -65,6 +65,8 @@ public struct DensityQuestion: Sendable {
             answer.note("The additional beacons send the same mixture of advertisements as those of \(origin.name).")
         }
         answer.noteRounding(of: air)
+        answer.note(range.note)
+        answer.note(PlanAnswer.overlapNote)
         return answer
     }
 
@@ -89,14 +91,14 @@ public struct DensityQuestion: Sendable {
         let grid =
             "a square grid of \(NumberFormat.significant(spacing)) m with a range of \(NumberFormat.significant(range.meters)) m."
         return beacons == 1
-            ? "One beacon in range of a receiver is found \(target.text), and no more than one: \(grid)"
-            : "Up to \(beacons) beacons in range of one receiver are each found \(target.text): \(grid)"
+            ? "One beacon in range of a receiver is found \(target.text) by \(scanners.phrase), and no more than one: \(grid)"
+            : "Up to \(beacons) beacons in range of one receiver are each found \(target.text) by \(scanners.phrase): \(grid)"
     }
 
     private func refusal(_ alone: LatencyDistribution) -> String {
         let share = alone.received(within: min(target.seconds, alone.horizonSeconds)) ?? 1
         return "Even a single beacon is found within \(NumberFormat.duration(target.seconds)) in only "
-            + "\(NumberFormat.percent(share)) of the cases by \(scanners.phrase), less than the "
+            + "\(NumberFormat.percent(share, unlike: target.probability)) of the cases by \(scanners.phrase), less than the "
             + "\(NumberFormat.percent(target.probability)) of the target. \(scanners.remedies)"
     }
 

@@ -9,29 +9,64 @@ public struct EnergyQuestion: Sendable {
 
     /// - Parameters:
     ///   - air: The interval, the payload and, for the energy of a received packet, the beacons that collide.
+    ///   - chip: A chip of the table; nil for another one, whose `eventMicrocoulombs` is given.
+    ///   - battery: A battery of the table; nil for another one of 3 V, whose capacity is given.
     ///   - eventMicrocoulombs: Replaces the charge of the chip's advertising event, in µC.
+    ///   - sleepMicroamperes: Replaces the chip's current between events, in µA; that of a chip that is not in the table is
+    ///     `BeaconChip.usualSleepMicroamperes` by default.
     ///   - capacityMilliampereHours: Replaces the battery's capacity, in mAh.
     ///
-    /// Throws for charges outside 0.01...10,000 µC and capacities outside 0.1...10⁶ mAh.
+    /// Throws for charges outside 0.01...10,000 µC, sleep currents outside 0...100,000 µA, capacities outside 0.1...10⁶ mAh,
+    /// and without a chip or a battery.
     public init(
-        air: PlannedAir, chip: BeaconChip, battery: BeaconBattery, eventMicrocoulombs: Double? = nil,
-        capacityMilliampereHours: Double? = nil
+        air: PlannedAir, chip: BeaconChip?, battery: BeaconBattery?, eventMicrocoulombs: Double? = nil,
+        sleepMicroamperes: Double? = nil, capacityMilliampereHours: Double? = nil
     ) throws(PlanError) {
         self.air = air
-        self.chip = try PlanError.asking { () throws(AirtimeError) in
-            guard let eventMicrocoulombs else { return chip }
-            return try BeaconChip(
-                name: chip.name, emptyEventMicrocoulombs: eventMicrocoulombs,
-                fullEventMicrocoulombs: eventMicrocoulombs, sleepMicroamperes: chip.sleepMicroamperes,
-                source: "as given")
-        }
-        self.battery = try PlanError.asking { () throws(AirtimeError) in
-            guard let capacityMilliampereHours else { return battery }
-            return try BeaconBattery(
-                name: battery.name, capacityMilliampereHours: capacityMilliampereHours,
-                nominalVolts: battery.nominalVolts, efficiency: battery.efficiency, source: "as given")
+        self.chip = try Self.chip(chip, eventMicrocoulombs, sleepMicroamperes)
+        self.battery = try Self.battery(battery, capacityMilliampereHours)
+    }
+
+    private static func chip(
+        _ known: BeaconChip?, _ charge: Double?, _ sleep: Double?
+    ) throws(PlanError) -> BeaconChip {
+        if let known, charge == nil, sleep == nil { return known }
+        guard let empty = charge ?? known?.emptyEventMicrocoulombs, let full = charge ?? known?.fullEventMicrocoulombs
+        else { throw PlanError(.question, "there is no chip: name one, or give the charge of its advertising event") }
+        let event = charge.map { "\(NumberFormat.significant($0)) µC an event" }
+        let current = sleep.map { "\(NumberFormat.significant($0)) µA between events" }
+        let given = [event, current].compactMap(\.self).joined(separator: " and ")
+        let assumed = NumberFormat.significant(BeaconChip.usualSleepMicroamperes)
+        let source =
+            known == nil && sleep == nil ? "as given; \(assumed) µA between events are assumed" : "as given"
+        return try PlanError.asking { () throws(AirtimeError) in
+            try BeaconChip(
+                name: known.map { "\($0.name) at \(given)" } ?? "a chip of \(given)", emptyEventMicrocoulombs: empty,
+                fullEventMicrocoulombs: full,
+                sleepMicroamperes: sleep ?? known?.sleepMicroamperes ?? BeaconChip.usualSleepMicroamperes,
+                source: source)
         }
     }
+
+    private static func battery(
+        _ known: BeaconBattery?, _ capacity: Double?
+    ) throws(PlanError) -> BeaconBattery {
+        guard let capacity else {
+            guard let known else {
+                throw PlanError(.question, "there is no battery: name one, or give its capacity")
+            }
+            return known
+        }
+        return try PlanError.asking { () throws(AirtimeError) in
+            try BeaconBattery(
+                name: "\(known?.name ?? "battery") of \(NumberFormat.significant(capacity)) mAh",
+                capacityMilliampereHours: capacity, nominalVolts: known?.nominalVolts ?? usualVolts,
+                efficiency: known?.efficiency ?? BeaconBattery.defaultEfficiency, source: "as given")
+        }
+    }
+
+    /// The voltage of a battery that is not in the table.
+    private static let usualVolts = 3.0
 
     /// The life in days, the mean current in µA and the energy of one received packet in µJ. Throws the models' errors.
     public func answer() throws(PlanError) -> PlanAnswer {
@@ -49,7 +84,8 @@ public struct EnergyQuestion: Sendable {
             sentence: sentence(model, frames))
         answer.stateOrigin(of: air)
         answer.state(.commonInterval, .milliseconds(frames.count == 1 ? frames[0].milliseconds : nil))
-        answer.state(.life, .number(model.lifeDays))
+        answer.state(
+            .life, .number(model.lifeDays), remark: model.exceedsShelfLife ? BeaconBattery.shelfLifeRemark : "")
         answer.state(
             .energyPerReceived, .number(each), shown: isDrowned ? NumberFormat.none : nil,
             remark: isDrowned
@@ -85,8 +121,12 @@ public struct EnergyQuestion: Sendable {
         let pace =
             frames.count == 1
             ? "every \(fastest)" : "\(frames.count) advertisements, the most frequent every \(fastest)"
-        return "A \(battery.name) lasts \(NumberFormat.significant(model.lifeDays)) days "
-            + "(\(NumberFormat.significant(model.lifeDays / 365.25)) years) with \(chip.name) sending \(pace)."
+        let time =
+            "\(NumberFormat.significant(model.lifeDays)) days (\(NumberFormat.significant(model.lifeDays / 365.25)) years)"
+        let use = "with \(chip.name) sending \(pace)."
+        guard model.exceedsShelfLife else { return "A \(battery.name) lasts \(time) \(use)" }
+        return "A \(battery.name) lasts about ten years, as long as a battery is usable: its charge would be enough "
+            + "for \(time) \(use)"
     }
 
     /// The kind of beacon whose battery is empty first, with its life.
@@ -117,11 +157,18 @@ extension PlanKey {
     fileprivate static let commonInterval = PlanKey(
         "intervalMs", "Advertising interval in ms; null if the beacon sends several advertisements.")
     fileprivate static let life = PlanKey(
-        "lifeDays", "Days until the battery is empty; for a fleet, until the first battery is empty.",
+        "lifeDays",
+        "Days until the battery is empty, even if that is longer than the ten years for which a battery is usable; for a "
+            + "fleet, until the first battery is empty.",
         label: "battery life", unit: "days")
     fileprivate static let energyPerReceived = PlanKey(
         "microjoulePerReceived", "Energy for each packet that arrives, in µJ; null if none arrives.",
         label: "energy for each received", unit: "µJ")
     fileprivate static let meanCurrent = PlanKey(
         "meanCurrentMicroamperes", "Mean current in µA.", label: "mean current", unit: "µA")
+}
+
+extension BeaconBattery {
+    /// The remark next to a life that is longer than ``shelfLifeDays``.
+    static let shelfLifeRemark = "of charge; a battery is usable for about ten years"
 }

@@ -62,14 +62,16 @@ public struct IntervalQuestion: Sendable {
 
     private func found() throws(AirtimeError) -> PlanAnswer {
         var answer = PlanAnswer(title: "Advertising interval for \(beacons) beacons", sentence: sentence)
-        if case .impossible = advice.outcome { answer.holds = false }
+        answer.holds = !isMissed
         let clear = advice.collisionFreeProbability
         if let fleet { answer.stateOrigin(of: fleet.air) }
         answer.state(.beacons, .count(beacons))
         answer.state(scanners)
-        answer.state(
-            .advisedInterval, .milliseconds(Double(advice.interval.microseconds) / 1000),
-            remark: "an event every \(NumberFormat.milliseconds(from: advice.meanPeriodMicroseconds)) ms on average")
+        let interval = PlanQuantity.milliseconds(Double(advice.interval.microseconds) / 1000)
+        let pace = "an event every \(NumberFormat.milliseconds(from: advice.meanPeriodMicroseconds)) ms on average"
+        answer.state(.advisedInterval, interval, isInText: !isMissed, remark: pace)
+        // A missed target is not met by setting this interval.
+        if isMissed { answer.show("closest interval", interval, remark: pace) }
         answer.state(.meanPeriod, .milliseconds(advice.meanPeriodMicroseconds / 1000))
         answer.state(.collisionFree, .share(clear))
         answer.show(
@@ -94,8 +96,14 @@ public struct IntervalQuestion: Sendable {
         if let fleet { answer.note(fleet.note) }
         if comparesScanners { try compareScanners(in: &answer) }
         if let spread { answer.note(Self.advice(spread)) }
-        if spread == nil, beacons > 1 { answer.note(Self.adviceForOneInterval) }
+        if spread == nil, beacons > 1, !isMissed { answer.note(adviceForOneInterval) }
+        answer.note(PlanAnswer.overlapNote)
         return answer
+    }
+
+    /// True if no interval reaches the target.
+    private var isMissed: Bool {
+        if case .impossible = advice.outcome { true } else { false }
     }
 
     private var sentence: String {
@@ -104,9 +112,9 @@ public struct IntervalQuestion: Sendable {
         case (.detect(let seconds, let probability), .impossible(let shortfall)):
             return
                 "At best, \(scanners.phrase) finds \(NumberFormat.givenBeacon(of: beacons)) within "
-                + "\(NumberFormat.duration(seconds)) in \(NumberFormat.percent(shortfall.share)) of the cases, with "
-                + "\(advice.interval): less than the \(NumberFormat.percent(probability)) of the target."
-                + remedy(shortfall, probability)
+                + "\(NumberFormat.duration(seconds)) in \(NumberFormat.percent(shortfall.share, unlike: probability)) of the "
+                + "cases, with \(advice.interval): less than the \(NumberFormat.percent(probability)) of the target."
+                + remedy(shortfall, seconds, probability)
         case (.detect(let seconds, let probability), let outcome):
             return
                 "\(set): \(scanners.phrase) finds \(NumberFormat.givenBeacon(of: beacons)) within "
@@ -131,12 +139,20 @@ public struct IntervalQuestion: Sendable {
     }
 
     /// Changes each of which reaches the target.
-    private func remedy(_ shortfall: IntervalOutcome.Shortfall, _ probability: Double) -> String {
+    private func remedy(
+        _ shortfall: IntervalOutcome.Shortfall, _ target: Double, _ probability: Double
+    ) -> String {
         var remedies: [String] = []
-        if let seconds = shortfall.seconds { remedies.append("allow \(NumberFormat.duration(seconds))") }
-        if let fewer = shortfall.beacons { remedies.append("have at most \(fewer) beacons in range") }
+        if let seconds = shortfall.seconds {
+            remedies.append("allow \(NumberFormat.duration(seconds, unlike: target)) at \(advice.interval)")
+        }
+        if let fewer = shortfall.beacons, let interval = shortfall.intervalOfFewer {
+            remedies.append("have at most \(NumberFormat.beacons(fewer)) in range and set \(interval)")
+        }
         if shortfall.continuousShare >= probability, scanners.pauses {
-            remedies.append("use a scanner that never pauses (\(NumberFormat.percent(shortfall.continuousShare)))")
+            remedies.append(
+                "use a scanner that never pauses: at \(advice.interval) it finds the beacon in "
+                    + "\(NumberFormat.percent(shortfall.continuousShare)) of the cases")
         }
         return remedies.isEmpty ? "" : " To reach the target, " + remedies.joined(separator: ", or ") + "."
     }
@@ -159,7 +175,8 @@ public struct IntervalQuestion: Sendable {
             payloadOctets: payloadOctets)
         answer.state(
             .comparedLife, .number(energy.lifeDays),
-            remark: "with \(chip.name) and a \(battery.name), for comparison")
+            remark: "with \(chip.name) and a \(battery.name), for comparison"
+                + (energy.exceedsShelfLife ? "; " + BeaconBattery.shelfLifeRemark : ""))
     }
 
     /// The intervals near the advice that resonate with a scanner that pauses.
@@ -191,14 +208,16 @@ public struct IntervalQuestion: Sendable {
             answer.show(
                 "avoid", .milliseconds(nil),
                 shown: ends.map { NumberFormat.milliseconds(from: $0) }.joined(separator: "–"),
-                remark: "\(ratio(band.worst, scanner)): may stay undiscovered for up to "
-                    + NumberFormat.duration(band.worst.sweepSeconds))
+                remark: "\(ratio(band.worst, scanner)): may stay undiscovered for "
+                    + (band.worst.sweepSeconds > 86_400
+                        ? "more than a day" : "up to " + NumberFormat.duration(band.worst.sweepSeconds)))
         }
     }
 
     /// The range in which each beacon of the fleet gets an interval of its own.
     private func addSpread(to answer: inout PlanAnswer) throws(AirtimeError) -> IntervalSpread? {
-        let spread = try advice.spread()
+        // Around an interval that misses the target there is nothing to spread over.
+        let spread = isMissed ? nil : try advice.spread()
         guard let ends = spread?.intervals else {
             answer.state(.spread, .nothing, isInText: false)
             return nil
@@ -226,8 +245,10 @@ public struct IntervalQuestion: Sendable {
             + "\(cost). In a fleet file, \"intervalSpread\" does this."
     }
 
-    private static let adviceForOneInterval =
-        "Give all beacons the same interval: other intervals nearby resonate with the scanner or miss the goal."
+    private var adviceForOneInterval: String {
+        "Give all beacons the same interval: other intervals nearby "
+            + (scanners.pauses ? "resonate with the scanner or miss the goal." : "miss the goal.")
+    }
 
     private func ratio(_ resonance: Resonance, _ scanner: ScannerPreset) -> String {
         let name = scanners.only == nil ? scanner.name : "the scanner"
@@ -268,8 +289,9 @@ public struct IntervalQuestion: Sendable {
             ])
         }
         let isComplete = points.allSatisfy { $0.p99 != nil }
+        let isTableComplete = points.allSatisfy { $0.isExtra || $0.p99 != nil }
         answer.pictures.terminal.append(
-            .table(table, legend: isComplete ? "" : "–: not within \(NumberFormat.duration(horizon))"))
+            .table(table, legend: isTableComplete ? "" : "–: not within \(NumberFormat.duration(horizon))"))
         func series(_ name: String, _ value: (IntervalPoint) -> Double?) -> PlanPageContent.Curve.Series {
             .init(name, points.map { .init(Double($0.interval.microseconds) / 1000, value($0) ?? .nan) })
         }
@@ -279,7 +301,7 @@ public struct IntervalQuestion: Sendable {
             x: .init("advertising interval", unit: "ms", isLogarithmic: true),
             y: .init("time", unit: "s", isLogarithmic: true),
             series: [series("half are found", \.p50), series("90 %", \.p90), series("99 %", \.p99)],
-            markers: [.init("to set", x: Double(advice.interval.microseconds) / 1000)],
+            markers: [.init(isMissed ? "closest" : "to set", x: Double(advice.interval.microseconds) / 1000)],
             gapMeaning: isComplete ? "" : "not within \(NumberFormat.duration(horizon))")
         answer.pictures.terminal.append(.curve(curve))
         if comparesScanners, let wanted {
@@ -302,18 +324,18 @@ public struct IntervalQuestion: Sendable {
         guard let numbers = answer.pictures.page.explorer?.numbers, let surest = numbers.bestLatencyIntervalMs,
             let most = numbers.bestThroughputIntervalMs
         else { return }
+        let soonest =
+            "a receiver that never pauses finds all beacons soonest at \(NumberFormat.significant(surest, 7)) ms"
         let others =
-            "a beacon is discovered most reliably at \(NumberFormat.significant(surest, 7)) ms, and most packets arrive at "
-            + "\(NumberFormat.significant(most, 7)) ms"
+            "Other goals have other intervals: \(soonest), and most packets arrive at "
+            + "\(NumberFormat.significant(most, 7)) ms."
         answer.pictures.page.reconciliation =
             switch (goal, advice.outcome) {
-            case (.detect, .impossible): "\(advice.interval) comes closest to the target; \(others)."
+            case (.detect, .impossible): "At \(advice.interval) the target is missed by the least. \(others)"
             case (.detect, _):
-                "\(advice.interval) is the longest interval that meets your target, so batteries last longest; "
-                    + "\(others)."
+                "\(advice.interval) is the longest interval that meets your target, so batteries last longest. \(others)"
             case (.maximumThroughput, _):
-                "Most packets arrive at \(advice.interval); a given beacon is discovered most reliably at "
-                    + "\(NumberFormat.significant(surest, 7)) ms."
+                "Most packets arrive at \(advice.interval). Another goal has another interval: \(soonest)."
             }
     }
 
@@ -355,7 +377,8 @@ public struct IntervalQuestion: Sendable {
 
 extension PlanKey {
     fileprivate static let advisedInterval = PlanKey(
-        "intervalMs", "Advertising interval to set, in ms.", label: "interval to set")
+        "intervalMs", "Advertising interval to set, in ms; if outcome is impossible, the one that comes closest.",
+        label: "interval to set")
     fileprivate static let meanPeriod = PlanKey("meanPeriodMs", "Mean time between two events, in ms.")
     fileprivate static let outcome = PlanKey(
         "outcome", "met, met-at-longest, clamped-to-shortest, clamped-to-longest or impossible.")

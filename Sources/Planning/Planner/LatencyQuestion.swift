@@ -8,15 +8,19 @@ public struct LatencyQuestion: Sendable {
     public let background: BackgroundLoad
     /// The times in s after which the answer gives the share that is not yet received.
     public let undiscoveredAfter: [Double]
+    /// True compares the scanner with all known ones, which only a page needs and which takes longer.
+    public let comparesScanners: Bool
 
-    /// `undiscoveredAfter`: times in s, at most a day.
+    /// - Parameter undiscoveredAfter: Times in s, at most a day.
     public init(
-        air: PlannedAir, scanners: ScannerMix, background: BackgroundLoad = .none, undiscoveredAfter: [Double] = []
+        air: PlannedAir, scanners: ScannerMix, background: BackgroundLoad = .none, undiscoveredAfter: [Double] = [],
+        comparesScanners: Bool = false
     ) {
         self.air = air
         self.scanners = scanners
         self.background = background
         self.undiscoveredAfter = undiscoveredAfter
+        self.comparesScanners = comparesScanners
     }
 
     /// The percentiles of the time until a beacon is found, and the share that is not found after the given times. Throws
@@ -35,9 +39,22 @@ public struct LatencyQuestion: Sendable {
             guard first.collisionFreeProbability * packets > 1e-6 else { return drowned(first) }
             let latency = try MixLatency(
                 scanners, untilSeconds: longest, horizonSeconds: max(3600, longest), model: model)
-            return try answer(group, first, latency)
+            var answer = try answer(group, first, latency)
+            guard comparesScanners, scanners.only != nil else { return answer }
+            var rows = latency.rows
+            for preset in ScannerPreset.all where !rows.contains(where: { $0.name == preset.name }) {
+                rows.append(.init(preset.name, try model(preset).distribution(horizonSeconds: Self.comparedSeconds)))
+            }
+            answer.pictures.page.latencies = .init(
+                caption:
+                    "The share of cases in which the beacon is found, over time, with this scanner and the other ones.",
+                rows: rows)
+            return answer
         }
     }
+
+    /// The longest time of a comparison, in s.
+    private static let comparedSeconds = 300.0
 
     private func sentence(_ latency: LatencyDistribution) -> String {
         let place = air.origin.map { " of \($0.name)" } ?? ""
@@ -92,8 +109,7 @@ public struct LatencyQuestion: Sendable {
         answer.state(.undiscovered, undiscovered { latency.undiscovered(after: $0) })
         for seconds in undiscoveredAfter {
             answer.show(
-                "not yet found after", .share(latency.undiscovered(after: seconds)),
-                remark: "\(NumberFormat.significant(seconds, 9)) s")
+                "not yet found after \(NumberFormat.duration(seconds))", .share(latency.undiscovered(after: seconds)))
         }
         let rows = mix.rows
         answer.pictures.terminal.append(

@@ -139,10 +139,13 @@ extension PlanAnswer {
             "advertisement", .word(frame.name), remark: "every \(frame.interval), \(frame.payloadOctets) bytes of data")
         guard air.onlyFrame == nil else { return }
         note(
-            "A beacon is found by its most frequent advertisement. The answer is for the beacon whose most frequent "
-                + "advertisement is the slowest at the site, so all others are found at least as fast. All other "
+            "A beacon is found by its most frequent advertisement. The answer is for the slowest beacon of the site, whose "
+                + "most frequent advertisement has the longest interval; all others are found at least as fast. All other "
                 + "advertisements of the site count with their own intervals and lengths.")
     }
+
+    /// The assumption of all models without capture.
+    static let overlapNote = "Two packets that overlap are both lost, also if one of them is much stronger."
 
     /// Adds a note if controllers cannot be set to the requested interval.
     mutating func noteRounding(of air: PlannedAir) {
@@ -153,8 +156,15 @@ extension PlanAnswer {
             "Controllers count in steps of 0.625 ms: \(DecimalText.thousandths(requested)) ms becomes \(interval).")
     }
 
-    /// Adds the scanner or the mix.
-    mutating func state(_ scanners: ScannerMix) { state(.scanner, .word(scanners.name)) }
+    /// Adds the scanner or the mix, and a note if it is the ideal receiver that questions assume.
+    mutating func state(_ scanners: ScannerMix) {
+        state(.scanner, .word(scanners.name), remark: scanners.only?.listening ?? "")
+        guard scanners.only == .continuous else { return }
+        note(
+            "The scanner continuous is an ideal receiver that never pauses. The questions interval, density, walk and simulate "
+                + "assume it if no scanner is named. Phones pause and need longer: name theirs with --scanner, such as "
+                + "android-14-low-power; `pharos plan scanners` lists all.")
+    }
 
     /// Adds the percentiles of a time to discovery, and the model's known error; for a mix also those with each scanner.
     ///
@@ -245,6 +255,15 @@ extension PlanAnswer {
     private static func setting(_ meanPeriod: Double) -> Double? {
         let setting = try? IntervalSetting(meanPeriodMicroseconds: meanPeriod, rounding: .toNearestOrAwayFromZero)
         return setting.map { Double($0.interval.microseconds) / 1000 }
+    }
+}
+
+extension ScannerPreset {
+    /// The time for which it listens, for a remark.
+    fileprivate var listening: String {
+        guard pauses else { return "listens all the time" }
+        return "listens for \(DecimalText.thousandths(pattern.windowMicroseconds)) ms in every "
+            + "\(DecimalText.thousandths(pattern.intervalMicroseconds)) ms"
     }
 }
 

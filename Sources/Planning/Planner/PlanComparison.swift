@@ -33,17 +33,30 @@ public struct PlanComparison: Sendable {
     /// False if an answer does not reach its target.
     public var holds: Bool { alternatives.allSatisfy(\.answer.holds) }
 
-    /// A table with a column for each answer.
-    public var text: String {
-        var table = Table(
-            [""] + alternatives.map { _ in "" }, alignment: [.left] + alternatives.map { _ in .right })
-        for (row, setting) in (alternatives.first?.settings ?? []).enumerated() {
-            table.add(["--" + setting.option] + alternatives.map { TerminalText.line($0.settings[row].value) })
+    /// Tables with a column for each answer: one, or several below each other if one would be wider than `columns`.
+    public func text(columns: Int) -> String {
+        var tables: [String] = []
+        var rest = alternatives[...]
+        while !rest.isEmpty {
+            var (count, text) = (1, table(of: rest.prefix(1)))
+            while count < rest.count {
+                let wider = table(of: rest.prefix(count + 1))
+                guard wider.split(separator: "\n").allSatisfy({ $0.count <= columns }) else { break }
+                (count, text) = (count + 1, wider)
+            }
+            tables.append(text)
+            rest = rest.dropFirst(count)
         }
-        for label in labels {
-            table.add([TerminalText.line(label)] + alternatives.map { $0.answer.cell(label) })
+        return tables.joined(separator: "\n")
+    }
+
+    private func table(of shown: ArraySlice<Alternative>) -> String {
+        var table = Table([""] + shown.map { _ in "" }, alignment: [.left] + shown.map { _ in .right })
+        for (row, setting) in (shown.first?.settings ?? []).enumerated() {
+            table.add(["--" + setting.option] + shown.map { TerminalText.line($0.settings[row].value) })
         }
-        if !holds { table.add(["target"] + alternatives.map { $0.answer.holds ? "met" : "not met" }) }
+        for label in labels { table.add([TerminalText.line(label)] + shown.map { $0.answer.cell(label) }) }
+        if !holds { table.add(["target"] + shown.map { $0.answer.holds ? "met" : "not met" }) }
         return table.text
     }
 
@@ -72,12 +85,13 @@ public struct PlanComparison: Sendable {
     }
 
     /// A line for each answer, with all digits. The columns are the options that differ, and the keys of the JSON;
-    /// parts of objects have a dot, such as `latencyS.p50`. Lists are left out.
+    /// parts of objects have a dot, such as `latencyS.p50`. Lists are left out, and so are keys that repeat an option.
     public var csv: String {
+        let repeated = Set(alternatives.first?.settings.map(\.option).compactMap(repeatedKey) ?? [])
         let rows = alternatives.map { alternative in
             alternative.settings.map { ($0.option, Self.cell($0.value)) }
                 + [("holds", alternative.answer.holds ? "true" : "false")]
-                + Self.cells(alternative.answer.record, "")
+                + Self.cells(alternative.answer.record, "").filter { !repeated.contains($0.0) }
         }
         var names: [String] = []
         for (name, _) in rows.joined() where !names.contains(name) { names.append(name) }
@@ -86,6 +100,19 @@ public struct PlanComparison: Sendable {
             return names.map { cells[$0] ?? "" }
         }
         return ([names] + lines).map { $0.joined(separator: ",") + "\r\n" }.joined()
+    }
+
+    /// The key that has the values of an option, such as `intervalMs` for `interval-ms`; nil if there is none, and if a
+    /// value differs, because controllers round it.
+    private func repeatedKey(of option: String) -> String? {
+        let words = option.split(separator: "-")
+        guard words.count > 1, let first = words.first else { return nil }
+        let key = String(first) + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+        let isRepeated = alternatives.allSatisfy { alternative in
+            let typed = alternative.settings.first { $0.option == option }.flatMap { Double($0.value) }
+            return typed != nil && typed == alternative.answer[key]?.value
+        }
+        return isRepeated ? key : nil
     }
 
     /// A number as it is, other text in quotes.

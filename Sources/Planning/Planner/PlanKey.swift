@@ -65,7 +65,8 @@ extension PlanKey {
     static let beacons = PlanKey("beacons", "Number of beacons in range of the receiver.")
     static let scanner = PlanKey(
         "scanner",
-        "Name of the scanner, or the scan window and scan interval that were given; with --scanners the mix.")
+        "Name of the scanner, or the scan window and scan interval that were given; with --scanners the mix.",
+        label: "scanner")
     static let interval = PlanKey("intervalMs", "Advertising interval in ms.")
     static let collisionFree = PlanKey(
         "collisionFreeProbability", "Share of packets that do not collide, 0 to 1.", label: "collision-free packets")

@@ -117,6 +117,24 @@ extension NumberFormat {
         count == 1 ? "a single beacon" : "a given one of \(count) beacons"
     }
 
+    /// A share in percent with as many digits as tell it apart from another one that the same sentence shows.
+    static func percent(_ share: Double, unlike other: Double) -> String {
+        let taken = percent(other)
+        return told(apart: taken, [percent(share)] + (4...9).map { significant(share * 100, $0, unit: "%") })
+    }
+
+    /// A time in seconds with as many digits as tell it apart from another one that the same sentence shows.
+    static func duration(_ seconds: Double, unlike other: Double) -> String {
+        let (unit, length) = seconds < 1 ? ("ms", 0.001) : seconds < 600 ? ("s", 1) : ("min", 60)
+        let texts = (4...9).map { significant(seconds / length, $0, unit: unit) }
+        return told(apart: duration(other), [duration(seconds)] + texts)
+    }
+
+    /// The first text that differs from another one; the last text if all are the same.
+    private static func told(apart other: String, _ texts: [String]) -> String {
+        texts.first { $0 != other } ?? texts[texts.count - 1]
+    }
+
     /// Milliseconds from µs, without the unit, with all digits that devices distinguish.
     static func milliseconds(from microseconds: Double) -> String { significant(microseconds / 1000, 6) }
 }

@@ -44,7 +44,14 @@ public struct PlannedRange: Hashable, Sendable {
             )
         }
         meters = range
-        remark = "half of the beacons are received there, by \(pathLoss.name)"
+        remark = "at this distance half of the beacons are received, by \(pathLoss.name)"
+    }
+
+    /// The assumption of the questions about beacons in range.
+    var note: String {
+        "The answer counts every beacon within the range as received, and none beyond it. Real reception falls off gradually: "
+            + "closer beacons are received more often than those at the range, and some beyond it still are. `pharos plan site` "
+            + "computes each place of a floor with its own levels and walls."
     }
 }
 

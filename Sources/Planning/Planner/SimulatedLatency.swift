@@ -73,9 +73,18 @@ public struct SimulatedLatency: SimulationQuestion {
         answer.stateTarget(of: air)
         answer.state(scanners)
         for (_, percent, share) in PlanKey.percentiles {
+            let range = tally.percentileConfidence95(share)
+            let width = range.map { "± \(NumberFormat.duration(($0.upperBound - $0.lowerBound) / 2e6)); " }
             answer.show(
                 "\(percent) % received within", .seconds(seconds(share)),
-                remark: "the model's value is \(NumberFormat.duration(latency.percentile(share)))")
+                remark: (width ?? "") + "the model's value is \(NumberFormat.duration(latency.percentile(share)))")
+        }
+        for time in undiscoveredAfter {
+            let share = tally.undiscoveredShare(afterMicroseconds: time * 1e6)
+            answer.show(
+                "not yet found after \(NumberFormat.duration(time))", .share(share?.value),
+                remark: (share.map { "± \(NumberFormat.percent($0.halfWidth95)); " } ?? "")
+                    + "the model's value is \(NumberFormat.percent(latency.undiscovered(after: time)))")
         }
         answer.state(.latency, .percentiles(seconds))
         answer.state(
@@ -93,6 +102,9 @@ public struct SimulatedLatency: SimulationQuestion {
         values.add(.latency, interval: .object(intervals), model: .percentiles { latency.percentile($0) })
         values.finish(&answer)
         finish(&answer, outcome)
+        answer.note(
+            "The run ends when the time for 95 % has the precision of --precision. The number after ± is half of a value's own "
+                + "95 % confidence interval, which is wider for some of them.")
         answer.noteRounding(of: air)
         return answer
     }

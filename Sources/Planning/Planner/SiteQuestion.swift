@@ -80,7 +80,12 @@ public struct SiteQuestion: Sendable {
             after = try visit.points(&extended, observe)
             if after.count == positions.count { survey = extended }
         }
-        var answer = PlanAnswer(title: "Coverage of \(site.name)", sentence: sentence(points, placement, after))
+        let check = try placement.flatMap { placement throws(PlanError) in
+            try proposed.flatMap { proposed throws(PlanError) in
+                try self.check(proposed, of: placement, bounds, &visit.isStopped, observe)
+            }
+        }
+        var answer = PlanAnswer(title: "Coverage of \(site.name)", sentence: sentence(points, placement, check))
         answer.holds = placement.map { $0.shortfall == nil } ?? true
         state(points, spacing, isBefore: placement != nil, in: &answer)
         stateSeveral(points, in: &answer)
@@ -88,7 +93,7 @@ public struct SiteQuestion: Sendable {
         answer.state(.interrupted, .flag(visit.isStopped))
         for (name, walk) in walks { show(walk, placement == nil ? name : "\(name), today", in: &answer) }
         answer.state(.paths, .list(walks.map { quantity($0.1, $0.0) }))
-        if let placement { state(placement, proposed, after, in: &answer) }
+        if let placement { state(placement, proposed, check, in: &answer) }
         let isMapped = proposed != nil && after.count == positions.count
         let mapped = isMapped ? after : points
         answer.pictures.page.floorPlan =
@@ -122,8 +127,8 @@ public struct SiteQuestion: Sendable {
             answer.note(fleet.note(proposes: proposal != nil))
         }
         answer.note(
-            "The values are for \(site.target.subject) at each place, with \(site.scanners.phrase). Shadowing is constant over "
-                + "time, so it decides whether a beacon is received at a place at all.")
+            "Each place is judged by \(site.target.subject) there, received by \(site.scanners.phrase). Shadowing does not "
+                + "change over time: at a place where it weakens a beacon too much, waiting does not help.")
     }
 
     /// The places to survey, once or twice, until the observer stops the survey.
@@ -141,6 +146,38 @@ public struct SiteQuestion: Sendable {
             }
             return points
         }
+    }
+
+    /// The proposal at more places than it was made for.
+    private struct Check {
+        let places: Int
+        /// The share of these places that reach the target.
+        let holdingShare: Double
+        /// The probability at the weakest of them.
+        let weakestShare: Double
+    }
+
+    /// The check has this many times the places of the proposal, up to a limit.
+    private static let (checkDensity, checkLimit) = (4, 60_000)
+
+    /// Surveys the proposal on a finer grid; nil if there is none, because the places are half a metre apart already, and
+    /// if the observer stops it.
+    private func check(
+        _ proposed: ProposedSite, of placement: SitePlacement, _ bounds: FloorBounds, _ isStopped: inout Bool,
+        _ observe: PlanObserver
+    ) throws(PlanError) -> Check? {
+        guard !isStopped else { return nil }
+        let asked = min(Self.checkDensity * placement.places, Self.checkLimit)
+        let positions = SiteSurvey.grid(over: bounds, outline: site.outline, limit: limit(asked, bounds)).positions
+        guard positions.count > placement.places else { return nil }
+        var visit = Visit(places: positions)
+        var survey = try Self.survey(of: proposed.site)
+        let points = try visit.points(&survey) { observe(.init("places of the check", done: $0.done, of: $0.total)) }
+        isStopped = visit.isStopped
+        guard points.count == positions.count else { return nil }
+        return Check(
+            places: points.count, holdingShare: holding(points),
+            weakestShare: points.reduce(1) { min($0, $1.detectedShare) })
     }
 
     /// The values that the page's controls need: the shares within times from an eighth to eight times the target's.
@@ -195,11 +232,7 @@ public struct SiteQuestion: Sendable {
         return points.isEmpty ? 0 : Double(count) / Double(points.count)
     }
 
-    private func sentence(
-        _ points: [SiteSurvey.Point], _ placement: SitePlacement?, _ after: [SiteSurvey.Point]
-    ) -> String {
-        let seconds = NumberFormat.duration(site.target.seconds)
-        let probability = NumberFormat.percent(site.target.probability)
+    private func sentence(_ points: [SiteSurvey.Point], _ placement: SitePlacement?, _ check: Check?) -> String {
         let target = site.target.phrase
         let found = "\(NumberFormat.percent(holding(points))) of the places a receiver finds \(target)."
         guard proposal != nil else { return "At " + found }
@@ -210,26 +243,50 @@ public struct SiteQuestion: Sendable {
         let count = placement.positions.count
         let isAddition = placement.kept > 0
         let beacons = "\(count)\(isAddition ? " more" : "") beacon\(count == 1 ? "" : "s")"
-        let least =
-            placement.least >= count ? "This is the smallest number." : "At least \(placement.least) are needed."
-        let holding = NumberFormat.percent(placement.holdingShare)
+        let reach = "\(beacons) reach\(count == 1 ? "es" : "") the target"
+        let places = "\(placement.places) computed places"
+        let some = "\(reach) at \(NumberFormat.percent(placement.holdingShare)) of the \(places)"
         switch placement.shortfall {
-        case nil where count == 0: return today + " No more beacons are needed."
+        case nil where count == 0: return "\(today) No more beacons are needed at the \(places)."
         case nil:
-            return isAddition
-                ? "\(today) \(beacons) reach\(count == 1 ? "es" : "") the target everywhere. \(least)"
-                : "\(beacons) let a receiver find \(target) at all places. \(least)"
+            let isLeast = placement.least >= count
+            let least = isLeast ? "This is the smallest number for these places." : Self.needed(placement)
+            let all =
+                isAddition
+                ? "\(today) \(reach) at all \(places)."
+                : "\(beacons) let\(count == 1 ? "s" : "") a receiver find \(target) at all \(places)."
+            return "\(all) \(least)\(check.map(Self.result) ?? "")"
         case .beacon:
             return
-                "Even next to a beacon a receiver needs more than \(seconds) to find it in \(probability) of the cases, so "
-                + "more beacons do not help. \(site.scanners.remedies)"
-        case .mounts:
-            return "\(beacons) reach the target at \(holding) of the places, the most that the listed mounts allow."
+                "Even next to a beacon a receiver needs more than \(NumberFormat.duration(site.target.seconds)) to find it in "
+                + "\(NumberFormat.percent(site.target.probability)) of the cases, so more beacons do not help. "
+                + site.scanners.remedies
+        case .mounts where count == 0:
+            return "\(today) No beacon is proposed: from the listed mounts none reaches the target at one more place."
+        case .mounts: return "\(some). At the others, a beacon is too weak from every listed mount."
+        case .range:
+            let power = "a beacon with \(NumberFormat.significant(site.defaults.radioPower)) dBm is received too weakly"
+            let remedy = "Send with more power, or allow more time."
+            return count == 0
+                ? "No beacon is proposed: \(power) even close to it to reach the target. \(remedy)"
+                : "\(some). At the others, \(power) from every examined position. \(remedy)"
         case .collisions:
             return
-                "\(beacons) reach the target at \(holding) of the places, the best found: more beacons collide too much. "
-                + "Send less often, or allow more time."
+                "\(some), the best found: more beacons collide too much. Send less often, or allow more time."
         }
+    }
+
+    private static func needed(_ placement: SitePlacement) -> String {
+        placement.least == 1 ? "At least one is needed." : "At least \(placement.least) are needed."
+    }
+
+    /// The result of a check, as the end of a sentence.
+    private static func result(_ check: Check) -> String {
+        let places = " A check at \(check.places) places on a finer grid"
+        guard check.holdingShare < 1 else { return "\(places) confirms it." }
+        return
+            "\(places) finds the target reached at \(NumberFormat.percent(check.holdingShare)) of them, and a beacon found "
+            + "in \(NumberFormat.percent(check.weakestShare)) of the cases at the weakest; more --places make the proposal denser."
     }
 
     private static let tooLarge =
@@ -252,7 +309,8 @@ public struct SiteQuestion: Sendable {
             .holdingShare, .share(holding(points)), isInText: shown,
             remark: isBefore ? "of the places, today" : "of the places")
         answer.state(
-            .meanBeaconsHeard, .number(heard), isInText: shown, remark: isBefore ? "on average, today" : "on average")
+            .meanBeaconsHeard, .number(heard), isInText: shown,
+            remark: "on average, each with the probability that it is received" + (isBefore ? ", today" : ""))
         answer.state(.lowestCollisionFree, .share(clear), isInText: shown, remark: today)
         answer.state(.weakestSpots, .list(weakest.map { quantity($0) }))
         guard shown else { return }
@@ -342,31 +400,48 @@ public struct SiteQuestion: Sendable {
         answer.show(
             "path \(name)", .share(walk.seenAnyProbability),
             remark:
-                "of the walks find a beacon, in \(NumberFormat.duration(walk.duration)); \(NumberFormat.significant(walk.seen)) beacons "
-                + "on average, at most \(NumberFormat.significant(walk.longestSilence)) m without a beacon")
+                "of the walks find a beacon, in \(NumberFormat.duration(walk.duration)); a walk finds "
+                + "\(NumberFormat.significant(walk.seen, unit: walk.seen == 1 ? "beacon" : "beacons")) on average; the longest "
+                + "part without a beacon has "
+                + "\(NumberFormat.significant(walk.longestSilence)) m")
     }
 
     private func state(
-        _ placement: SitePlacement, _ proposed: ProposedSite?, _ after: [SiteSurvey.Point], in answer: inout PlanAnswer
+        _ placement: SitePlacement, _ proposed: ProposedSite?, _ check: Check?, in answer: inout PlanAnswer
     ) {
         answer.state(
             .proposal,
             .object([
                 (.positions, .list(placement.positions.map { .list([.number($0.x), .number($0.y)]) })),
                 (.kept, .count(placement.kept)), (.least, .count(placement.least)),
+                (.proposalPlaces, .count(placement.places)),
                 (.proposedHoldingShare, .share(placement.holdingShare)),
                 (.weakestShare, .share(placement.weakestShare)), (.reached, .flag(placement.shortfall == nil)),
+                (
+                    .check,
+                    check.map {
+                        .object([
+                            (.checkPlaces, .count($0.places)), (.checkHoldingShare, .share($0.holdingShare)),
+                            (.checkWeakestShare, .share($0.weakestShare)),
+                        ])
+                    } ?? .nothing
+                ),
             ]))
+        let least =
+            placement.shortfall == nil
+            ? "at least \(placement.least) are needed\(site.mounts.isEmpty ? "" : " at the listed mounts")"
+            : "no number of them reaches the target everywhere"
         answer.show(
             placement.kept > 0 ? "beacons to add" : "proposed beacons", .count(placement.positions.count),
-            remark:
-                "proposed; at least \(placement.least) are needed\(site.mounts.isEmpty ? "" : " at the listed mounts")")
+            remark: "proposed; \(least)")
         if placement.kept > 0 { answer.show("beacons kept", .count(placement.kept), remark: "with the proposal") }
+        // The check has more places, so its values are the ones to rely on.
+        let places = "\(check?.places ?? placement.places) places, with the proposal"
         answer.show(
-            "found at the weakest place", .share(placement.weakestShare), remark: "of the cases, with the proposal")
-        if !after.isEmpty {
-            answer.show("target reached at", .share(holding(after)), remark: "of the places, with the proposal")
-        }
+            "found at the weakest place", .share(check?.weakestShare ?? placement.weakestShare),
+            remark: "of the cases; the weakest of \(places)")
+        answer.show(
+            "target reached at", .share(check?.holdingShare ?? placement.holdingShare), remark: "of \(places)")
         show(proposed, in: &answer)
         if let count = proposed?.added, count > Self.listedBeacons {
             answer.note(
@@ -403,7 +478,8 @@ extension SiteQuestion {
             .mixHoldingShare, .interrupted, .paths,
             .pathName, .pathDuration, .pathBeaconsSeen, .pathProbabilitySeen, .pathLongestSilence, .pathScanners,
             .pathScanner, .pathScannerSeen, .proposal, .positions,
-            .kept, .least, .proposedHoldingShare, .weakestShare, .reached,
+            .kept, .least, .proposalPlaces, .proposedHoldingShare, .weakestShare, .reached, .check, .checkPlaces,
+            .checkHoldingShare, .checkWeakestShare,
         ] + keysOfSeveral
 }
 
@@ -453,10 +529,20 @@ extension PlanKey {
     fileprivate static let least = PlanKey(
         "proposal.least", "Lower bound of the number of new beacons that reach the same share of places.")
     fileprivate static let proposedHoldingShare = PlanKey(
-        "proposal.holdingShare", "Share of places that reach the target with the proposal, 0 to 1.")
+        "proposal.holdingShare", "Share of the computed places that reach the target with the proposal, 0 to 1.")
     fileprivate static let weakestShare = PlanKey(
-        "proposal.weakestShare", "Share of cases in which a beacon is found in time at the weakest place, 0 to 1.")
-    fileprivate static let reached = PlanKey("proposal.reached", "True if all places reach the target.")
+        "proposal.weakestShare", "Share of cases in which a beacon is found in time at the weakest of them, 0 to 1.")
+    fileprivate static let reached = PlanKey("proposal.reached", "True if all these places reach the target.")
+    fileprivate static let proposalPlaces = PlanKey(
+        "proposal.places", "Number of places for which the proposal was computed.")
+    fileprivate static let check = PlanKey(
+        "proposal.check", "The proposal on a finer grid; null if nothing is proposed, or if there is no finer grid.")
+    fileprivate static let checkPlaces = PlanKey("proposal.check.places", "Number of places of that grid.")
+    fileprivate static let checkHoldingShare = PlanKey(
+        "proposal.check.holdingShare", "Share of these places that reach the target, 0 to 1.")
+    fileprivate static let checkWeakestShare = PlanKey(
+        "proposal.check.weakestShare",
+        "Share of cases in which a beacon is found in time at the weakest of these places, 0 to 1.")
 }
 
 /// A surveyed site as a figure of the page.

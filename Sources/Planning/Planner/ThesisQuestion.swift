@@ -61,8 +61,8 @@ public struct ThesisQuestion: Sendable {
             "arriving, exact", arriving,
             remark: "\(NumberFormat.percent(truth.collisionFreeProbability)) are free of collisions")
         answer.show(
-            "arriving, at most", most,
-            remark: "if each beacon sends \(NumberFormat.significant(truth.bestOfferedPerSecondPerBeacon)) a second")
+            "arriving, at the best interval", most,
+            remark: "each beacon sends \(NumberFormat.significant(truth.bestOfferedPerSecondPerBeacon)) in a second")
     }
 
     /// The keys of the answer in JSON.

@@ -52,6 +52,8 @@ public struct WalkQuestion: Sendable {
             answer.pictures.page.explorer = nil
         }
         answer.noteRounding(of: air)
+        answer.note(range.note)
+        answer.note("The path is straight, and the speed is the same all the way.")
         return answer
     }
 

@@ -1,14 +1,16 @@
 public import Airtime
 
-/// A proposed placement: the fewest beacons that, with the existing ones, reach the target everywhere. A target of several
-/// beacons takes at most one new beacon at each possible position.
+/// A proposed placement: the fewest beacons that, with the existing ones, reach the target at all computed places. A target
+/// of several beacons takes at most one new beacon at each possible position.
 public struct SitePlacement: Hashable, Sendable {
     /// The reason for which the target is not reached everywhere.
     public enum Shortfall: Hashable, Sendable {
         /// A beacon with this interval and power is not found in time even at its own place.
         case beacon
-        /// Some places are too far from all places to mount a beacon at.
+        /// Some places are too far from all listed mounts.
         case mounts
+        /// A beacon is received too weakly at some places from every examined position.
+        case range
         /// The beacons collide too much.
         case collisions
     }
@@ -24,8 +26,10 @@ public struct SitePlacement: Hashable, Sendable {
     public let holdingShare: Double
     /// The probability at the weakest place that the best beacon is received within the wanted time.
     public let weakestShare: Double
-    /// Nil if the target is reached at all places.
+    /// Nil if the target is reached at all computed places.
     public let shortfall: Shortfall?
+    /// The number of places for which this was computed.
+    public let places: Int
 }
 
 /// The search for a ``SitePlacement``: coverage at given collisions, chosen greedily and exchanged; then the collisions
@@ -37,6 +41,8 @@ public struct SitePlacementSearch: Sendable {
     private let background: BackgroundLoad
     /// The places that have to reach the target.
     public let places: [FloorPosition]
+    /// The distance between these places, in m.
+    public let spacing: Double
     /// The possible positions of beacons.
     public let mounts: [FloorPosition]
 
@@ -68,11 +74,11 @@ public struct SitePlacementSearch: Sendable {
             0.5, site.radio.reach(radioPower: pattern.radioPower, limit: SiteModel.reachLimit, deviations: 0) / 3)
         let needed = max(bounds.width * bounds.height, 1) / (finest * finest)
         guard needed <= Double(Self.limit), places.count <= Self.limit else { return nil }
-        func grid(_ limit: Int) -> [FloorPosition] {
-            SiteSurvey.grid(over: bounds, outline: site.outline, limit: limit).positions
+        func grid(_ limit: Int) -> (positions: [FloorPosition], spacing: Double) {
+            SiteSurvey.grid(over: bounds, outline: site.outline, limit: limit)
         }
-        self.places = spacing <= finest ? places : grid(Int(needed))
-        mounts = site.mounts.isEmpty ? grid(max(Self.leastMounts, Int(needed))) : site.mounts
+        (self.places, self.spacing) = spacing <= finest ? (places, spacing) : grid(Int(needed))
+        mounts = site.mounts.isEmpty ? grid(max(Self.leastMounts, Int(needed))).positions : site.mounts
         guard !self.places.isEmpty, !mounts.isEmpty else { return nil }
     }
 
@@ -219,7 +225,9 @@ public struct SitePlacementSearch: Sendable {
         var survey = SiteSurvey(model: model, scanners: site.scanners, target: site.target)
         let satisfiable = Set(table.satisfiable)
         var (holding, weakest) = (0, 1.0)
-        var (isBeaten, isHeard) = (false, false)
+        var isBeaten = false
+        // Places without the target, by the reason: a beacon is received there well enough, or from no mount.
+        var (collided, unheard) = (0, 0)
         for (index, place) in places.enumerated() {
             let point = try survey.point(at: place)
             weakest = min(weakest, point.detectedShare)
@@ -230,7 +238,7 @@ public struct SitePlacementSearch: Sendable {
             let wasEnough = try missing(index, &state) == 0
             isBeaten = isBeaten || wasEnough || satisfiable.contains(index)
             let standing = site.target.beacons > 1 ? state.standing[index].count : 0
-            isHeard = isHeard || state.heard[index].count + standing >= site.target.beacons
+            if state.heard[index].count + standing < site.target.beacons { unheard += 1 } else { collided += 1 }
             if wasEnough { state.isForced[index] = true }
             state.clear[index] = min(state.clear[index], point.clear)
         }
@@ -238,14 +246,17 @@ public struct SitePlacementSearch: Sendable {
         let shortfall: SitePlacement.Shortfall? =
             if holding == places.count {
                 nil
-            } else if isHeard {
+            } else if try needed(clear: alone, &state) > 1 {
+                .beacon
+            } else if collided > unheard {
                 .collisions
             } else {
-                try needed(clear: alone, &state) > 1 ? .beacon : .mounts
+                site.mounts.isEmpty ? .range : .mounts
             }
         let found = SitePlacement(
             positions: positions, kept: kept.count, least: state.least,
-            holdingShare: Double(holding) / Double(places.count), weakestShare: weakest, shortfall: shortfall)
+            holdingShare: Double(holding) / Double(places.count), weakestShare: weakest, shortfall: shortfall,
+            places: places.count)
         return (found, isBeaten)
     }
 }

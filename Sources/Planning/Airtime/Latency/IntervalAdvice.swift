@@ -87,6 +87,8 @@ public enum IntervalOutcome: Hashable, Sendable {
         public let seconds: Double?
         /// The largest number of beacons that meets the goal with this scanner; nil if a single beacon does not.
         public let beacons: Int?
+        /// The longest interval that meets the goal with that number of beacons; nil without one.
+        public let intervalOfFewer: AdvertisingInterval?
         /// The share that a scanner without pauses receives in time at that interval.
         public let continuousShare: Double
     }

@@ -135,9 +135,15 @@ struct IntervalSearch: Sendable {
         let continuous = try IntervalSearch(
             count: count, airtime: airtime, scanners: ScannerMix(.continuous),
             logSparingOther: logSparingOther)
+        let fewer = try mostBeacons(within: seconds, probability: probability)
+        var ofFewer: AdvertisingInterval?
+        if let fewer {
+            ofFewer = try IntervalSearch(
+                count: fewer, airtime: airtime, scanners: scanners, logSparingOther: logSparingOther
+            ).longest(within: seconds, probability: probability).interval
+        }
         return IntervalOutcome.Shortfall(
-            share: share, seconds: all.percentile(probability),
-            beacons: try mostBeacons(within: seconds, probability: probability),
+            share: share, seconds: all.percentile(probability), beacons: fewer, intervalOfFewer: ofFewer,
             continuousShare: try continuous.share(interval, within: seconds))
     }
 

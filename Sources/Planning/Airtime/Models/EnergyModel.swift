@@ -53,7 +53,10 @@ public struct EnergyModel: Hashable, Sendable {
         eventMicrocoulombs / meanPeriodSeconds + companionMicroamperes + chip.sleepMicroamperes
     }
 
-    /// η·C over the mean current, in days.
+    /// True if the charge lasts longer than a battery is usable.
+    public var exceedsShelfLife: Bool { lifeDays > BeaconBattery.shelfLifeDays }
+
+    /// η·C over the mean current, in days. The battery may end sooner, at its ``BeaconBattery/shelfLifeDays``.
     public var lifeDays: Double {
         battery.efficiency * battery.capacityMilliampereHours * 1000 / meanCurrentMicroamperes / 24
     }
@@ -114,6 +117,9 @@ public struct BeaconChip: Hashable, Sendable {
         return emptyEventMicrocoulombs + share * (fullEventMicrocoulombs - emptyEventMicrocoulombs)
     }
 
+    /// The current of a chip that is not in the table between events, in µA, unless it is given.
+    public static let usualSleepMicroamperes = 2.0
+
     /// The table.
     public static let all = [
         BeaconChip(row: "nrf52832", 7.03, 13.65, 2, source: "nRF52832, published figures for +4 dBm"),
@@ -154,6 +160,8 @@ public struct BeaconBattery: Hashable, Sendable {
 
     /// The η of the tables here.
     public static let defaultEfficiency = 0.85
+    /// The time for which a battery is usable, whatever the current: about ten years, in days.
+    public static let shelfLifeDays = 3652.5
 
     /// Throws for a capacity outside 0.1...10⁶ mAh, a voltage outside 0.5...60 V, and an efficiency outside 0.01...1.
     public init(

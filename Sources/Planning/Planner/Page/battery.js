@@ -6,7 +6,12 @@ const battery = (() => {
   const { digits, percent, milliseconds } = texts;
   const { show, chart, draw, line, mark } = drawing;
 
-  const days = x => x < 730 ? `${digits(x)} days` : `${digits(x / 365.25)} years`;
+  // The time for which a battery is usable, whatever the current.
+  const SHELF_LIFE = 3652.5;
+  const charge = x => x < 730 ? `${digits(x)} days` : `${digits(x / 365.25)} years`;
+  const days = x => x > SHELF_LIFE ? "about ten years" : charge(x);
+  // A line along the edge of a chart would look like a value.
+  const inside = ({ y }, x) => x >= y.low && x <= y.high ? x : null;
 
   function answer(s, plots) {
     const result = energy(s, s.intervalMs), p = clear(s, s.intervalMs);
@@ -16,9 +21,9 @@ const battery = (() => {
     show("collisionFreeProbability", p, percent(p));
     show("eventMicrocoulombs", result.event, `${digits(result.event)} µC`);
     const life = chart(plots.lifeCurve), cost = chart(plots.costCurve);
-    draw("lifeLine", line(life, life.values.map(T => [T, energy(s, T).days])));
-    draw("costLine", line(cost, cost.values.map(T => [T, energy(s, T).microjoules])));
-    mark(life, "lifeMarker", s.intervalMs, `${milliseconds(s.intervalMs)}: ${days(result.days)}`);
+    draw("lifeLine", line(life, life.values.map(T => [T, inside(plots.lifeCurve, energy(s, T).days)])));
+    draw("costLine", line(cost, cost.values.map(T => [T, inside(plots.costCurve, energy(s, T).microjoules)])));
+    mark(life, "lifeMarker", s.intervalMs, `${milliseconds(s.intervalMs)}: ${charge(result.days)}`);
     mark(cost, "costMarker", s.intervalMs, `${milliseconds(s.intervalMs)}: ${digits(result.microjoules)} µJ`);
     for (const row of document.querySelectorAll("#lifeCurve tbody tr")) {
       const T = Number(row.cells[0].textContent);
@@ -30,9 +35,12 @@ const battery = (() => {
   }
 
   function sentence(s) {
-    const now = energy(s, s.intervalMs).days, twice = energy(s, Math.min(10240, 2 * s.intervalMs)).days;
-    return `A ${s.battery.name} lasts ${days(now)} with ${s.chip.name} sending every ${milliseconds(s.intervalMs)}; `
-      + `at twice that interval ${days(twice)}.`;
+    const now = energy(s, s.intervalMs).days, use = `with ${s.chip.name} sending every ${milliseconds(s.intervalMs)}`;
+    if (now > SHELF_LIFE) {
+      return `A ${s.battery.name} lasts about ten years, as long as a battery is usable: its charge would be enough for ${charge(now)} ${use}.`;
+    }
+    const twice = 2 * s.intervalMs <= 10240 ? `; at twice that interval ${days(energy(s, 2 * s.intervalMs).days)}` : "";
+    return `A ${s.battery.name} lasts ${days(now)} ${use}${twice}.`;
   }
 
   return { answer, steps: () => null, sentence };

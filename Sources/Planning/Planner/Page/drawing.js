@@ -104,10 +104,10 @@ const drawing = (() => {
       parts.push(element);
     };
     for (const value of values) {
-      const x = plot.across(value), text = textOf(value), half = text.length * 6.4 + 2;
+      const x = plot.across(value), text = textOf(value), half = text.length * 6.4 + 4;
       add("line", { class: "axis", x1: x.toFixed(2), x2: x.toFixed(2), y1: plot.bottom, y2: plot.bottom + 5 });
-      if (x - half < free) continue;
       const place = Math.min(x, plot.right + 14 - half);
+      if (place - half < free) continue;
       add("text", { class: "tick", x: place.toFixed(2), y: plot.bottom + 27, "text-anchor": "middle" }, text);
       free = place + half;
     }

@@ -6,8 +6,18 @@ struct BatterySection: ControlledSection {
     let battery: PlanPageContent.Battery
 
     static let kind = "battery"
-    private static let days = 1.0...10_000.0
     private static let microjoules = 1.0...100_000.0
+    /// From a day to more than the longest life of any chip with any battery of the lists.
+    private var days: ClosedRange<Double> {
+        let interval = ExplorerFigures.intervals.upperBound * 1000
+        let lives = battery.chips.flatMap { chip in
+            battery.batteries.compactMap { cell in
+                (try? EnergyModel(chip: chip, battery: cell, intervalMicroseconds: interval, payloadOctets: 0))?
+                    .lifeDays
+            }
+        }
+        return 1...pow(10, log10(max(10_000, lives.max() ?? 0)).rounded(.up))
+    }
     private static let tableIntervals = [20.0, 50, 100, 200, 500, 1000, 2000, 5000, 10_240]
     private static let samples = 121
 
@@ -31,11 +41,7 @@ struct BatterySection: ControlledSection {
             [
                 .init(
                     "lifeDays", "The battery lasts",
-                    now.map {
-                        $0.lifeDays < 730
-                            ? NumberFormat.significant($0.lifeDays) + " days"
-                            : NumberFormat.significant($0.lifeDays / 365.25) + " years"
-                    } ?? NumberFormat.none, now?.lifeDays),
+                    now.map(Self.life) ?? NumberFormat.none, now?.lifeDays),
                 .init(
                     "meanCurrentMicroamperes", "Mean current", unit(now?.meanCurrentMicroamperes, "µA"),
                     now?.meanCurrentMicroamperes),
@@ -49,21 +55,32 @@ struct BatterySection: ControlledSection {
             ])
     }
 
+    /// The life in days or years. `battery.js` does the same.
+    private static func life(_ model: EnergyModel) -> String {
+        if model.exceedsShelfLife { return "about ten years" }
+        return model.lifeDays < 730
+            ? NumberFormat.significant(model.lifeDays) + " days"
+            : NumberFormat.significant(model.lifeDays / 365.25) + " years"
+    }
+
     private func unit(_ value: Double?, _ unit: String) -> String {
         value.map { NumberFormat.significant($0) + " " + unit } ?? NumberFormat.none
     }
 
     var figures: String {
-        figure("life", title: "How long it lasts", unit: "days", domain: Self.days, caption: lifeCaption) {
+        figure("life", title: "How long it lasts", unit: "days", domain: days, caption: Self.lifeCaption) {
             model($0)?.lifeDays
         }
             + figure(
                 "cost", title: "Energy for a received packet", unit: "µJ", domain: Self.microjoules,
-                caption: "Short intervals lose packets to collisions, and long ones need more energy for sleep.",
+                caption: "Short intervals lose packets to collisions, and long ones need more energy for sleep. "
+                    + "Above \(NumberFormat.significant(Self.microjoules.upperBound)) µJ the line is left out.",
                 value: cost)
     }
 
-    private var lifeCaption: String { "A longer interval extends the life until the current of sleep dominates." }
+    private static let lifeCaption =
+        "How long the charge is enough: a longer interval extends it until the current of sleep dominates. Above the dashed "
+        + "line the battery itself is no longer usable, after about ten years."
 
     private func plot(_ domain: ClosedRange<Double>) -> PlotArea {
         PlotArea(
@@ -78,12 +95,17 @@ struct BatterySection: ControlledSection {
         var plot = plot(domain)
         plot.drawAxes(
             xName: "advertising interval (ms)", yName: unit, xTicks: [20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000],
-            yTicks: [1, 10, 100, 1000, 10_000, 100_000].filter(domain.contains))
+            yTicks: (0...8).map { pow(10, Double($0)) }.filter(domain.contains))
         let ratio = ExplorerFigures.intervals.upperBound / ExplorerFigures.intervals.lowerBound
         let points = (0..<Self.samples).map { step in
             let interval = ExplorerFigures.intervals.lowerBound * pow(ratio, Double(step) / Double(Self.samples - 1))
-            let bounded = value(interval).map { min(domain.upperBound, max(domain.lowerBound, $0)) }
-            return PlanPageContent.Point(interval, bounded ?? .nan)
+            // A line along the edge would look like a value.
+            let inside = value(interval).flatMap { domain.contains($0) ? $0 : nil }
+            return PlanPageContent.Point(interval, inside ?? .nan)
+        }
+        if unit == "days" {
+            let limit = plot.y(BeaconBattery.shelfLifeDays)
+            plot.drawPath(SVGPath(line: [(PlotArea.left, limit), (plot.x.end, limit)]), class: "target")
         }
         plot.drawPath(SVGPath(line: plot.places(points)), class: "line s0", id: "\(name)Line")
         let text = "\(NumberFormat.milliseconds(battery.intervalMs)): \(self.unit(value(battery.intervalMs), unit))"
@@ -143,7 +165,7 @@ struct BatterySection: ControlledSection {
 
     var plots: [(String, PageData)] {
         [
-            ("lifeCurve", plot(Self.days).data(samples: Self.samples)),
+            ("lifeCurve", plot(days).data(samples: Self.samples)),
             ("costCurve", plot(Self.microjoules).data(samples: Self.samples)),
         ]
     }

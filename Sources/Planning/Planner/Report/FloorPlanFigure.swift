@@ -112,9 +112,14 @@ package struct FloorPlanFigure {
     }
 
     private var caption: String {
-        guard plan.spots.count > limits.spots || plan.beacons.count > limits.beacons else { return plan.caption }
-        return "\(plan.caption) The drawing shows an even part of the \(plan.spots.count) points and "
-            + "\(plan.beacons.count) beacons."
+        var caption = plan.caption
+        if plan.spots.count > limits.spots {
+            caption += " The drawing has \(limits.spots) of the \(plan.spots.count) computed places, evenly chosen."
+        }
+        if plan.beacons.count > limits.beacons {
+            caption += " It has \(limits.beacons) of the \(plan.beacons.count) beacons."
+        }
+        return caption
     }
 
     private var label: String {

@@ -49,10 +49,10 @@ struct PlotArea {
             drawing.line(x(tick), bottom, x(tick), bottom + 5, class: "axis")
             let text = xText(tick)
             // Half the width of the text at the size that phones get.
-            let half = Double(text.count) * 6.4 + 2
-            guard x(tick) - half >= free else { continue }
+            let half = Double(text.count) * 6.4 + 4
             // A long last label would be cut off.
             let place = min(x(tick), width - half)
+            guard place - half >= free else { continue }
             drawing.text(text, place, bottom + 27, anchor: .middle, class: "tick")
             free = place + half
         }
@@ -289,6 +289,10 @@ struct LabelLayout {
             Place(x: point.x - Self.distance, y: point.y + 5, anchor: .end),
             Place(x: point.x, y: point.y - Self.distance, anchor: .middle),
             Place(x: point.x, y: point.y + Self.distance + 10 * scale, anchor: .middle),
+            Place(x: point.x + 4, y: point.y - Self.distance, anchor: .start),
+            Place(x: point.x - 4, y: point.y - Self.distance, anchor: .end),
+            Place(x: point.x + 4, y: point.y + Self.distance + 10 * scale, anchor: .start),
+            Place(x: point.x - 4, y: point.y + Self.distance + 10 * scale, anchor: .end),
         ]
         for offer in offers {
             let left =
