@@ -67,7 +67,7 @@ import Testing
             ("one two three four five six seven eight nine", "one two three four five six seven eight\nnine"),
             (
                 "name  2  a remark of a table that is much longer",
-                "name  2  a remark of a table that is\n         much longer"
+                "name  2  a remark of a table that is much\n         longer"
             ),
             (
                 "a sign with a cell far on the right   that does not fit",

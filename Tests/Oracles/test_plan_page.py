@@ -192,6 +192,54 @@ def test_a_battery_follows_the_controls(browser, tmp_path):
     assert browser.complaints() == []
 
 
+def test_a_battery_has_a_shelf_life_and_no_line_along_the_edge(browser, tmp_path):
+    page, _ = made("energy", {"--beacons": 250, "--interval-ms": 10240, "--chip": "nrf52832",
+                              "--battery": "2xaa-lithium"}, tmp_path)
+    opened(browser, page)
+    assert text(browser, "lifeDays") == "about ten years"
+    assert "as long as a battery is usable" in text(browser, "sentence") and "twice" not in text(browser, "sentence")
+    for line, top in (("lifeLine", 40), ("costLine", 40)):
+        path = browser.value(f"document.getElementById('{line}').getAttribute('d')")
+        heights = [float(y) for y in re.findall(r"[ML][-\d.]+ ([-\d.]+)", path)]
+        # A value outside the axis is left out, so no two neighbors lie on the edge.
+        assert heights and all(one > top or other > top for one, other in zip(heights, heights[1:], strict=False))
+    turn(browser, intervalMs=100, battery="cr2032")
+    assert text(browser, "lifeDays").endswith("days") and "at twice that interval" in text(browser, "sentence")
+
+
+def test_a_share_may_be_typed_as_percent(browser, tmp_path):
+    opened(browser, made("density", DENSITY, tmp_path)[0])
+    turn(browser, probability=0.9)
+    shown = [text(browser, name) for name in ("beaconsInRange", "gridSpacingM", "sentence")]
+    turn(browser, probability=90)
+    assert [text(browser, name) for name in ("beaconsInRange", "gridSpacingM", "sentence")] == shown
+    browser.value("""(() => { const field = document.getElementById('probability'); field.value = '2';
+        field.dispatchEvent(new Event('input', { bubbles: true })); })()""")
+    browser.wait("document.getElementById('probabilityProblem').checkVisibility()")
+    assert text(browser, "probabilityProblem") \
+        == "In this share of cases: enter a number from 0.01 to 0.9999, or percent from 10 to 99.99."
+    assert browser.complaints() == []
+
+
+def test_a_missed_target_is_not_marked_as_advice(browser, tmp_path):
+    page = tmp_path / "missed.html"
+    pharos.run("plan", "interval", "--beacons", 300, "--detect-within-s", 5, "--probability", 0.95, "--scanner",
+               "android-low-power", "--html", page, timeout=600)
+    opened(browser, page)
+    names = browser.value("[...document.querySelectorAll('#deciding text.m0')].map(name => name.textContent)")
+    assert names and set(names) == {"closest"}
+    rows = browser.value("[...document.querySelectorAll('table.figures th')].map(row => row.textContent)")
+    assert any(row.startswith("closest interval") for row in rows) and not any("to set" in row for row in rows)
+
+
+def test_the_page_of_a_latency_compares_the_known_scanners(browser, latency):
+    opened(browser, latency[0])
+    names = browser.value(
+        "[...document.querySelectorAll('#latencies svg.wide text.strong')].map(name => name.textContent)")
+    assert names[0] == "android-low-power" and {"android-14-low-power", "ios-find-my", "linux"} <= set(names)
+    assert len(names) == len(set(names)) > 12
+
+
 def assert_walk(browser: Browser, expected: dict):
     assert number(browser, "dwellS") == pytest.approx(expected["dwellS"], rel=1e-6)
     assert number(browser, "probabilitySeen") == pytest.approx(expected["probabilitySeen"], abs=LATENCY)

@@ -49,12 +49,35 @@ import Testing
         Mistake(mix + "linux:1 --scanner linux", "Give one of --scanner, --scanners"),
         Mistake("latency --beacons 5 --interval-ms 100 --scanner-file x", "--scanner-file needs --scanner"),
         Mistake("site x.json --scanners linux:0", "the weight must be above 0"),
+        Mistake(
+            mix + "linux --undiscovered-after-s -1", "The value '-1' of --undiscovered-after-s is negative"),
         Mistake("interval --beacons 5", "--detect-within-s and --probability, or --max-throughput"),
         Mistake("interval --beacons 5 --detect-within-s -1 --probability 0.9", "write a number above 0"),
         Mistake("interval --beacons 5 --detect-within-s 1 --probability 1", "--probability"),
         Mistake("density --interval-ms 100 --detect-within-s 10 --probability 0", "--probability"),
+        Mistake(
+            "density --interval-ms 100 --detect-within-s 10 --probability 2", "did you mean 2 %? Write 2% or 0.02"),
+        Mistake(
+            "density --interval-ms 100 --detect-within-s 10 --probability 9.5",
+            "did you mean 9.5 %? Write 9.5% or 0.095"),
+        Mistake("interval --beacons 5 --detect-within-s 1 --probability 0,95", "use a point in a number: 0.95"),
+        Mistake("interval --beacons 5 --detect-within-s 0,5s --probability 0.9", "use a point in a number: 0.5s"),
+        Mistake("walk --speed-mps 1,4m --distance-m 3 --interval-ms 100", "for two values write 1m,4m"),
+        Mistake("simulate latency --beacons 5 --interval-ms 100 --undiscovered-after-s 0,5", "did you mean 0.5?"),
+        Mistake("simulate collisions --beacons 5 --interval-ms 100 --precision 5", "did you mean 5 %?"),
+        Mistake(
+            "simulate collisions --beacons 5 --interval-ms 100 --shard 5/4",
+            "there is no part 5 of 4: the parts are numbered from 1 to 4"),
+        Mistake("simulate collisions --beacons 5 --interval-ms 100 --shard 1/0", "0 parts are out of range 1...100000"),
+        Mistake(
+            "walk --speed-mps 1 --distance-m 3 --interval-ms 100 --range-m 10 --path-loss heydon",
+            "Give --range-m or --path-loss, not both"),
         Mistake("walk --speed-mps 0 --distance-m 3 --interval-ms 100", "0 is out of range 0.001...1000 m/s"),
         Mistake("energy --interval-ms 100 --chip z80 --battery cr2477", "use one of nrf52832"),
+        Mistake(
+            "energy --interval-ms 100 --chip nrf52840 --battery cr2477", "for another chip give --charge-uc instead"),
+        Mistake("energy --interval-ms 100 --battery cr2477", "Give a chip, --chip, or the charge"),
+        Mistake("energy --interval-ms 100 --charge-uc 8", "Give a battery, --battery, or its capacity"),
         Mistake("energy --interval-ms 100 --chip nrf52832 --battery potato", "use one of"),
         Mistake("simulate collisions --beacons 5 --interval-ms 100 --seed x", "--seed"),
         Mistake("simulate collisions --beacons 5 --interval-ms 100 --precision 0", "--precision"),
@@ -62,6 +85,8 @@ import Testing
         Mistake("range --spacing-m 0", "0 is out of range 0.01...1000000 m"),
         Mistake("range --range-m -1", "-1 is out of range 0.001...1000000 m"),
         Mistake("range --distance-m x", "write a number"),
+        Mistake("range --distance-m 1 --radio-power-dbm 21", "21 is out of range -127...20 dBm"),
+        Mistake("battery", "pharos plan has no command"),
         Mistake("range --level-dbm 41", "41 is out of range -150...40 dBm"),
         Mistake("range --height-m -2", "-2 is out of range 0...1000 m"),
         Mistake("range --body-db nan", "write a number"),
@@ -201,6 +226,104 @@ import Testing
         #expect(result.code == 64 && result.errors.contains(message), "\(result.errors)")
     }
 
+    @Test("of the hidden commands none is offered")
+    func hiddenCommandsStayHidden() throws {
+        let result = try Program.run("plan", "battery")
+        #expect(result.code == 64 && result.errors.contains("scanners") && !result.errors.contains("json-keys"))
+    }
+
+    @Test("0.95, 95% and 95 mean the same")
+    func sharesArePercent() throws {
+        let words = "plan density --interval-ms 500 --detect-within-s 5 --json --probability".split(separator: " ").map(
+            String.init)
+        let outputs = try Set(["0.95", "95%", "95 %", "95"].map { try Program.run(words + [$0]).output })
+        #expect(outputs.count == 1 && outputs.first?.hasPrefix("{") == true, "\(outputs)")
+    }
+
+    @Test(
+        "each answer names its scanner, also the one that is assumed",
+        arguments: [
+            "interval --beacons 20 --max-throughput",
+            "walk --speed-mps 1.4 --distance-m 3 --range-m 10 --interval-ms 500",
+            "density --interval-ms 500 --detect-within-s 5 --probability 0.95",
+            "simulate latency --beacons 2 --interval-ms 100 --precision 0.2",
+        ])
+    func theScannerIsNamed(_ words: String) throws {
+        let result = try Program.run(["plan"] + words.split(separator: " ").map(String.init))
+        #expect(result.code == 0)
+        #expect(result.output.split(separator: "\n").contains { $0.hasPrefix("scanner ") && $0.contains("continuous") })
+        #expect(result.output.contains("- The scanner continuous is an ideal receiver"), "\(result.output)")
+    }
+
+    @Test("a missed target is told apart from what is printed next to it, and comes with an interval for fewer beacons")
+    func aMissedTargetIsNoAdvice() throws {
+        let words = "interval --beacons 97 --detect-within-s 5 --probability 0.95 --scanner android-low-power"
+        let result = try Program.run(["plan"] + words.split(separator: " ").map(String.init))
+        #expect(result.code == 1)
+        let answer = result.output.split(separator: "\n").first.map(String.init) ?? ""
+        #expect(!answer.contains("in 95 % of the cases, with") && !answer.contains("allow 5 s"), "\(answer)")
+        #expect(answer.contains(#/have at most \d+ beacons in range and set [\d.]+ ms/#), "\(answer)")
+        #expect(result.output.contains("\nclosest interval") && !result.output.contains("interval to set"))
+    }
+
+    @Test(
+        "a scanner that never pauses does not resonate",
+        arguments: [
+            "interval --beacons 60 --detect-within-s 0.001 --probability 0.95",
+            "interval --beacons 1000000 --detect-within-s 10 --probability 0.95",
+        ])
+    func noResonanceWithoutPauses(_ words: String) throws {
+        let result = try Program.run(["plan"] + words.split(separator: " ").map(String.init))
+        #expect(!result.output.contains("resonate") && !result.output.contains("Give all beacons the same"))
+    }
+
+    @Test("the legend of the dash is printed only with a dash")
+    func legendsExplainWhatIsThere() throws {
+        for words in ["--detect-within-s 15 --probability 0.95", "--detect-within-s 2 --probability 0.5"] {
+            let words = "interval --beacons 60 --scanner android-low-power " + words
+            let output = try Program.run(["plan"] + words.split(separator: " ").map(String.init)).output
+            let rows = output.split(separator: "\n").filter { $0.contains(#/^ *[\d.]+ ms .* %/#) }
+            #expect(output.contains("–: not within") == rows.contains { $0.contains("–") }, "\(output)")
+        }
+    }
+
+    @Test("a simulated time has its own interval, and the share that is not found yet its row")
+    func simulatedTimesHaveIntervals() throws {
+        let words = "simulate latency --beacons 2 --interval-ms 100 --precision 0.1 --undiscovered-after-s 0.1"
+        let result = try Program.run(["plan"] + words.split(separator: " ").map(String.init))
+        #expect(
+            result.output.contains(#/50 % received within +\S+ m?s +± \S+ m?s; the model's value is/#),
+            "\(result.output)")
+        #expect(result.output.contains(#/not yet found after 100 ms +\S+ % +± \S+ %; the model's value is/#))
+        #expect(result.output.contains("the time for 95 % has the precision of --precision"))
+    }
+
+    @Test("own measurements need neither chip nor battery, and a battery has a shelf life")
+    func ownMeasurements() throws {
+        let own = try Program.run(
+            "plan", "energy", "--interval-ms", "495", "--charge-uc", "10", "--capacity-mah", "500", "--sleep-ua", "2")
+        #expect(own.code == 0, "\(own.errors)")
+        #expect(
+            own.output.hasPrefix(
+                "A battery of 500 mAh lasts 805 days (2.2 years) with a chip of 10 µC an event and 2 µA"),
+            "\(own.output)")
+        let long = try Program.run(
+            "plan", "energy", "--interval-ms", "10240", "--chip", "nrf52832", "--battery", "2xaa-lithium")
+        #expect(
+            long.output.hasPrefix("A 2xaa-lithium lasts about ten years, as long as a battery is usable: its charge"))
+    }
+
+    @Test("a comparison on a narrow terminal has several tables, and no column twice in CSV")
+    func comparisonsAreBroken() throws {
+        let words = "plan energy --interval-ms 100,500 --chip nrf52832 --battery cr2477 --csv"
+        let csv = try Program.run(words.split(separator: " ").map(String.init)).output.split(separator: "\r\n")
+        #expect(csv.count == 3 && csv[0].hasPrefix("interval-ms,holds,lifeDays,"), "\(csv)")
+        // A value that controllers round is in both columns.
+        let rounded = try Program.run(words.replacing("500", with: "333").split(separator: " ").map(String.init)).output
+        #expect(
+            rounded.hasPrefix("interval-ms,holds,intervalMs,") && rounded.contains("333,true,333.125,"), "\(rounded)")
+    }
+
     @Test func theAdviceKeepsOutOfStepWithTheScanner() throws {
         let words = "--beacons 1 --detect-within-s 15 --probability 0.95 --scanner android-low-power"
         let result = try Program.run(["plan", "interval"] + words.split(separator: " ").map(String.init))
@@ -307,7 +430,7 @@ import Testing
         let asked = ["plan", "site", path, "--places", "60"]
         let result = try Program.run(asked + ["--propose", "--write-site", site, "--write-fleet", fleet])
         #expect(result.code == 0, "\(result.errors)")
-        #expect(result.output.contains("the target everywhere"), "\(result.output)")
+        #expect(result.output.contains(" the target at all 66 computed places. "), "\(result.output)")
         #expect(!result.output.contains("\u{1B}"))
         let again = try Program.run("plan", "site", site, "--places", "60", "--json")
         #expect(again.code == 0 && again.output.contains("\"holdingShare\":1,"), "\(again.output)")
@@ -326,8 +449,49 @@ import Testing
             "site.json", Array(#"{"version":1,"name":"hall","outline":[[0,0],[20,0],[20,10],[0,10]]}"#.utf8))
         let result = try Program.run("plan", "site", path, "--places", "50")
         #expect(result.code == 0, "\(result.errors)")
-        #expect(result.output.contains("let a receiver find a beacon within 10 s in 90 % of the cases at all places"))
+        #expect(result.output.contains("let a receiver find a beacon within 10 s in 90 % of the cases at all "))
         #expect(result.output.contains("- The site has no target, so this one counts:"), "\(result.output)")
+    }
+
+    /// A hall of 40 m by 20 m with further keys.
+    private func hall(_ keys: String, in folder: TemporaryFolder) throws -> String {
+        let text = #"{"version":1,"name":"hall","outline":[[0,0],[40,0],[40,20],[0,20]],"# + keys + "}"
+        return try folder.file("hall.json", Array(text.utf8))
+    }
+
+    @Test("a proposal is for the computed places, and a check on a finer grid says what it found")
+    func proposalsAreChecked() throws {
+        let folder = try TemporaryFolder()
+        let path = try hall(#""receiverSensitivityDbm":-80"#, in: folder)
+        let result = try Program.run("plan", "site", path, "--places", "20")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(result.output.contains(#/in 90 % of the cases at all \d+ computed places\./#), "\(result.output)")
+        let found = try #require(
+            result.output.firstMatch(of: #/A check at (\d+) places on a finer grid/#), "\(result.output)")
+        // The rows are those of the check, so that they and the sentence say the same.
+        #expect(result.output.contains("of \(found.1) places, with the proposal"))
+        let json = try Program.run("plan", "site", path, "--places", "20", "--json").output
+        #expect(json.contains(#""check":{"places":\#(found.1),"holdingShare":0."#), "\(json)")
+        #expect(json.contains(#""reached":true"#))
+    }
+
+    @Test("what keeps a proposal from the target is named as it is")
+    func shortfallsHaveTrueReasons() throws {
+        let folder = try TemporaryFolder()
+        let weak = try hall(#""defaults":{"radioPowerDbm":-60}"#, in: folder)
+        let none = try Program.run("plan", "site", weak, "--places", "50", "--propose")
+        #expect(none.code == 1)
+        #expect(
+            none.output.hasPrefix(
+                "No beacon is proposed: a beacon with -60 dBm is received too weakly even close to it"),
+            "\(none.output)")
+        #expect(!none.output.contains("mount"))
+        let mounted = try hall(#""mounts":[[1,1]],"receiverSensitivityDbm":-75"#, in: folder)
+        let one = try Program.run("plan", "site", mounted, "--places", "50", "--propose")
+        #expect(one.code == 1)
+        #expect(
+            one.output.contains(#/1 beacon reaches the target at [\d.]+ % of the \d+ computed places\. At the others/#))
+        #expect(one.output.contains("proposed; no number of them reaches the target everywhere"), "\(one.output)")
     }
 
     @Test func aMillionWallsAreRefusedAtOnce() throws {

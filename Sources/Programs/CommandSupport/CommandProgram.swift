@@ -82,8 +82,26 @@ enum ArgumentMessages {
                     + " and '\(names[names.count - 1])'"
             }
         }
+        if sentence.hasPrefix("Missing value for '"), let negative = negativeValue(in: arguments, after: sentence) {
+            sentence = "The value '\(negative)' of \(option(in: sentence)) is negative; write a number above 0"
+        }
         let help = lines.last { $0.hasPrefix("  See '") }
         return (["pharos: " + sentence] + (help.map { [$0] } ?? [])).joined(separator: "\n") + "\n"
+    }
+
+    /// Returns the option in quotes in a message of the parser, without its value: `--name`.
+    private static func option(in sentence: String) -> String {
+        let quoted = sentence.drop { $0 != "'" }.dropFirst().prefix { $0 != "'" }
+        return String(quoted.prefix { $0 != " " })
+    }
+
+    /// Returns a negative number that follows an option for several values, which the parser takes for another option.
+    private static func negativeValue(in arguments: [String], after sentence: String) -> String? {
+        let name = option(in: sentence)
+        return zip(arguments, arguments.dropFirst()).first { $0 == name && $1.hasPrefix("-") && Double($1) != nil }.map
+        {
+            TerminalText.line($1)
+        }
     }
 
     /// Returns the options that a usage line shows outside of brackets.
@@ -119,7 +137,8 @@ enum UnknownCommand {
             }
             if configuration.defaultSubcommand != nil { return nil }
             if path == "pharos", let advice = serviceAdvice(word, arguments.dropFirst().first) { return advice }
-            let names = configuration.subcommands.compactMap { $0.configuration.commandName }
+            let shown = configuration.subcommands.filter { $0.configuration.shouldDisplay }
+            let names = shown.compactMap { $0.configuration.commandName }
             let advice =
                 NearestWord.find(word, among: names).map { "did you mean `\(path) \($0)`?" }
                 ?? "there are " + names.joined(separator: ", ")

@@ -43,6 +43,7 @@ struct PlanCompare: ForwardingCommand {
                 "pharos plan compare: there is no question \(ProblemText.quoted(name)); "
                     + (nearest ?? "there are \(Self.questions.joined(separator: ", "))"))
         }
+        if let problem = Self.decimalComma(in: question) { throw Failure(.usage, problem) }
         let combinations = Self.combinations(question)
         guard combinations.count <= Self.limit else {
             throw Failure(
@@ -68,7 +69,7 @@ struct PlanCompare: ForwardingCommand {
         } else if question.contains("--csv") {
             Terminal.write(comparison.csv)
         } else {
-            Terminal.show(comparison.text)
+            Terminal.show(comparison.text(columns: Terminal.outputIsTerminal ? Terminal.columns : .max))
         }
         if !comparison.holds { throw Failure(.failure) }
     }
@@ -79,6 +80,38 @@ struct PlanCompare: ForwardingCommand {
             combinations(Array(arguments.dropFirst())).count > 1
         else { return arguments }
         return ["plan", "compare"] + arguments.dropFirst()
+    }
+
+    /// Options that refuse 0, so that `0,95` is no list.
+    private static let aboveZero: Set<String> = [
+        "--probability", "--detect-within-s", "--undiscovered-after-s", "--speed-mps", "--range-m", "--spacing-m",
+        "--charge-uc", "--capacity-mah", "--interval-ms", "--scan-window-ms", "--scan-interval-ms",
+    ]
+
+    /// A sentence about the first value that has a decimal comma; nil if there is none. A comma between two values makes a
+    /// list: `1,5` has two values. But `0,95` is no list of probabilities, and `1,5s` has one unit for one number.
+    static func decimalComma(in arguments: [String]) -> String? {
+        var option: String?
+        for argument in arguments {
+            var value = argument
+            if argument.hasPrefix("--") {
+                option = String(argument.prefix { $0 != "=" })
+                guard let equals = argument.firstIndex(of: "=") else { continue }
+                value = String(argument[argument.index(after: equals)...])
+            }
+            let parts = value.split(separator: ",", omittingEmptySubsequences: false)
+            guard let option, !withoutLists.contains(option), parts.count == 2, Int(parts[0]) != nil,
+                let digit = parts[1].first, digit.isNumber
+            else { continue }
+            let unit = parts[1].drop { !$0.isLetter && $0 != "%" }
+            let isZero = parts[0] == "0" && aboveZero.contains(option) && Int(parts[1]) != nil
+            guard !unit.isEmpty || isZero else { continue }
+            let list = TerminalText.line(parts[0] + unit + "," + parts[1])
+            let two = unit.isEmpty ? "" : "; for two values write \(list)"
+            return "\(option): \(ProblemText.quoted(value)): a comma separates values; use a point in a number: "
+                + TerminalText.line(parts.joined(separator: ".")) + two
+        }
+        return nil
     }
 
     /// Every combination of the values in lists: the arguments, and the options that differ.

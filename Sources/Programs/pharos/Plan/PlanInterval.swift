@@ -25,8 +25,8 @@ struct PlanInterval: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Share of cases in which it is found in time, such as 0.95.", valueName: "p"),
-        transform: PlanValue.share)
+        help: ArgumentHelp("Share of cases in which it is found in time, such as 0.95 or 95%.", valueName: "p"),
+        transform: PlanValue.probability)
     var probability: Double?
 
     @Flag(help: "Find the interval at which most advertisements of all beacons together arrive.")
@@ -55,11 +55,8 @@ struct PlanInterval: ParsableCommand {
                 throw ValidationError("Give --max-throughput, or --detect-within-s and --probability, not both.")
             }
         } else {
-            guard detectWithinS != nil, let probability else {
+            guard detectWithinS != nil, probability != nil else {
                 throw ValidationError("Give a goal: --detect-within-s and --probability, or --max-throughput.")
-            }
-            guard probability > 0, probability < 1 else {
-                throw ValidationError("--probability: write a share above 0 and below 1.")
             }
         }
         if !advertisement.isEmpty || spread, writeProfile == nil {

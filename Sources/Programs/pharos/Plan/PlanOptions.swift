@@ -59,7 +59,8 @@ struct PlanIntervalOption: ParsableArguments {
 struct PlanBackgroundOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Share of the channel that other devices occupy, 0...1 (default: 0).", valueName: "share"),
+        help: ArgumentHelp(
+            "Share of the channel that other devices occupy, such as 0.25 or 25% (default: 0).", valueName: "share"),
         transform: PlanValue.load)
     var backgroundLoad: Double = 0
 
@@ -83,7 +84,8 @@ struct PlanBackgroundOptions: ParsableArguments {
 struct PlanScannerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A known scanner: \(ScannerPreset.all.map(\.name).joined(separator: ", ")). See pharos plan scanners.",
+            "A known scanner: \(ScannerPreset.all.map(\.name).joined(separator: ", ")). Without one, most questions assume "
+                + "continuous, which never pauses. See pharos plan scanners.",
             valueName: "name"), completion: .list(ScannerPreset.all.map(\.name)))
     var scanner: String?
 
@@ -209,20 +211,20 @@ struct PlanSourceOptions: ParsableArguments {
 struct PlanRadioOptions: ParsableArguments {
     @Option(
         parsing: .unconditional, help: ArgumentHelp("Radiated power of the beacon (default: 0).", valueName: "dBm"),
-        transform: { try PlanValue.number($0, in: -127...40, "dBm") })
-    var radioPowerDbm: Double = 0
+        transform: { try PlanValue.number($0, in: -127...20, "dBm") })
+    var radioPowerDbm: Double?
 
     @Option(
         parsing: .unconditional, help: ArgumentHelp("Sensitivity of the receiver (default: -90).", valueName: "dBm"),
         transform: { try PlanValue.number($0, in: -150...0, "dBm") })
-    var receiverSensitivityDbm: Double = -90
+    var receiverSensitivityDbm: Double?
 
     @Option(
         help: ArgumentHelp(
             "Path loss: log-distance[:LOSS_AT_1M,EXPONENT], itu[:COEFFICIENT,FLOORS_DB], heydon or thesis.",
             valueName: "model"),
         transform: NamedPathLoss.init)
-    var pathLoss: NamedPathLoss = .usual
+    var pathLoss: NamedPathLoss?
 
     @Option(
         parsing: .unconditional,
@@ -230,14 +232,27 @@ struct PlanRadioOptions: ParsableArguments {
             "How much walls and bodies change the level of a link (shadowing): the standard deviation (default: 4).",
             valueName: "dB"),
         transform: { try PlanValue.number($0, in: 0...20, "dB") })
-    var shadowingDb: Double = 4
+    var shadowingDb: Double?
+
+    /// The options that were given.
+    var given: [String] {
+        let options = [
+            ("--radio-power-dbm", radioPowerDbm != nil), ("--path-loss", pathLoss != nil),
+            ("--receiver-sensitivity-dbm", receiverSensitivityDbm != nil), ("--shadowing-db", shadowingDb != nil),
+        ]
+        return options.filter(\.1).map(\.0)
+    }
+
+    /// The options' values, or their defaults.
+    var radioPower: Double { radioPowerDbm ?? 0 }
+    var sensitivity: Double { receiverSensitivityDbm ?? -90 }
+    var model: NamedPathLoss { pathLoss ?? .usual }
+    var shadowing: Double { shadowingDb ?? 4 }
 
     /// The distance at which half of the beacons are received. Throws for models without a finite range.
     var range: PlannedRange {
         get throws {
-            try PlannedRange(
-                radioPower: radioPowerDbm, sensitivity: receiverSensitivityDbm, pathLoss: pathLoss,
-                shadowing: shadowingDb)
+            try PlannedRange(radioPower: radioPower, sensitivity: sensitivity, pathLoss: model, shadowing: shadowing)
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import Airtime
 internal import ArgumentParser
+internal import BluetoothTypes
 internal import LinuxHost
 internal import Planner
 
@@ -35,7 +36,7 @@ struct PlanLatency: ParsableCommand {
     func run() throws {
         let question = LatencyQuestion(
             air: try fleet.air(interval), scanners: try receiver.mix, background: try background.load,
-            undiscoveredAfter: undiscoveredAfterS)
+            undiscoveredAfter: undiscoveredAfterS, comparesScanners: output.html != nil)
         try output.show(question.answer())
     }
 }
@@ -84,6 +85,9 @@ struct PlanWalk: ParsableCommand {
     func validate() throws {
         try source.validate(beacons: beacons, isOptional: true)
         try interval.validate(with: source)
+        if rangeM != nil, let option = radio.given.first {
+            throw ValidationError("Give --range-m or \(option), not both: with --range-m the range is not computed.")
+        }
     }
 
     func run() throws {
@@ -115,8 +119,8 @@ struct PlanDensity: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Share of cases in which it is found in time, such as 0.95.", valueName: "p"),
-        transform: PlanValue.share)
+        help: ArgumentHelp("Share of cases in which it is found in time, such as 0.95 or 95%.", valueName: "p"),
+        transform: PlanValue.probability)
     var probability: Double
 
     @OptionGroup var receiver: PlanScannerOptions
@@ -125,9 +129,6 @@ struct PlanDensity: ParsableCommand {
 
     func validate() throws {
         try interval.validate(with: source)
-        guard probability > 0, probability < 1 else {
-            throw ValidationError("--probability: write a share above 0 and below 1.")
-        }
     }
 
     func run() throws {
@@ -143,20 +144,29 @@ struct PlanEnergy: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "energy",
         abstract: "Show battery life, and the energy of one received advertisement.",
-        discussion: "Example: pharos plan energy --interval-ms 500 --chip nrf52832 --battery cr2477 --beacons 50")
+        discussion: """
+            pharos plan energy --interval-ms 500 --chip nrf52832 --battery cr2477 --beacons 50
+            pharos plan energy --interval-ms 500 --charge-uc 8 --sleep-ua 1.5 --capacity-mah 220
+
+            Own measurements replace a chip or a battery that is not in the lists.
+            """)
 
     @OptionGroup var interval: PlanIntervalOption
     @OptionGroup var packet: PlanPacketOptions
 
     @Option(
-        help: ArgumentHelp("Chip: \(BeaconChip.all.map(\.name).joined(separator: ", ")).", valueName: "name"),
+        help: ArgumentHelp(
+            "Chip: \(BeaconChip.all.map(\.name).joined(separator: ", ")); not needed with --charge-uc.",
+            valueName: "name"),
         completion: .list(BeaconChip.all.map(\.name)), transform: PlanValue.chip)
-    var chip: BeaconChip
+    var chip: BeaconChip?
 
     @Option(
-        help: ArgumentHelp("Battery: \(BeaconBattery.all.map(\.name).joined(separator: ", ")).", valueName: "name"),
+        help: ArgumentHelp(
+            "Battery: \(BeaconBattery.all.map(\.name).joined(separator: ", ")); not needed with --capacity-mah.",
+            valueName: "name"),
         completion: .list(BeaconBattery.all.map(\.name)), transform: PlanValue.battery)
-    var battery: BeaconBattery
+    var battery: BeaconBattery?
 
     @Option(
         parsing: .unconditional,
@@ -166,7 +176,15 @@ struct PlanEnergy: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Battery capacity (default: the battery's).", valueName: "mAh"),
+        help: ArgumentHelp(
+            "Current between events (default: the chip's; \(NumberFormat.significant(BeaconChip.usualSleepMicroamperes)) for "
+                + "a chip that is not in the list).", valueName: "microamperes"),
+        transform: { try PlanValue.number($0, in: 0...100_000, "µA") })
+    var sleepUa: Double?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Battery capacity, of which 85 % are usable (default: the battery's).", valueName: "mAh"),
         transform: { try PlanValue.number($0, in: 0.1...1_000_000, "mAh") })
     var capacityMah: Double?
 
@@ -184,12 +202,19 @@ struct PlanEnergy: ParsableCommand {
     func validate() throws {
         try source.validate(beacons: beacons, isOptional: true)
         try interval.validate(with: source)
+        guard chip != nil || chargeUc != nil else {
+            throw ValidationError("Give a chip, --chip, or the charge of its advertising event, --charge-uc.")
+        }
+        guard battery != nil || capacityMah != nil else {
+            throw ValidationError("Give a battery, --battery, or its capacity, --capacity-mah.")
+        }
     }
 
     func run() throws {
         let air = try source.air(interval, packet, beacons: beacons)
         let question = try EnergyQuestion(
-            air: air, chip: chip, battery: battery, eventMicrocoulombs: chargeUc, capacityMilliampereHours: capacityMah)
+            air: air, chip: chip, battery: battery, eventMicrocoulombs: chargeUc, sleepMicroamperes: sleepUa,
+            capacityMilliampereHours: capacityMah)
         try output.show(question.answer())
     }
 }

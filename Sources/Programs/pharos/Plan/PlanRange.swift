@@ -71,10 +71,10 @@ struct PlanRange: ParsableCommand {
         (question.spacing, question.range, question.distance, question.level) = (spacingM, rangeM, distanceM, levelDbm)
         (question.height, question.body, question.interferer) = (heightM, bodyDb, interfererM)
         if let captureDb { question.captureThreshold = captureDb }
-        question.pathLoss = radio.pathLoss
-        question.radioPower = radio.radioPowerDbm
-        question.sensitivity = radio.receiverSensitivityDbm
-        question.shadowing = radio.shadowingDb
+        question.pathLoss = radio.model
+        question.radioPower = radio.radioPower
+        question.sensitivity = radio.sensitivity
+        question.shadowing = radio.shadowing
         return question
     }
 

@@ -26,7 +26,8 @@ struct SimulationOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Relative precision at which the simulation stops (default: 0.01).", valueName: "share"),
+            "Relative precision at which the simulation stops (default: 0.01): that of the collision-free share, or of the time "
+                + "within which 95 % are found.", valueName: "share"),
         transform: PlanValue.precision)
     var precision: Double = 0.01
 

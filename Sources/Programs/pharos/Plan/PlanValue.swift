@@ -26,18 +26,34 @@ enum PlanValue {
     }
 
     /// Reads a share such as `0.95`, or percent such as `95%` and `95`. A number without a sign is a share up to 1, and
-    /// percent from 2 on.
+    /// percent from 10 on; numbers between are refused, because 2 may mean 2 % or a mistake.
     static func share(_ text: String) throws -> Double {
         let hasSign = text.hasSuffix("%")
         var digits = hasSign ? text.dropLast() : text[...]
         while digits.last == " " { digits.removeLast() }
         guard let number = Double(digits), number.isFinite else {
-            throw Mistake("write a share such as 0.25, 25% or 25")
+            throw Mistake(
+                "write a share such as 0.25, 25% or 25" + OptionValue.plainNumberAdvice(String(digits)))
         }
-        let isPercent = hasSign || (2...100).contains(number)
-        if !isPercent, number > 1, number < 2 { throw Mistake("write \(digits)% or a share of 0...1") }
+        let isPercent = hasSign || (ConfigurationDecoder.leastPercent...100).contains(number)
+        if !isPercent, number > 1, number < ConfigurationDecoder.leastPercent {
+            throw Mistake(
+                "did you mean \(digits) %? Write \(digits)% or \(NumberFormat.significant(number / 100, 12))")
+        }
         let share = isPercent ? number / 100 : number
         guard share >= 0, share <= 1 else { throw Mistake("\(text) is out of range 0...1") }
+        return share
+    }
+
+    /// The share of cases of a target: above 0 and below 1.
+    static func probability(_ text: String) throws -> Double {
+        let share = try share(text)
+        guard share > 0, share < 1 else {
+            throw Mistake(
+                text == "1"
+                    ? "no time is enough for all cases; write 1% for one percent, or a share below 1"
+                    : "write a share above 0 and below 1")
+        }
         return share
     }
 
@@ -67,7 +83,9 @@ enum PlanValue {
     }
 
     static func number(_ text: String) throws -> Double {
-        guard let value = Double(text), value.isFinite else { throw Mistake("write a number, such as 2.5") }
+        guard let value = Double(text), value.isFinite else {
+            throw Mistake("write a number, such as 2.5" + OptionValue.plainNumberAdvice(text))
+        }
         return value
     }
 
@@ -169,9 +187,9 @@ enum PlanValue {
     }
 
     /// The message for a name that is not in a list.
-    static func unknown(_ text: String, _ names: [String]) -> Mistake {
+    static func unknown(_ text: String, _ names: [String], otherwise: String = "") -> Mistake {
         let advice = NearestWord.find(text, among: names).map { "did you mean \($0)? Known names: " } ?? "use one of "
-        return Mistake(advice + names.joined(separator: ", "))
+        return Mistake(advice + names.joined(separator: ", ") + otherwise)
     }
 
     /// `0.45..6`: two numbers of milliseconds, or one.
@@ -195,14 +213,15 @@ enum PlanValue {
 
     static func chip(_ text: String) throws -> BeaconChip {
         guard let chip = BeaconChip.named(text) else {
-            throw unknown(text, BeaconChip.all.map(\.name))
+            throw unknown(text, BeaconChip.all.map(\.name), otherwise: "; for another chip give --charge-uc instead")
         }
         return chip
     }
 
     static func battery(_ text: String) throws -> BeaconBattery {
         guard let battery = BeaconBattery.named(text) else {
-            throw unknown(text, BeaconBattery.all.map(\.name))
+            throw unknown(
+                text, BeaconBattery.all.map(\.name), otherwise: "; for another battery give --capacity-mah instead")
         }
         return battery
     }
@@ -217,6 +236,12 @@ enum PlanValue {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 2, let index = parts[0], let count = parts[1] else {
             throw Mistake("write the part and the number of parts, such as 2/8")
+        }
+        guard (1...SimulationShard.countLimit).contains(count) else {
+            throw Mistake("\(count) parts are out of range 1...\(SimulationShard.countLimit)")
+        }
+        guard (1...count).contains(index) else {
+            throw Mistake("there is no part \(index) of \(count): the parts are numbered from 1 to \(count)")
         }
         return try PlanError.asking { () throws(AirtimeError) in try SimulationShard(index, of: count) }
     }
