@@ -286,7 +286,7 @@ public struct SiteQuestion: Sendable {
         guard check.holdingShare < 1 else { return "\(places) confirms it." }
         return
             "\(places) finds the target reached at \(NumberFormat.percent(check.holdingShare)) of them, and a beacon found "
-            + "in \(NumberFormat.percent(check.weakestShare)) of the cases at the weakest; more --places make the proposal denser."
+            + "in \(NumberFormat.percent(check.weakestShare)) of the cases at the weakest; more `--places` make the proposal denser."
     }
 
     private static let tooLarge =

@@ -42,7 +42,7 @@ const density = (() => {
   function sentence(s, result) {
     const target = `within ${duration(s.detectWithinS)} in ${percent(s.probability)} of the cases`;
     if (!result.beacons) return `Even a single beacon is not found ${target}.`;
-    return `Up to ${result.beacons} beacons in range of one receiver are each found ${target}: a square grid of `
+    return `Up to ${result.beacons} beacons in range of one receiver are each found ${target} by ${s.scanner.name}: a square grid of `
       + `${digits(gridSpacing(result.beacons, s.rangeM))} m with a range of ${digits(s.rangeM)} m.`;
   }
 

@@ -78,7 +78,7 @@ const site = (() => {
     s.holdingShare = share;
   }
 
-  const sentence = s => `${s.isProposed ? "With the proposal, at" : "At"} ${percent(s.holdingShare)} of the places a receiver finds ${s.found} within `
+  const sentence = s => `${s.isProposed ? "With the proposal, at" : "At"} ${percent(s.holdingShare)} of the drawn places a receiver finds ${s.found} within `
     + `${duration(s.detectWithinS)} in ${percent(s.probability)} of the cases.`;
 
   return { answer, steps: () => null, sentence, sharesWithin, bounds };

@@ -32,10 +32,10 @@ struct SiteSection: ControlledSection {
         return ControlPanel.tiles(
             [
                 .init(
-                    "holdingShare", "Of \(shares.count) places, reach the target\(when)", NumberFormat.percent(share),
-                    share),
+                    "holdingShare", "Drawn places that reach the target\(when)", NumberFormat.percent(share), share),
                 .init(
-                    "weakestShare", "Found in time at the weakest place\(when)", NumberFormat.percent(weakest), weakest),
+                    "weakestShare", "Found in time at the weakest of them\(when)", NumberFormat.percent(weakest),
+                    weakest),
             ], class: "seen")
     }
 
