@@ -42,6 +42,34 @@ import Testing
         #expect(lines.contains { $0.hasPrefix("pharos_longest") } == (json.hasPrefix("[")))
     }
 
+    /// The status file is not written again when the interval changes: the reader computes the part.
+    @Test func aPatternIsShownWithItsCurrentPart() throws {
+        let parts = try [(100, 2), (1000, 8)].map { milliseconds, seconds in
+            AdvertisingPattern.Part(
+                interval: RequestedInterval(try #require(AdvertisingInterval(microseconds: milliseconds * 1000))),
+                durationMicroseconds: seconds * 1_000_000)
+        }
+        let pattern = try #require(AdvertisingPattern(parts))
+        var status = Self.status(507_500...507_500, asked: 507_500)
+        status.advertisements[0].pattern = .init(pattern: pattern, startUnixMilliseconds: 50_000)
+        let (root, problems) = JSONDocument.parse(Array(status.json(withProcess: true).line.utf8))
+        #expect(problems.isEmpty)
+        #expect(try InstanceStatus(try #require(root)) == status)
+        #expect(
+            status.json(withProcess: false).line.contains(
+                #""pattern":[{"intervalMs":100,"forS":2},{"intervalMs":1000,"forS":8}],"patternPart":"#))
+        for (second, part) in [
+            (50, "part 1, 100 ms"), (51, "part 1, 100 ms"), (52, "part 2, 1000 ms"), (60, "part 1,"),
+        ] {
+            let text = StatusText.lines(status, now: RFC3339Time(secondsSince1970: second), color: false)
+            #expect(text.contains(" 100/1000 "))
+            #expect(text.contains("ibeacon: pattern 100 ms for 2 s, 1000 ms for 8 s; now \(part)"), "\(text)")
+        }
+        status.state = .recovering
+        #expect(status.json(withProcess: false).line.contains("\"patternPart\":null"))
+        #expect(!StatusText.lines(status, now: RFC3339Time(secondsSince1970: 50), color: false).contains("now part"))
+    }
+
     @Test(arguments: ["[150,100]", "[1]", "[]", "\"100\"", "{}", "[1,2,3]"])
     func anIntervalThatIsNoneIsUnknown(_ text: String) throws {
         let line = #"{"name":"x","state":"off","advertisements":[{"type":"t","intervalMs":1,"grantedIntervalMs":"#

@@ -16,6 +16,7 @@ from test_scan import address, ibeacon, recording, report, tlm
 ROOT = Path(__file__).resolve().parents[2]
 WRITTEN = json.loads((ROOT / "systemd/man/pages.json").read_text())
 PROFILE = ROOT / "profiles/lobby-north.json"
+PATTERN = ROOT / "profiles/door-pattern.json"
 UUID = "fb0b57a2-8228-44cd-913a-94a122ba1206"
 KEY = "0102030405060708090a111213141516"
 #: Objects whose keys are data.
@@ -97,7 +98,7 @@ def encoded(_):
 
 def advertised(_):
     options = ("--adapter", "virtual", "--duration-s", "0.3", "--json")
-    return [output("advertise", PROFILE, *options),
+    return [output("advertise", PROFILE, *options), output("advertise", PATTERN, *options),
             output("ibeacon", "--uuid", UUID, "--major", "1", "--minor", "2", "--measured-power-dbm", "-59", *options)]
 
 
@@ -293,22 +294,28 @@ def found(folder):
 
 
 def status_of_a_running_beacon(folder):
-    """Of a beacon that has refused a newer profile, and of a listener."""
+    """Of a beacon that has refused a newer profile, of one with a pattern, and of a listener."""
     profile = folder / "lobby.json"
     shutil.copy(PROFILE, profile)
+    pattern = folder / "door-pattern.json"
+    shutil.copy(PATTERN, pattern)
     listener = folder / "desk.json"
     listener.write_text('{"version": 1, "name": "desk", "adapter": "virtual", "strangers": "list"}')
     where = ["--state-dir", folder, "--runtime-dir", folder]
     processes = [
         subprocess.Popen([pharos.PROGRAM, *command, *where], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for command in (["run", profile, "--adapter", "virtual"], ["listen", listener])
+        for command in (
+            ["run", profile, "--adapter", "virtual"], ["run", pattern, "--adapter", "virtual"], ["listen", listener])
     ]
     try:
         for _ in range(200):
             done = pharos.run("status", "--json", "--runtime-dir", folder)
-            if '"rejectedFile":{' in done.out and '"listening"' in done.out:
+            instances = {each["name"]: each for each in json.loads(done.out)["instances"]}
+            states = [instances[name]["state"] for name in ("lobby-north", "door-pattern") if name in instances]
+            if '"rejectedFile":{' in done.out and '"listening"' in done.out and states == ["on-air"] * 2:
+                assert instances["door-pattern"]["advertisements"][0]["patternPart"] in (1, 2)
                 return [done.out]
-            if '"on-air"' in done.out:
+            if states[:1] == ["on-air"] and "lobby-north" in instances:
                 profile.write_text("{}")
                 processes[0].send_signal(signal.SIGHUP)
     finally:
@@ -778,7 +785,8 @@ def test_the_keys_of_json_outputs_are_those_of_the_page(case, tmp_path):
         absent = {"state", "restarts"} - ({"state"} if case.page == "listen" else set())
     if (case.page, case.section) == ("fleet", "list"):
         # No beacon of the sample has them.
-        absent = {"title", "tags", "attachments"}
+        pattern = "advertisements[].pattern"
+        absent = {"title", "tags", "attachments", pattern, f"{pattern}[].intervalMs", f"{pattern}[].forS"}
     if case.section == "keys resolve":
         absent = {key for key in documented if key.startswith("beacons[].")}
     assert documented.keys() - found.keys() == absent

@@ -1,3 +1,4 @@
+import BluetoothTypes
 import Configuration
 import Profiles
 import Testing
@@ -29,6 +30,17 @@ struct ProfileEditTests {
         #expect(after != before && after.name == before.name && after.advertisements.count == 2)
         // Applied twice, it changes nothing any more.
         #expect(try edit.applied(to: result) == result)
+    }
+
+    /// A pattern and an interval replace each other.
+    @Test func changesAnIntervalIntoAPattern() throws {
+        let value = "ibeacon.pattern=[{\"intervalMs\":100,\"forS\":2},{\"intervalMs\":1000,\"forS\":8}]"
+        let pattern = try #require(ProfileEdit(value)).applied(to: Array(Self.profile.utf8))
+        let changed = try #require(BeaconProfile.decode(pattern).profile)
+        #expect(changed.advertisements[0].pattern?.description == "100 ms for 2 s, 1000 ms for 8 s")
+        #expect(changed.advertisements[1].pattern == nil)
+        let back = try #require(ProfileEdit("ibeacon.intervalMs=100")).applied(to: pattern)
+        #expect(BeaconProfile.decode(back).profile == BeaconProfile.decode(Array(Self.profile.utf8)).profile)
     }
 
     @Test(arguments: [

@@ -38,9 +38,12 @@ struct ActiveSet {
         }
     }
 
-    /// The parameters with the current address.
-    var currentParameters: SetParameters {
-        place.rotatingKey == nil ? parameters : parameters.replacingAddress(address)
+    /// The parameters with the current address, and with the interval of the current part of a pattern.
+    ///
+    /// - Parameter interval: `nil` for a constant interval.
+    func currentParameters(_ interval: AdvertisingInterval?) -> SetParameters {
+        let current = place.rotatingKey == nil ? parameters : parameters.replacingAddress(address)
+        return interval.map(current.replacingInterval) ?? current
     }
 
     /// The position of the current advertisement among the set's members.
@@ -61,6 +64,7 @@ struct ActiveSet {
     /// Returns whether only the data has to change to turn this set into `new`.
     func canStay(as new: ActiveSet) -> Bool {
         isEnabled && parameters == new.parameters && place.rotatingKey == new.place.rotatingKey
+            && place.pattern == new.place.pattern
     }
 
     /// Notes that the set has been enabled.
@@ -80,6 +84,8 @@ struct ActiveSet {
 /// The state of an advertisement.
 struct ActiveFrame {
     var source: PayloadSource
+    /// The position in the cycle of the advertisement's pattern; `nil` for a constant interval.
+    var pattern: PatternClock?
     var payload = AdvertisingData(octets: [])
     /// The time at which the payload was built.
     var madeAt: HCIInstant?
@@ -90,6 +96,14 @@ struct ActiveFrame {
 
     init(_ source: PayloadSource) {
         self.source = source
+        pattern = source.advertisement.pattern.map { PatternClock($0) }
+    }
+
+    /// Replaces the source. The cycle of the same pattern goes on.
+    mutating func replaceSource(_ new: PayloadSource) {
+        source = new
+        guard pattern?.pattern != new.advertisement.pattern else { return }
+        pattern = new.advertisement.pattern.map { PatternClock($0) }
     }
 
     /// Returns whether the payload must be built again.
@@ -114,7 +128,9 @@ struct ActiveFrame {
 /// Counts the advertising events of a set by member. They are computed from the time on the air and the mean period,
 /// because legacy controllers do not count events, and extended ones report them only at the end of a set.
 struct EventTally: Hashable, Sendable {
-    private let periodMicroseconds: Int
+    private var periodMicroseconds: Int
+    /// The events of each member with earlier periods.
+    private var earlier: [UInt64]
     /// Microseconds on the air of each member up to ``since``.
     private var airtime: [Int]
     private var member = 0
@@ -123,6 +139,16 @@ struct EventTally: Hashable, Sendable {
     init(members: Int, periodMicroseconds: Int) {
         self.periodMicroseconds = max(1, periodMicroseconds)
         airtime = [Int](repeating: 0, count: members)
+        earlier = [UInt64](repeating: 0, count: members)
+    }
+
+    /// Counts all further events with another period. Nothing is on the air until the next
+    /// ``begin(_:at:isEnabled:)``.
+    mutating func change(periodMicroseconds new: Int, at now: HCIInstant) {
+        end(at: now)
+        earlier = airtime.indices.map { events(of: $0, at: now) }
+        airtime = [Int](repeating: 0, count: airtime.count)
+        periodMicroseconds = max(1, new)
     }
 
     /// Notes that `member` is on the air from now on.
@@ -146,7 +172,8 @@ struct EventTally: Hashable, Sendable {
     /// The events of a member up to `now`.
     func events(of member: Int, at now: HCIInstant) -> UInt64 {
         guard airtime.indices.contains(member) else { return 0 }
-        return UInt64((airtime(of: member, at: now) + (periodMicroseconds + 1) / 2) / periodMicroseconds)
+        return earlier[member]
+            + UInt64((airtime(of: member, at: now) + (periodMicroseconds + 1) / 2) / periodMicroseconds)
     }
 
     private func airtime(of member: Int, at now: HCIInstant) -> Int {

@@ -184,7 +184,8 @@ extension AdvertisingSession {
     /// The advertisements with their intervals, addresses and contents.
     public var summary: String {
         let list = advertisements.map { status in
-            "\(status.advertisement.content.typeName) every \(status.grantedMilliseconds) ms"
+            "\(status.advertisement.content.typeName) every "
+                + (status.pattern?.pattern.description ?? "\(status.grantedMilliseconds) ms")
                 + (status.isAddressRefused
                     ? " from another address until a scan on this adapter ends"
                     : status.address.map { " from \($0)" } ?? "") + " (\(status.contentText))"

@@ -10,6 +10,8 @@ protocol AdvertisingCommands {
     /// Replaces the data in place, from the next advertising event on.
     func setData(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError)
     func setScanResponse(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError)
+    /// Replaces the parameters of a set that is off, for a new interval. Address, data and power stay.
+    func change(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError)
     func enable(_ host: HCIHost) throws(SessionError)
     /// Turns advertising off. No error if it is off already: controllers answer that in different ways.
     func disable(_ host: HCIHost) throws(SessionError)
@@ -76,6 +78,10 @@ struct LegacyAdvertising: AdvertisingCommands {
         }
         let power = try advertising { try setPower(parameters, host) }
         return SetConfiguration(power: power, addressRefusal: addressRefusal)
+    }
+
+    func change(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) {
+        try advertising(hints: parameters.parameterHints) { _ = try host.execute(parameters.legacyCommand) }
     }
 
     /// Turns advertising off and tries once to set the address. Returns whether the controller has accepted it.
@@ -193,6 +199,10 @@ struct ExtendedAdvertising: AdvertisingCommands {
         // 0x7F is not a power level: some controllers repeat the value of the command.
         guard selected != .noPreference else { return SetConfiguration(power: .unknown) }
         return SetConfiguration(power: parameters.radioPower == nil ? .reported(selected) : .granted(selected))
+    }
+
+    func change(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) {
+        try advertising(hints: parameters.parameterHints) { _ = try host.execute(parameters.extendedCommand(handle)) }
     }
 
     func setData(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError) {

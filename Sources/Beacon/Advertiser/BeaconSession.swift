@@ -78,7 +78,9 @@ public final class BeaconSession {
         let sets = sets
         for index in sets.indices {
             if let next = sets.span[index].scheduler?.nextTurn { earliest = min(earliest, next) }
-            if let renewal = frames[sets.span[index].current].renewalDue { earliest = min(earliest, renewal) }
+            let current = sets.span[index].current
+            if let renewal = frames[current].renewalDue { earliest = min(earliest, renewal) }
+            if let end = frames[current].pattern?.end { earliest = min(earliest, end) }
         }
         return earliest == .distantFuture ? nil : earliest
     }
@@ -90,7 +92,8 @@ public final class BeaconSession {
         return true
     }
 
-    /// Does what is due: changes ids, sends the next advertisement of each shared set, and renews telemetry.
+    /// Does what is due: changes ids, changes the interval of patterns, sends the next advertisement of each shared set, and
+    /// renews telemetry.
     ///
     /// - Throws: The failure of a command. Some advertisements may be off the air until ``rearm(on:allocation:)``.
     public func wake(_ now: HCIInstant) throws(SessionError) {
@@ -98,7 +101,10 @@ public final class BeaconSession {
         for index in live.turns.indices {
             if let turn = live.turnIfDue(index, at: now) { try turnOver(turn) }
         }
-        for index in sets.indices { try renew(index, now) }
+        for index in sets.indices {
+            try changeInterval(index, now)
+            try renew(index, now)
+        }
     }
 }
 
@@ -161,7 +167,9 @@ extension BeaconSession {
         adopt(newAllocation)
         release(before.filter { old in !sets.contains { $0.parameters.family == old.parameters.family } })
         for index in sets.indices {
-            if let old = before.first(where: { $0.canStay(as: sets[index]) }) {
+            // Another content with the same pattern starts its own cycle, so its set is set up again.
+            let isInCycle = sets[index].place.pattern == nil || frames[sets[index].current].pattern?.end != nil
+            if isInCycle, let old = before.first(where: { $0.canStay(as: sets[index]) }) {
                 try continueSet(index, from: old)
             } else {
                 try setUp(index)
@@ -176,6 +184,9 @@ extension BeaconSession {
         sets[index].isAddressRefused = old.isAddressRefused
         sets[index].data = old.data
         sets[index].isEnabled = true
+        if let interval = frames[sets[index].current].pattern?.interval {
+            sets[index].tally.change(periodMicroseconds: interval.meanPeriodMicroseconds, at: now)
+        }
         for member in sets[index].place.members { try make(member, sets[index], now) }
         try show(index, sets[index].current)
         sets[index].scheduler?.start(at: now)
@@ -192,7 +203,7 @@ extension BeaconSession {
                 return ActiveFrame(source)
             }
             var frame = old.remove(at: index)
-            frame.source = source
+            frame.replaceSource(source)
             return frame
         }
         eventsOfOthers += old.reduce(0) { $0 + $1.eventsBefore }
@@ -253,7 +264,8 @@ extension BeaconSession {
         sets[index].end(at: host.now)
         if let turn = live.turn(of: sets[index].place.rotatingKey) { sets[index].address = turn.address }
         let commands = sets[index].commands
-        let parameters = sets[index].currentParameters
+        frames[sets[index].current].pattern?.update(to: host.now)
+        let parameters = currentParameters(index)
         let configured = try commands.configure(parameters, host)
         // An ephemeral id with an address of another program could be tracked: it waits for the end of the scan.
         if let refusal = configured.addressRefusal, sets[index].place.rotatingKey != nil { throw refusal }
@@ -265,7 +277,41 @@ extension BeaconSession {
         try show(index, sets[index].current)
         if parameters.pdu != .nonconnectable { try commands.setScanResponse(parameters.scanResponse, host) }
         try enable(index, parameters)
-        sets[index].begin(at: host.now)
+        begin(index, parameters.interval)
+    }
+
+    /// Notes that a set has been enabled with `interval`.
+    private func begin(_ index: Int, _ interval: AdvertisingInterval) {
+        let now = host.now
+        if sets[index].place.pattern != nil {
+            sets[index].tally.change(periodMicroseconds: interval.meanPeriodMicroseconds, at: now)
+            frames[sets[index].current].pattern?.begin(at: now)
+        }
+        sets[index].begin(at: now)
+    }
+
+    /// The parameters of a set as they should be now.
+    private func currentParameters(_ index: Int) -> SetParameters {
+        sets[index].currentParameters(frames[sets[index].current].pattern?.interval)
+    }
+
+    /// Enables a set with the interval of the next part of its pattern, if the current part is over. Address, data and
+    /// power stay as they are, so the set is off the air only for three commands.
+    private func changeInterval(_ index: Int, _ now: HCIInstant) throws(SessionError) {
+        let frame = sets[index].current
+        guard let clock = frames[frame].pattern, let end = clock.end, end <= now else { return }
+        frames[frame].pattern?.update(to: now)
+        let parameters = currentParameters(index)
+        guard parameters.interval != clock.interval else { return }
+        try disable(index)
+        try sets[index].commands.change(parameters, host)
+        if parameters.pdu == .connectable {
+            // During a connection, the set is enabled again only after its end.
+            try enableAgain(index)
+        } else {
+            try enable(index, parameters)
+        }
+        begin(index, parameters.interval)
     }
 
     private func enable(_ index: Int, _ parameters: SetParameters) throws(SessionError) {
@@ -437,7 +483,7 @@ extension BeaconSession: AdvertisingSession {
         guard isOnAir else { return false }
         try restoreAddresses()
         return try advertising {
-            for set in sets where try !host.isAdvertising(set.currentParameters) { return false }
+            for index in sets.indices where try !host.isAdvertising(currentParameters(index)) { return false }
             return true
         }
     }
@@ -518,15 +564,18 @@ extension BeaconSession {
                 let member = sets[index].place.members.firstIndex(of: frame)
             else { return nil }
             let set = sets[index]
-            let period =
-                set.scheduler?.meanPeriodMicroseconds(of: member) ?? set.parameters.interval.meanPeriodMicroseconds
+            let advertisement = frames[frame].source.advertisement
+            let setInterval = frames[frame].pattern?.interval ?? set.parameters.interval
+            let alone = set.place.pattern == nil ? setInterval : advertisement.interval
+            let period = set.scheduler?.meanPeriodMicroseconds(of: member) ?? alone.meanPeriodMicroseconds
             // The mean of the random delay after each interval (Core Specification 5.4, Vol 6 Part B 4.4.2.2.1).
             let granted = period - AdvertisingInterval.meanDelayMicroseconds
             return OnAirAdvertisement(
-                advertisement: frames[frame].source.advertisement, place: .set(index),
+                advertisement: advertisement, place: .set(index),
                 sharers: set.place.members.count, isItsTurn: set.current == frame,
-                setInterval: set.parameters.interval...set.parameters.interval, grantedMicroseconds: granted...granted,
-                meanPeriodMicroseconds: period, address: set.isAddressRefused ? nil : set.address,
+                setInterval: setInterval...setInterval, grantedMicroseconds: granted...granted,
+                meanPeriodMicroseconds: period, pattern: OnAirPattern(frames[frame].pattern, at: host.now),
+                address: set.isAddressRefused ? nil : set.address,
                 isAddressRefused: set.isAddressRefused,
                 isAddressRandom: set.parameters.randomAddress != nil || set.place.rotatingKey != nil, grant: set.grant,
                 payload: frames[frame].payload,

@@ -266,6 +266,12 @@ private struct InstanceDraft {
                 "interval \(advertisement.interval) is out of this controller's range "
                     + "\(range.lowerBound)...\(range.upperBound)")
         }
+        guard advertisement.pattern == nil else {
+            throw .impossible(
+                "a pattern of intervals is not sent through the kernel's advertising manager, which draws a new address at "
+                    + "each change of the interval, or chooses the interval itself: use --adapter hci\(capabilities.index) "
+                    + "or hci\(capabilities.index):user")
+        }
         if case .btHome(let source) = advertisement.content, source.isEncrypted {
             throw .impossible(
                 "encrypted BTHome needs a fixed device address, and the kernel's advertising manager chooses its own: "

@@ -310,7 +310,8 @@ extension ManagedSession: AdvertisingSession {
                 advertisement: instance.advertisement, place: .instance(instance.number),
                 sharers: layout.takesTurns ? layout.instances.count : 1, isItsTurn: true, setInterval: range,
                 grantedMicroseconds: range.lowerBound.microseconds...range.upperBound.microseconds,
-                meanPeriodMicroseconds: layout.meanPeriodMicroseconds(position), address: nil, isAddressRefused: false,
+                meanPeriodMicroseconds: layout.meanPeriodMicroseconds(position), pattern: nil, address: nil,
+                isAddressRefused: false,
                 isAddressRandom: instance.advertisement.pdu != .connectable, grant: state.grant,
                 payload: state.payload, events: computedEvents(position))
         }

@@ -18,13 +18,16 @@ public struct OnAirAdvertisement: Hashable, Sendable {
     public let sharers: Int
     /// `true` if the place sends this advertisement now.
     public let isItsTurn: Bool
-    /// The interval of the place. The bounds differ if the kernel chooses the interval.
+    /// The interval of the place: with a pattern, that of the current part. The bounds differ if the kernel chooses the
+    /// interval.
     public let setInterval: ClosedRange<AdvertisingInterval>
     /// The advertisement's own interval, in microseconds: the requested one, or slightly less in a shared set. The bounds
     /// differ if the kernel chooses the interval.
     public let grantedMicroseconds: ClosedRange<Int>
     /// The mean time between two of its events, in microseconds.
     public let meanPeriodMicroseconds: Int
+    /// The advertisement's pattern and its current part; `nil` for a constant interval.
+    public let pattern: OnAirPattern?
     /// The address that receivers see; `nil` if it is unknown, because the kernel or another program chooses it.
     public let address: DeviceAddress?
     /// `true` if the controller has refused the advertisement's own address during a scan of another program. It is sent

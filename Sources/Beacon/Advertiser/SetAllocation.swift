@@ -1,5 +1,5 @@
 public import BeaconFrames
-internal import BluetoothTypes
+public import BluetoothTypes
 
 /// Assigns advertisements to the advertising sets of a controller. It is made and checked before anything is sent.
 ///
@@ -10,10 +10,13 @@ public struct SetAllocation: Sendable {
     public struct AdvertisingSet: Hashable, Sendable {
         /// The positions of its advertisements among ``SetAllocation/sources``, in their order.
         public let members: [Int]
-        /// The set's parameters. The interval of a shared set is shorter than those of its members.
+        /// The set's parameters. The interval of a shared set is shorter than those of its members; that of a pattern is the
+        /// interval of its first part.
         public let parameters: SetParameters
         /// The key of the ephemeral id with which the set's address changes; `nil` for a fixed address.
         public let rotatingKey: Advertisement.RotatingKey?
+        /// The intervals that take turns in this set; `nil` for a constant interval.
+        public let pattern: AdvertisingPattern?
 
         public var isShared: Bool { members.count > 1 }
     }
@@ -50,7 +53,9 @@ public struct SetAllocation: Sendable {
             let parameters = try SetParameters(
                 wanted, on: capabilities, handle: isExclusive ? handle : SetParameters.sharedHandle - handle)
             sets.append(
-                AdvertisingSet(members: members, parameters: parameters, rotatingKey: rules.rotatingKey(of: first)))
+                AdvertisingSet(
+                    members: members, parameters: parameters, rotatingKey: rules.rotatingKey(of: first),
+                    pattern: wanted.pattern))
         }
         guard !sets.isEmpty else { throw .impossible("there is no advertisement to send") }
         self.sets = sets

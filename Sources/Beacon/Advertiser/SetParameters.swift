@@ -12,7 +12,7 @@ public struct SetParameters: Hashable, Sendable {
     }
 
     public let family: Family
-    public let interval: AdvertisingInterval
+    public private(set) var interval: AdvertisingInterval
     public let pdu: AdvertisingPDU
     public let channels: AdvertisingChannels
     /// `nil` for the public address.
@@ -40,8 +40,9 @@ public struct SetParameters: Hashable, Sendable {
         _ advertisement: Advertisement, on capabilities: ControllerCapabilities, handle: UInt8
     ) throws(SessionError) {
         let range = capabilities.intervalRange(for: advertisement.pdu)
-        guard range.contains(advertisement.interval) else {
-            throw .impossible(Self.refusal(advertisement, range, capabilities))
+        let intervals = advertisement.pattern?.parts.map(\.interval.interval) ?? [advertisement.interval]
+        if let unfit = intervals.first(where: { !range.contains($0) }) {
+            throw .impossible(Self.refusal(unfit, of: advertisement, range, capabilities))
         }
         guard advertisement.scanResponse.octets.count <= AdvertisingData.legacyLimit else {
             throw .impossible(
@@ -71,7 +72,7 @@ public struct SetParameters: Hashable, Sendable {
             address = chosen
         }
         family = capabilities.hasExtendedAdvertising ? .extended(handle: handle) : .legacy
-        interval = advertisement.interval
+        interval = intervals[0]
         pdu = advertisement.pdu
         channels = advertisement.channels
         radioPower = advertisement.radioPower
@@ -80,12 +81,13 @@ public struct SetParameters: Hashable, Sendable {
     }
 
     private static func refusal(
-        _ advertisement: Advertisement, _ range: ClosedRange<AdvertisingInterval>,
+        _ interval: AdvertisingInterval, of advertisement: Advertisement, _ range: ClosedRange<AdvertisingInterval>,
         _ capabilities: ControllerCapabilities
     ) -> String {
         let what =
-            "interval \(advertisement.interval) is out of this controller's range \(range.lowerBound)...\(range.upperBound)"
-        guard advertisement.interval < range.lowerBound, capabilities.version < .core50,
+            (advertisement.pattern == nil ? "" : "the pattern's ")
+            + "interval \(interval) is out of this controller's range \(range.lowerBound)...\(range.upperBound)"
+        guard interval < range.lowerBound, capabilities.version < .core50,
             advertisement.pdu != .connectable
         else { return what }
         return what + ": it follows \(capabilities.version), which requires at least 100 ms for "
@@ -99,6 +101,13 @@ extension SetParameters {
         var copy = self
         copy.randomAddress = address
         copy.address = address
+        return copy
+    }
+
+    /// Returns these parameters with another interval.
+    func replacingInterval(_ interval: AdvertisingInterval) -> SetParameters {
+        var copy = self
+        copy.interval = interval
         return copy
     }
 

@@ -91,16 +91,20 @@ struct SharingRules {
         // The advertisement for which no set is left. It differs from the first group.
         let second = groups[sets][0]
         let count = sets == 1 ? "one advertising set" : "\(sets) advertising sets"
+        let reasons = differences(first, second)
         let remedy =
-            differences(first, second).contains(Self.ephemeral)
-            ? "remove one of them" : "make these values equal, or remove one of them"
+            reasons.contains(Self.pattern)
+            ? "give the pattern's advertisement one \"intervalMs\", remove the other"
+            : reasons.contains(Self.ephemeral)
+                ? "remove one of them" : "make these values equal, or remove one of them"
         let other = hasExtendedAdvertising ? "more sets" : "extended advertising"
         return "\(name(first)) and \(name(second)) cannot share an advertising set: "
-            + differences(first, second).joined(separator: "; ")
+            + reasons.joined(separator: "; ")
             + ". This controller has \(count), and \(groups.count) would be needed: \(remedy), or use a controller with "
             + other
     }
 
+    private static let pattern = "a pattern of intervals needs a set of its own"
     private static let ephemeral = "an ephemeral id shares its address only with its own encrypted telemetry"
 
     /// The reasons why two advertisements cannot share a set; empty if they can.
@@ -108,6 +112,7 @@ struct SharingRules {
         let (left, right) = (advertisements[one], advertisements[other])
         let (leftKey, rightKey) = (rotatingKey(of: one), rotatingKey(of: other))
         var result: [String] = []
+        if left.pattern != nil || right.pattern != nil { result.append(Self.pattern) }
         if leftKey != rightKey {
             result.append(Self.ephemeral)
         } else if leftKey == nil, left.address != right.address {

@@ -40,6 +40,7 @@ struct DryRun {
         }
         let rotation = RotationTable(session, job.frames.map(\.interval))
         if !rotation.isEmpty { try rotate(session, record, rotation) }
+        try followPatterns(session, record)
         say("# on the air; and to take it off again:")
         defer { print(record) }
         try session.stop()
@@ -74,6 +75,30 @@ struct DryRun {
         record.packets = []
         output.write(options.json ? rotation.jsonLines : rotation.text)
     }
+
+    /// Advances the clock by one cycle of the longest pattern, and prints the commands at the end of each part.
+    private func followPatterns(_ session: BeaconSession, _ record: Record) throws {
+        let patterns = session.advertisements.compactMap(\.pattern)
+        let longest = patterns.map(\.pattern.cycleMicroseconds).max() ?? 0
+        let rest = patterns.map { longest - $0.elapsed % longest }.max() ?? 0
+        guard longest > 0 else { return }
+        guard longest <= Self.longestCycle else {
+            return say(
+                "# then, at the end of each part of a pattern, the interval changes: a cycle is longer than an hour")
+        }
+        say("# then, at the end of each part of a pattern:")
+        let end = session.now.advanced(byMicroseconds: rest)
+        while let next = session.nextWakeUp, next <= end {
+            let before = session.advertisements.map(\.pattern?.part)
+            try session.run(until: next)
+            let changed = session.advertisements.map(\.pattern?.part) != before
+            if changed { print(record) } else { record.packets = [] }
+        }
+        record.packets = []
+    }
+
+    /// A longer pattern is not followed, because each of its events is simulated: one hour, in microseconds.
+    private static let longestCycle = 3_600_000_000
 
     private func say(_ line: String) {
         if !options.json { output.write(line + "\n") }

@@ -1,6 +1,7 @@
 public import BluetoothTypes
 public import Configuration
 public import LinuxHost
+internal import Profiles
 
 /// The status of a beacon: the contents of its file in /run/pharos.
 public struct InstanceStatus: Hashable, Sendable {
@@ -66,10 +67,12 @@ public struct InstanceStatus: Hashable, Sendable {
         public var type: String
         /// The address that receivers see.
         public var address: DeviceAddress?
-        /// The requested interval, in microseconds.
+        /// The requested interval, in microseconds; with a pattern, the interval that has the same number of events.
         public var interval: Int
         /// The granted interval, in microseconds. The bounds differ if the kernel chooses the interval.
         public var grantedInterval: ClosedRange<Int>?
+        /// The intervals that take turns; `nil` for a constant interval.
+        public var pattern: PatternStatus?
         /// The requested radio power, in dBm.
         public var radioPower: Int?
         /// The granted radio power, in dBm.
@@ -95,6 +98,29 @@ public struct InstanceStatus: Hashable, Sendable {
             self.grantedRadioPower = grantedRadioPower
             self.events = events
             self.eventsCounted = eventsCounted
+        }
+    }
+
+    /// The intervals that take turns, and the beginning of their first cycle.
+    public struct PatternStatus: Hashable, Sendable {
+        public var pattern: AdvertisingPattern
+        /// The wall clock at the beginning of the first cycle, in milliseconds since 1970. The status file is not written
+        /// again at each change of the interval, so a reader computes the current part from it.
+        public var startUnixMilliseconds: Int
+
+        public init(pattern: AdvertisingPattern, startUnixMilliseconds: Int) {
+            self.pattern = pattern
+            self.startUnixMilliseconds = startUnixMilliseconds
+        }
+
+        /// The position of the part that is on the air at a time.
+        ///
+        /// - Parameter milliseconds: Since 1970.
+        public func part(atUnixMilliseconds milliseconds: Int) -> Int {
+            // A damaged file may have any number here.
+            let elapsed = milliseconds.subtractingReportingOverflow(startUnixMilliseconds)
+            let place = elapsed.overflow ? 0 : elapsed.partialValue % (pattern.cycleMicroseconds / 1000)
+            return pattern.moment(after: place * 1000).part
         }
     }
 
@@ -160,7 +186,7 @@ extension InstanceStatus {
             ("since", .optional(since) { .string($0.description) }),
             ("lastVerified", .optional(lastVerified) { .string($0.description) }),
             ("profileHash", .optional(profileHash, JSONValue.string)),
-            ("advertisements", .array(advertisements.map(\.json))),
+            ("advertisements", .array(advertisements.map { $0.json(isOnAir: state == .onAir) })),
             ("rearms", .record(rearms.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) })),
             ("lastError", .optional(lastError, JSONValue.string)),
             ("rejectedFile", .optional(rejectedFile, \.json)),
@@ -207,19 +233,31 @@ extension InstanceStatus {
 }
 
 extension InstanceStatus.AdvertisementStatus {
-    fileprivate var json: JSONValue {
-        .record([
+    /// - Parameter isOnAir: `true` if a part of its pattern is on the air.
+    fileprivate func json(isOnAir: Bool) -> JSONValue {
+        var members: [(String, JSONValue)] = [
             ("type", .string(type)),
             ("address", .optional(address) { .string($0.description) }),
             ("intervalMs", .decimal(DecimalText.thousandths(interval))),
             ("grantedIntervalMs", .optional(grantedInterval, JSONValue.milliseconds)),
+        ]
+        if let pattern {
+            let now = Int(WallClock.microseconds() / 1000)
+            members += [
+                ("pattern", pattern.pattern.json),
+                ("patternPart", isOnAir ? .integer(pattern.part(atUnixMilliseconds: now) + 1) : .null),
+                ("patternStartUnixMs", .integer(pattern.startUnixMilliseconds)),
+            ]
+        }
+        members += [
             ("radioPowerDbm", .optional(radioPower) { .integer($0) }),
             ("grantedRadioPowerDbm", .optional(grantedRadioPower) { .integer($0) }),
             ("events", .optional(events) { .integer($0) }),
             ("eventsCounted", .boolean(eventsCounted)),
             ("content", .optional(content, JSONValue.string)),
             ("octets", .optional(octets, JSONValue.hex)),
-        ])
+        ]
+        return .record(members)
     }
 
     /// Returns `nil` without a type and an interval.
@@ -229,6 +267,9 @@ extension InstanceStatus.AdvertisementStatus {
         self.interval = interval
         address = node["address"]?.string.flatMap { DeviceAddress($0) }
         grantedInterval = node["grantedIntervalMs"]?.thousandthsRange
+        if let pattern = AdvertisingPattern(json: node["pattern"]), let start = node["patternStartUnixMs"]?.integer {
+            self.pattern = .init(pattern: pattern, startUnixMilliseconds: start)
+        }
         radioPower = node["radioPowerDbm"]?.integer
         grantedRadioPower = node["grantedRadioPowerDbm"]?.integer
         events = node["events"]?.integer

@@ -85,7 +85,8 @@ public enum Metrics {
 
     private static func addFrames(_ instances: [InstanceStatus], to metrics: inout MetricsText) {
         metrics.add(
-            "pharos_interval_seconds", .gauge, "The granted advertising interval, by frame.",
+            "pharos_interval_seconds", .gauge,
+            "The granted advertising interval, by frame; for a pattern, the interval with the same number of events.",
             samples(instances) { $0.grantedInterval.map { seconds($0.lowerBound) } })
         metrics.add(
             "pharos_longest_interval_seconds", .gauge,

@@ -2,6 +2,7 @@ public import Advertiser
 internal import BeaconFrames
 internal import BluetoothTypes
 public import Configuration
+internal import Profiles
 
 /// The text of `advertise`.
 public enum OnAirText {
@@ -20,7 +21,7 @@ public enum OnAirText {
         if advertisements.count == 1, let only = advertisements.first, let asked = facts.asked.first {
             body = labelled(rows(only, asked, events(session)))
         } else {
-            body = labelled(powers(advertisements) + sharing(advertisements))
+            body = labelled(powers(advertisements) + sharing(advertisements) + patterns(advertisements))
             body += table(advertisements, facts.asked, width: width)
             body += labelled([("events", events(session))])
         }
@@ -60,14 +61,22 @@ public enum OnAirText {
             ("payload", status.contentText),
             ("bytes", Hexadecimal.text(status.payload.octets, separator: " ")),
             ("address", address(status)),
-        ] + (status.place.instance == nil ? [] : [("sent from", status.place.text)]) + [
-            (
-                "interval",
-                "asked \(asked.milliseconds) ms, granted \(status.setIntervalText); an event every \(mean) ms on average"
-            ),
-            ("radio power", power(status)),
-            ("events", events),
-        ]
+        ] + (status.place.instance == nil ? [] : [("sent from", status.place.text)])
+            + (status.pattern.map { [("pattern", pattern($0))] } ?? []) + [
+                (
+                    "interval",
+                    (status.pattern == nil ? "asked \(asked.milliseconds) ms, granted " : "now ")
+                        + "\(status.setIntervalText); an event every \(mean) ms on average"
+                ),
+                ("radio power", power(status)),
+                ("events", events),
+            ]
+    }
+
+    /// The parts of a pattern, and the current one: `100 ms for 2 s, 1000 ms for 8 s; now part 2, for 3 s more`.
+    private static func pattern(_ status: OnAirPattern) -> String {
+        let rest = (status.pattern.moment(after: status.elapsed).rest + 999_999) / 1_000_000
+        return "\(status.pattern); now part \(status.part + 1), for \(rest) s more"
     }
 
     // MARK: Several
@@ -90,6 +99,12 @@ public enum OnAirText {
                 "sends \(status.sharers) advertisements in turn: one every \(status.setIntervalText), with the random delay "
                     + "every \(mean) ms on average"
             )
+        }
+    }
+
+    private static func patterns(_ advertisements: [OnAirAdvertisement]) -> [(String, String)] {
+        advertisements.compactMap { status in
+            status.pattern.map { ("pattern", "\(status.place.text): \(pattern($0))") }
         }
     }
 
@@ -184,6 +199,7 @@ public enum OnAirJSON {
             ("pdu", .string(wanted.pdu.rawValue)),
             ("intervalMs", .decimal(asked.milliseconds)),
             ("grantedIntervalMs", .milliseconds(status.grantedMicroseconds)),
+        ] + (wanted.pattern.map { [("pattern", $0.json)] } ?? []) + [
             ("sharedBy", .integer(status.sharers)),
             ("instance", .optional(status.place.instance) { .integer($0) }),
             ("radioPowerDbm", .optional(wanted.radioPower) { .integer(Int($0.dBm)) }),

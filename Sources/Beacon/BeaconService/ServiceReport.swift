@@ -120,6 +120,11 @@ extension InstanceStatus.AdvertisementStatus {
             interval: status.advertisement.interval.microseconds, grantedInterval: status.grantedMicroseconds,
             radioPower: status.advertisement.radioPower.map { Int($0.dBm) },
             grantedRadioPower: status.grant.power.map { Int($0.dBm) }, events: Int(clamping: status.events))
+        if let pattern = status.pattern {
+            self.pattern = .init(
+                pattern: pattern.pattern,
+                startUnixMilliseconds: (Int(WallClock.microseconds()) - pattern.elapsed) / 1000)
+        }
         content = status.contentText
         octets = status.payload.octets
     }

@@ -6,10 +6,19 @@ public enum StatusText {
     /// The lines of a beacon. Control characters in the status file are made visible, so that the terminal does not
     /// interpret them.
     ///
-    /// - Parameter now: The current time, for durations.
-    public static func lines(_ status: InstanceStatus, now: RFC3339Time, color: Bool) -> String {
+    /// - Parameters:
+    ///   - now: The current time, for durations.
+    ///   - milliseconds: The part of a second after `now`, 0...999, for the current part of a pattern.
+    public static func lines(
+        _ status: InstanceStatus, now: RFC3339Time, milliseconds: Int = 0, color: Bool
+    ) -> String {
         var lines = title(status, now, color) + "\n"
         if !status.advertisements.isEmpty { lines += frames(status) }
+        for (name, advertisement) in zip(status.frameNames, status.advertisements) {
+            guard let pattern = advertisement.pattern else { continue }
+            let time = now.secondsSince1970 * 1000 + milliseconds
+            lines += "  \(TerminalText.line(name)): \(text(pattern, status.state == .onAir ? time : nil))\n"
+        }
         for (name, advertisement) in zip(status.frameNames, status.advertisements) {
             guard let content = advertisement.content else { continue }
             lines += "  \(TerminalText.line(name)): \(TerminalText.line(content))\n"
@@ -122,11 +131,25 @@ public enum StatusText {
     }
 
     private static func interval(_ advertisement: InstanceStatus.AdvertisementStatus) -> String {
+        if let pattern = advertisement.pattern { return intervals(pattern.pattern) }
         let asked = DecimalText.thousandths(advertisement.interval)
         guard let range = advertisement.grantedInterval else { return "unknown (asked \(asked))" }
         let bounds = [range.lowerBound, range.upperBound].map(DecimalText.thousandths)
         let text = bounds[0] == bounds[1] ? bounds[0] : bounds.joined(separator: "...")
         return text == asked ? text : "\(text) (asked \(asked))"
+    }
+
+    /// The intervals of a pattern in the order of its parts: `100/1000`.
+    private static func intervals(_ pattern: AdvertisingPattern) -> String {
+        pattern.parts.map { DecimalText.thousandths($0.interval.interval.microseconds) }.joined(separator: "/")
+    }
+
+    /// - Parameter milliseconds: The time since 1970; `nil` if the advertisement is not on the air.
+    private static func text(_ status: InstanceStatus.PatternStatus, _ milliseconds: Int?) -> String {
+        let parts = "pattern \(status.pattern)"
+        guard let milliseconds else { return parts }
+        let part = status.part(atUnixMilliseconds: milliseconds)
+        return parts + "; now part \(part + 1), \(status.pattern.parts[part].interval.interval)"
     }
 
     /// The granted value, and the requested one if it differs.

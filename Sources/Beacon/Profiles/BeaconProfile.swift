@@ -110,7 +110,7 @@ extension BeaconProfile {
             case .explicit(let explicit): address = .staticRandom(explicit)
             }
             return Advertisement(
-                content: advertisement.content, interval: advertisement.interval,
+                content: advertisement.content, interval: advertisement.interval, pattern: advertisement.pattern,
                 radioPower: advertisement.radioPower ?? radioPower, measuredPower: rule(for: advertisement),
                 address: address, channels: advertisement.channels ?? channels, pdu: pdu,
                 scanResponse: answers ? response : AdvertisingData(octets: []))
@@ -194,7 +194,11 @@ extension ProfileAdvertisement {
             values[kind.isEddystone ? "measuredPower1mDbm" : "measuredPowerDbm"] = .integer(power.dBm)
         case .atZeroMeters(let power): values["measuredPowerDbm"] = .integer(power.dBm)
         }
-        values["intervalMs"] = .number(JSONNumber(thousandths: requestedMicroseconds))
+        if let pattern {
+            values["pattern"] = pattern.json
+        } else {
+            values["intervalMs"] = .number(JSONNumber(thousandths: requestedMicroseconds))
+        }
         values["radioPowerDbm"] = radioPower.map { .integer($0.dBm) }
         values["channels"] = channels?.json
         values["pdu"] = pdu.map { .string($0.rawValue) }

@@ -4,25 +4,33 @@ public import BluetoothTypes
 /// An advertisement of a profile. The profile has the values that it does not override.
 public struct ProfileAdvertisement: Hashable, Sendable {
     public var content: Advertisement.Content
-    /// `intervalMs` of the file, in microseconds.
+    /// `intervalMs` of the file, in microseconds. With a ``pattern``, the same as ``interval``.
     public var requestedMicroseconds: Int
-    /// The nearest multiple of 0.625 ms, half a unit rounded up.
+    /// The nearest multiple of 0.625 ms, half a unit rounded up. With a ``pattern``, the interval that has the same number
+    /// of events.
     public var interval: AdvertisingInterval
+    /// The intervals that take turns; `nil` for a constant interval.
+    public var pattern: AdvertisingPattern?
     public var measuredPower: MeasuredPower
     public var radioPower: RadioPower?
     public var address: ProfileAddress?
     public var channels: AdvertisingChannels?
     public var pdu: AdvertisingPDU?
 
-    /// - Parameter requestedMicroseconds: `nil` if it equals the interval.
+    /// - Parameters:
+    ///   - requestedMicroseconds: `nil` if it equals the interval.
+    ///   - pattern: Its mean interval replaces both.
     public init(
         content: Advertisement.Content, interval: AdvertisingInterval, requestedMicroseconds: Int? = nil,
-        measuredPower: MeasuredPower, radioPower: RadioPower? = nil, address: ProfileAddress? = nil,
+        pattern: AdvertisingPattern? = nil, measuredPower: MeasuredPower, radioPower: RadioPower? = nil,
+        address: ProfileAddress? = nil,
         channels: AdvertisingChannels? = nil, pdu: AdvertisingPDU? = nil
     ) {
         self.content = content
-        self.requestedMicroseconds = requestedMicroseconds ?? interval.microseconds
+        let interval = pattern?.meanInterval ?? interval
+        self.requestedMicroseconds = (pattern == nil ? requestedMicroseconds : nil) ?? interval.microseconds
         self.interval = interval
+        self.pattern = pattern
         self.measuredPower = measuredPower
         self.radioPower = radioPower
         self.address = address

@@ -129,6 +129,7 @@ extension ConfigurationDecoder {
             _ = advertisement(node, of: kind, settings)
         } else if let object = open(AdvertisementFormat.sectionOfAnyKind, node) {
             _ = read(AdvertisementFormat.interval, in: object)
+            _ = read(AdvertisementFormat.pattern, in: object)
             _ = read(AdvertisementFormat.radioPower, in: object)
             _ = read(AdvertisementFormat.channels, in: object)
             _ = read(AdvertisementFormat.pdu, in: object)
@@ -142,6 +143,7 @@ extension ConfigurationDecoder {
         guard let object = open(AdvertisementFormat.section(of: kind), node) else { return nil }
         let content = content(object, kind)
         let requested = read(AdvertisementFormat.interval, in: object)
+        let pattern = read(AdvertisementFormat.pattern, in: object)
         let radioPower = read(AdvertisementFormat.radioPower, in: object)
         let channels = read(AdvertisementFormat.channels, in: object)
         let pdu = read(AdvertisementFormat.pdu, in: object)
@@ -153,12 +155,12 @@ extension ConfigurationDecoder {
         if case .raw(let data) = content {
             checkTransmitPower(data.structures, in: object, radioPower: radioPower ?? settings.radioPower)
         }
-        guard let content, let requested, let interval = AdvertisingInterval(microseconds: requested) else {
-            return nil
-        }
-        checkInterval(interval, pdu: pdu ?? settings.pdu, at: object["intervalMs"] ?? object)
+        if let pattern { checkPattern(pattern, pdu: pdu ?? settings.pdu, in: object["pattern"] ?? object) }
+        let constant = requested.flatMap(AdvertisingInterval.init(microseconds:))
+        if let constant { checkInterval(constant, pdu: pdu ?? settings.pdu, at: object["intervalMs"] ?? object) }
+        guard let content, let interval = pattern?.meanInterval ?? constant else { return nil }
         return ProfileAdvertisement(
-            content: content, interval: interval, requestedMicroseconds: requested,
+            content: content, interval: interval, requestedMicroseconds: requested, pattern: pattern,
             measuredPower: measuredPower ?? .none, radioPower: radioPower, address: address, channels: channels,
             pdu: pdu)
     }
@@ -329,7 +331,7 @@ extension ConfigurationDecoder {
     }
 
     /// Warns of intervals that some controllers refuse.
-    private mutating func checkInterval(_ interval: AdvertisingInterval, pdu: AdvertisingPDU, at node: JSONNode) {
+    mutating func checkInterval(_ interval: AdvertisingInterval, pdu: AdvertisingPDU, at node: JSONNode) {
         if pdu != .connectable, interval < .nonconnectableMinimumBefore5 {
             warning(
                 "\(interval) is refused by controllers before Bluetooth 5.0, where \(pdu.rawValue) advertising "
@@ -342,7 +344,7 @@ extension ConfigurationDecoder {
     private mutating func checkLongIntervals(_ advertisements: [ProfileAdvertisement?], in root: JSONNode) {
         let limit = AdvertisingInterval.legacyRange.upperBound
         let all = advertisements.compactMap(\.self)
-        guard all.count == advertisements.count, all.allSatisfy({ $0.interval > limit }),
+        guard all.count == advertisements.count, all.allSatisfy({ $0.interval > limit && $0.pattern == nil }),
             let node = root["advertisements"]?[0]
         else { return }
         let eventsPerSecond = all.reduce(0.0) { $0 + 1_000_000 / Double($1.interval.meanPeriodMicroseconds) }
@@ -391,6 +393,7 @@ extension ConfigurationDecoder {
         }
         checkKeys(advertisements, in: root)
         checkLongIntervals(advertisements, in: root)
+        checkSets(advertisements, in: root)
     }
 
     /// Advertisements with one identity key change together, and those of an EID are sent from its address.

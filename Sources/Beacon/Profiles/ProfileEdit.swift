@@ -15,7 +15,8 @@ public struct ProfileEdit: Sendable {
         value = String(text[text.index(after: equals)...])
     }
 
-    /// Returns the file's contents with the new value. All other values stay as they are.
+    /// Returns the file's contents with the new value. All other values stay as they are, except that a pattern replaces
+    /// the constant interval of its advertisement, and the other way round.
     ///
     /// - Throws: ``ProfileEditError`` if no value of the profile has this key, if several have it, or with every problem
     ///   of the profile that would result.
@@ -25,13 +26,22 @@ public struct ProfileEdit: Sendable {
         let place = try place(in: root)
         var problems: [FileProblem] = []
         for candidate in candidates {
-            let text = Array(root.replacing(place.components[...], with: candidate).pretty.utf8)
+            var changed = root.replacing(place.components[...], with: candidate)
+            if let replaced = Self.replaced(by: place) { changed = changed.removing(replaced.components[...]) }
+            let text = Array(changed.pretty.utf8)
             let (profile, found) = BeaconProfile.decode(text)
             if profile != nil { return text }
             // The problem of the first reading is the one to show: the others guess more.
             if problems.isEmpty { problems = found.filter(\.isError) }
         }
         throw .problems(problems)
+    }
+
+    /// The place of the value that cannot be together with the one at `place`; `nil` if there is none.
+    private static func replaced(by place: JSONPath) -> JSONPath? {
+        let keys = [AdvertisementFormat.interval.name, AdvertisementFormat.pattern.name]
+        guard case .key(let key)? = place.components.last, let index = keys.firstIndex(of: key) else { return nil }
+        return JSONPath(place.components.dropLast() + [.key(keys[1 - index])])
     }
 
     /// The value as JSON has it, an interval such as `1.28s` in milliseconds, or a string.
@@ -113,6 +123,25 @@ public enum ProfileEditError: Error, Sendable {
         switch self {
         case .unknown(let key, let advice): ["\(ProblemText.quoted(key)): \(advice)"]
         case .problems(let problems): problems.map { "\($0.path): \($0.message)" }
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value without the one at a path, if it is there.
+    fileprivate func removing(_ path: ArraySlice<JSONPath.Component>) -> JSONValue {
+        guard let step = path.first else { return self }
+        let rest = path.dropFirst()
+        switch (step, self) {
+        case (.key(let key), .object(let members)):
+            return .object(
+                members.compactMap { member in
+                    guard member.key == key else { return member }
+                    return rest.isEmpty ? nil : .init(key, member.value.removing(rest))
+                })
+        case (.index(let index), .array(let elements)):
+            return .array(elements.indices.map { $0 == index ? elements[$0].removing(rest) : elements[$0] })
+        default: return self
         }
     }
 }

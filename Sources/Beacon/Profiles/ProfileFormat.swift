@@ -128,7 +128,13 @@ enum AdvertisementFormat {
         """
         Advertising interval, rounded to the nearest multiple of 0.625 ms. The controller adds a random delay of up to \
         10 ms, 5 ms on average. Not every controller supports less than 100 ms or more than 10240 ms.
-        """, isRequired: true)
+        """)
+    static let pattern = Key(
+        "pattern", ValueType.pattern,
+        """
+        Intervals that take turns, instead of intervalMs: each is kept for its time, and after the last one the first one \
+        follows. The shares are those of time. The advertisement needs an advertising set of its own.
+        """)
     static let radioPower = Key(
         "radioPowerDbm", .radioPower, "Transmit power of this advertisement. Default: the power of the whole profile.")
     static let channels = Key(
@@ -157,11 +163,10 @@ enum AdvertisementFormat {
         var keys: [any DeclaredKey] = []
         for key in FrameKind.allCases.flatMap({ section(of: $0).keys })
         where !keys.contains(where: { $0.name == key.name }) {
-            // Of the keys that some kinds need, only the interval is needed by all.
-            let optional: any DeclaredKey = Key<String>(key.name, .text, key.meaning)
-            keys.append(key.name == interval.name ? key : optional)
+            // Of the keys that some kinds need, only the interval or the pattern is needed by all.
+            keys.append(Key<String>(key.name, .text, key.meaning))
         }
-        return Section("", keys)
+        return Section("", keys, rules: [PatternKeys.intervalOrPattern])
     }()
 
     private static let sections: [FrameKind: Section] = Dictionary(
@@ -181,8 +186,8 @@ enum AdvertisementFormat {
         // The address of an EID changes with the id.
         let address: [any DeclaredKey] = kind == .eddystoneEID ? [] : [address]
         return Section(
-            description, [type] + own + measuredPower + [interval, radioPower, channels, pdu] + address, rules: rules,
-            hint: { hint($0, in: kind) })
+            description, [type] + own + measuredPower + [interval, pattern, radioPower, channels, pdu] + address,
+            rules: rules + [PatternKeys.intervalOrPattern], hint: { hint($0, in: kind) })
     }
 
     private static func content(
@@ -254,6 +259,42 @@ extension AdvertisementFormat {
         else { return nil }
         return (name == key ? "" : "did you mean \"\(name)\"? ")
             + "A value of BTHome belongs in \"values\": { \"\(name)\": … }"
+    }
+}
+
+/// The keys of a part of a pattern.
+enum PatternKeys {
+    static let interval = Key(
+        "intervalMs", .interval,
+        "Advertising interval of this part, rounded to the nearest multiple of 0.625 ms.", isRequired: true)
+    static let duration = Key(
+        "forS",
+        .thousandths(
+            AdvertisingPattern.durationRange.lowerBound / 1000...AdvertisingPattern.durationRange.upperBound / 1000,
+            unit: "s"),
+        "Time for which this interval is kept, at least one interval.", isRequired: true)
+    static let section = Section(
+        "A part of a pattern.", [interval, duration],
+        hint: { key in
+            switch key.lowercased() {
+            case "for", "forms", "seconds", "durations", "durationms", "s": "the time of a part is \"forS\", in seconds"
+            case "share", "weight", "percent": "a part has no share but a time in seconds: \"forS\""
+            default: nil
+            }
+        })
+
+    /// An advertisement has either a constant interval or a pattern.
+    static let intervalOrPattern = Rule(
+        schema: ["oneOf": [["required": ["intervalMs"]], ["required": ["pattern"]]]]
+    ) { decoder, object in
+        let interval = AdvertisementFormat.interval
+        if let pattern = object[AdvertisementFormat.pattern.name] {
+            guard object[interval.name] != nil else { return }
+            decoder.error(
+                "\"intervalMs\" is there already; a pattern has its own intervals: remove one of the two", at: pattern)
+        } else if object[interval.name] == nil {
+            decoder.reportMissing(interval, in: object)
+        }
     }
 }
 

@@ -7,8 +7,11 @@ public import BluetoothTypes
 public struct Advertisement: Hashable, Sendable {
     /// The meaning of the payload.
     public var content: Content
-    /// The time between the starts of two advertising events, without the random advDelay.
+    /// The time between the starts of two advertising events, without the random advDelay. With a ``pattern``, the
+    /// interval that has the same number of events.
     public var interval: AdvertisingInterval
+    /// The intervals that take turns; `nil` for a constant interval.
+    public var pattern: AdvertisingPattern?
     /// The requested transmit power; `nil` leaves it unchanged.
     public var radioPower: RadioPower?
     /// The source of the frame's measured power byte; ``MeasuredPowerRule/none`` for content without this byte.
@@ -23,13 +26,17 @@ public struct Advertisement: Hashable, Sendable {
 
     /// No value is checked here. ``payload(_:)`` refuses what a frame's specification forbids, and the advertising plan
     /// refuses what the controller does not support.
+    ///
+    /// - Parameter pattern: Its mean interval replaces `interval`.
     public init(
-        content: Content, interval: AdvertisingInterval, radioPower: RadioPower? = nil,
-        measuredPower: MeasuredPowerRule, address: AddressRule, channels: AdvertisingChannels = .all,
-        pdu: AdvertisingPDU = .nonconnectable, scanResponse: AdvertisingData = AdvertisingData(octets: [])
+        content: Content, interval: AdvertisingInterval, pattern: AdvertisingPattern? = nil,
+        radioPower: RadioPower? = nil, measuredPower: MeasuredPowerRule, address: AddressRule,
+        channels: AdvertisingChannels = .all, pdu: AdvertisingPDU = .nonconnectable,
+        scanResponse: AdvertisingData = AdvertisingData(octets: [])
     ) {
         self.content = content
-        self.interval = interval
+        self.interval = pattern?.meanInterval ?? interval
+        self.pattern = pattern
         self.radioPower = radioPower
         self.measuredPower = measuredPower
         self.address = address

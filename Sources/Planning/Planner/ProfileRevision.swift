@@ -39,6 +39,13 @@ public struct ProfileRevision: Sendable {
         }
         let fastest = own.indices.min { own[$0].interval < own[$1].interval }
         let chosen = numbers.isEmpty ? [fastest].compactMap(\.self) : Set(numbers.map { $0 - 1 }).sorted()
+        if let index = chosen.first(where: { own[$0].pattern != nil }) {
+            throw PlanError(
+                .configuration,
+                "advertisement \(index + 1) (\(own[index].content.typeName)) has a pattern of intervals, which one interval "
+                    + "would replace: write \"intervalMs\" instead of \"pattern\" first, or name another one with "
+                    + "--advertisement. Nothing was changed")
+        }
         var intervals = own.map(\.interval)
         for index in chosen { intervals[index] = interval }
         caution = try Self.check(intervals)

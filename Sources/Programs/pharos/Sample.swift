@@ -104,6 +104,9 @@ struct Sample: Sendable {
         Sample(
             name: "lobby-ibeacon", summary: "one iBeacon", contents: PackageResources.lobby_ibeacon_json),
         Sample(
+            name: "door-pattern", summary: "one iBeacon with two intervals that take turns",
+            contents: PackageResources.door_pattern_json),
+        Sample(
             name: "lobby-north", summary: "iBeacon, Eddystone-UID, URL and telemetry from one machine",
             contents: PackageResources.lobby_north_json),
         Sample(

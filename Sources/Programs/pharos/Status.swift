@@ -35,10 +35,13 @@ struct Status: ParsableCommand {
         } else if status.isEmpty && problems.isEmpty {
             Terminal.show(StatusText.nothing(in: runtimeDir))
         } else {
-            let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
+            let milliseconds = Int(WallClock.microseconds() / 1000)
+            let now = RFC3339Time(secondsSince1970: milliseconds / 1000)
             let color = Terminal.wantsColor
             let texts =
-                status.instances.map { StatusText.lines($0, now: now, color: color) }
+                status.instances.map {
+                    StatusText.lines($0, now: now, milliseconds: milliseconds % 1000, color: color)
+                }
                 + status.listeners.map { StatusText.lines($0, now: now, color: color) }
             Terminal.show(texts.joined(separator: "\n"))
         }

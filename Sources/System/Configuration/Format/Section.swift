@@ -163,12 +163,17 @@ extension ConfigurationDecoder {
     /// The values are checked when they are read.
     package mutating func open(_ section: Section, _ node: JSONNode?) -> JSONNode? {
         guard let object = object(node, keys: section.keys.map(\.name), hint: section.hint) else { return nil }
-        for key in section.keys where key.isRequired && object[key.name] == nil {
-            let range = key.range.map { ", \($0)" } ?? ""
-            error("the key \"\(key.name)\" is missing: \(Self.clause(key.meaning))\(range)", at: object)
-        }
+        for key in section.keys where key.isRequired && object[key.name] == nil { reportMissing(key, in: object) }
         for rule in section.rules { rule.check(&self, object) }
         return object
+    }
+
+    /// Reports that an object does not have a key that it needs.
+    ///
+    /// - Parameter addition: The end of the message.
+    package mutating func reportMissing(_ key: some DeclaredKey, in object: JSONNode, _ addition: String = "") {
+        let range = key.range.map { ", \($0)" } ?? ""
+        error("the key \"\(key.name)\" is missing: \(Self.clause(key.meaning))\(range)\(addition)", at: object)
     }
 
     /// The value of a key; its default if the object does not have the key, `nil` if there is no default either, or if

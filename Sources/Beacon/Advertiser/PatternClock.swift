@@ -1,0 +1,55 @@
+public import BluetoothTypes
+internal import HCI
+
+/// The position of an advertisement in the cycle of its pattern.
+///
+/// The cycle begins when the advertisement is first on the air, and goes on by the clock: after an outage the
+/// advertisement continues with the part that would be on the air by then. A late change shortens its part, so delays do
+/// not add up.
+struct PatternClock: Hashable, Sendable {
+    let pattern: AdvertisingPattern
+    /// The beginning of the first cycle; `nil` before the start.
+    private(set) var start: HCIInstant?
+    /// The position of the current part.
+    private(set) var part = 0
+    /// The end of the current part; `nil` before the start.
+    private(set) var end: HCIInstant?
+
+    init(_ pattern: AdvertisingPattern) {
+        self.pattern = pattern
+    }
+
+    /// The interval of the current part.
+    var interval: AdvertisingInterval { pattern.parts[part].interval.interval }
+
+    /// Begins the first cycle, unless it has begun.
+    mutating func begin(at now: HCIInstant) {
+        guard start == nil else { return }
+        start = now
+        update(to: now)
+    }
+
+    /// Sets the part that belongs to `now`. Does nothing before the start.
+    mutating func update(to now: HCIInstant) {
+        guard let start else { return }
+        let moment = pattern.moment(after: now.microseconds(since: start))
+        part = moment.part
+        end = now.advanced(byMicroseconds: moment.rest)
+    }
+}
+
+/// The pattern of an advertisement that is on the air, and its current part.
+public struct OnAirPattern: Hashable, Sendable {
+    public let pattern: AdvertisingPattern
+    /// The position of the current part in the pattern.
+    public let part: Int
+    /// The time since the beginning of the first cycle, in microseconds.
+    public let elapsed: Int
+
+    init?(_ clock: PatternClock?, at now: HCIInstant) {
+        guard let clock, let start = clock.start else { return nil }
+        pattern = clock.pattern
+        part = clock.part
+        elapsed = max(0, now.microseconds(since: start))
+    }
+}

@@ -1,0 +1,123 @@
+internal import BluetoothTypes
+package import Configuration
+
+// The pattern of intervals of an advertisement: how a decoder reads it, and which problems it may have.
+
+extension ValueType<AdvertisingPattern> {
+    /// Two or more intervals, each with its time.
+    static var pattern: ValueType {
+        ValueType<[JSONNode]>.list(
+            "parts", AdvertisingPattern.countRange, of: .section(PatternKeys.section), isWhole: true
+        )
+        .map { decoder, node, parts in decoder.pattern(node, parts) }
+        .defined(as: "pattern")
+    }
+}
+
+extension ConfigurationDecoder {
+    fileprivate mutating func pattern(_ node: JSONNode, _ nodes: [JSONNode]) -> AdvertisingPattern? {
+        let parts = nodes.map { part($0) }
+        let known = parts.compactMap(\.self)
+        guard known.count == parts.count, let pattern = AdvertisingPattern(known) else { return nil }
+        guard pattern.shortestInterval < pattern.longestInterval else {
+            error(
+                "all parts have the interval \(pattern.shortestInterval): write "
+                    + "\"intervalMs\": \(known[0].interval.milliseconds) instead of the pattern", at: node)
+            return nil
+        }
+        return pattern
+    }
+
+    private mutating func part(_ node: JSONNode) -> AdvertisingPattern.Part? {
+        let requested = read(PatternKeys.interval, in: node)
+        let duration = read(PatternKeys.duration, in: node)
+        guard let requested, let duration, let interval = AdvertisingInterval(microseconds: requested) else {
+            return nil
+        }
+        let part = AdvertisingPattern.Part(
+            interval: RequestedInterval(interval, microseconds: requested), durationMicroseconds: duration * 1000)
+        guard part.durationMicroseconds >= interval.microseconds else {
+            error(
+                "\(part.seconds) s is shorter than the interval of \(interval), so this part would send only one event: "
+                    + "give it at least \(DecimalText.thousandths((interval.microseconds + 999) / 1000)) s",
+                at: node[PatternKeys.duration.name] ?? node)
+            return nil
+        }
+        return part
+    }
+}
+
+// MARK: Warnings
+
+extension ConfigurationDecoder {
+    /// Warns of parts that some controllers refuse, and of those that cost more than they are worth.
+    mutating func checkPattern(_ pattern: AdvertisingPattern, pdu: AdvertisingPDU, in node: JSONNode) {
+        let limit = AdvertisingInterval.legacyRange.upperBound
+        for (index, part) in pattern.parts.enumerated() {
+            let place = node[index]?[PatternKeys.interval.name] ?? node
+            let interval = part.interval.interval
+            checkInterval(interval, pdu: pdu, at: place)
+            if interval > limit {
+                warning(
+                    "\(interval) is refused by controllers without extended advertising, whose longest interval is "
+                        + "\(limit)", at: place)
+            }
+            let next = pattern.parts[(index + 1) % pattern.parts.count]
+            if next.interval.interval == interval {
+                warning(
+                    "the next part has the same interval: one part for both does the same with one change less",
+                    at: node[index] ?? node)
+            }
+        }
+        let changes = 60_000_000 * pattern.parts.count / pattern.cycleMicroseconds
+        if changes > Self.frequentChanges {
+            warning(
+                "the interval changes \(changes) times a minute, and each change wakes up the machine and takes the "
+                    + "advertisement off the air for some milliseconds: longer parts with the same shares of time cost less",
+                at: node)
+        }
+    }
+
+    /// Changes of the interval in a minute; more get a warning.
+    private static var frequentChanges: Int { 60 }
+
+    /// Warns of a pattern next to other advertisements: controllers with one advertising set cannot send it.
+    mutating func checkSets(_ advertisements: [ProfileAdvertisement?], in root: JSONNode) {
+        guard advertisements.count > 1, let index = advertisements.firstIndex(where: { $0?.pattern != nil }),
+            let node = root["advertisements"]?[index]
+        else { return }
+        warning(
+            "a pattern needs an advertising set of its own: controllers with one set, which means all without extended "
+                + "advertising, refuse this profile with its \(advertisements.count) advertisements",
+            at: node[AdvertisementFormat.pattern.name] ?? node)
+    }
+}
+
+extension AdvertisingPattern {
+    /// The value of the key `pattern`.
+    package var json: JSONValue {
+        .array(
+            parts.map { part in
+                .record([
+                    (PatternKeys.interval.name, .decimal(part.interval.milliseconds)),
+                    (PatternKeys.duration.name, .decimal(part.seconds)),
+                ])
+            })
+    }
+
+    /// Reads ``json`` without reporting problems; `nil` for anything else.
+    package init?(json node: JSONNode?) {
+        let parts = (node?.elements ?? []).map { element -> Part? in
+            guard let requested = element[PatternKeys.interval.name]?.thousandths,
+                let interval = AdvertisingInterval(microseconds: requested),
+                let duration = element[PatternKeys.duration.name]?.thousandths,
+                AdvertisingPattern.durationRange.contains(duration * 1000)
+            else { return nil }
+            return Part(
+                interval: RequestedInterval(interval, microseconds: requested), durationMicroseconds: duration * 1000)
+        }
+        let known = parts.compactMap(\.self)
+        guard known.count == parts.count, AdvertisingPattern.countRange.contains(known.count) else { return nil }
+        self.init(known)
+    }
+}
