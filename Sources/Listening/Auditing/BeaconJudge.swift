@@ -171,7 +171,7 @@ struct BeaconJudge {
     }
 
     /// Returns the time within which reports of several receivers are one event. Their clocks may differ slightly.
-    private func window(_ index: Int) -> Int { min(50_000, audits[index].expected.intervalMicroseconds / 2) }
+    private func window(_ index: Int) -> Int { min(50_000, audits[index].expected.shortestMicroseconds / 2) }
 
     private static func isExpected(_ sender: Sender?, _ address: ExpectedAdvertisement.Address) -> Bool {
         switch (address, sender) {
@@ -231,10 +231,20 @@ struct BeaconJudge {
             audits.indices.reduce(0) { $0 + events($1, left).times.count }
                 < audits.indices.reduce(0) { $0 + events($1, right).times.count }
         }
-        guard let best else { return audits.map { _ in .init() } }
-        return RadioRhythm.judge(
-            audits.map { Double($0.expected.intervalMicroseconds) }, audits.indices.map { events($0, best) },
-            within: isWalk ? spans : auditor.receivers[best].listened.spans)
+        var judgements = audits.map { _ in RadioRhythm.Judgement() }
+        guard let best else { return judgements }
+        let times = isWalk ? spans : auditor.receivers[best].listened.spans
+        // A pattern has an advertising set of its own, so it never takes turns with the other advertisements.
+        let constant = audits.indices.filter { audits[$0].expected.pattern == nil }
+        let judged = RadioRhythm.judge(
+            constant.map { Double(audits[$0].expected.intervalMicroseconds) }, constant.map { events($0, best) },
+            within: times)
+        for (index, judgement) in zip(constant, judged) { judgements[index] = judgement }
+        for index in audits.indices {
+            guard let pattern = audits[index].expected.pattern else { continue }
+            judgements[index].isWrong = PatternRhythm(pattern).isWrong(events(index, best), within: times)
+        }
+        return judgements
     }
 
     private mutating func judgeRhythm(_ index: Int, _ rhythm: RadioRhythm.Judgement, _ model: inout SilenceModel) {
@@ -254,7 +264,9 @@ struct BeaconJudge {
             audits[index].add(.cloned, "more reports than one device sends: two devices use this address")
             return
         }
-        if rhythm.isWrong {
+        if rhythm.isWrong, let pattern = expected.pattern {
+            audits[index].add(.wrongInterval, "its events do not follow its pattern, \(pattern)")
+        } else if rhythm.isWrong {
             let interval = rhythm.interval.map { "\(NumberFormat.rounded($0 / 1000, 1)) ms" } ?? "another interval"
             audits[index].add(
                 .wrongInterval,
@@ -281,6 +293,9 @@ struct BeaconJudge {
         let octets = audits[index].expected.octets?.count ?? 31
         let period = interval + Double(IntervalEstimate.meanDelayMicroseconds)
         let owed = Double(ListenedTime.length(spans)) / period
+        // With a pattern, the longest silence is that of its slowest part.
+        let longest =
+            audits[index].expected.pattern == nil ? interval : Double(audits[index].expected.longestMicroseconds)
         let silence = own[index].events.longestSilence(within: spans)
         audits[index].longestSilenceMicroseconds = silence
         // The loss without this silence. It is never below what so few events can show.
@@ -289,7 +304,7 @@ struct BeaconJudge {
         let loss = min(0.98, (lost + 2 + 2 * (lost + 1).squareRoot()) / (rest + 4))
         let limit =
             model.longestSilence(
-                radios: radios, interval: interval, octets: octets, owed: owed, loss: loss,
+                radios: radios, interval: longest, octets: octets, owed: owed, loss: loss,
                 advertisements: auditor.expectedCount) + 2 * turn
         audits[index].silenceLimitMicroseconds = Int(min(limit, 1e15))
         // Reports that a receiver lost may have been those of the beacon.
@@ -297,8 +312,11 @@ struct BeaconJudge {
         let free = model.clearShare(radios: radios, interval: interval, octets: octets)
         let due = isLong ? rest : owed
         let received = heard + Double(lostReports)
-        // The margin is two standard deviations, so that few events do not make a beacon weak by chance.
-        let isWeak = received + due.squareRoot() < Self.weakShare * free * due
+        let isCovered = audits[index].expected.pattern.map { PatternRhythm($0).covers(spans) } ?? true
+        // The margin is two standard deviations, so that few events do not make a beacon weak by chance. An incomplete
+        // cycle of a pattern may have fewer events than its share of time.
+        let margin = due.squareRoot() + (audits[index].expected.pattern?.eventsPerCycle ?? 0) / 2
+        let isWeak = isCovered && received + margin < Self.weakShare * free * due
         if isWeak {
             let collisions = max(0, Int(((1 - free) * 100).rounded()))
             audits[index].add(

@@ -1,5 +1,5 @@
 public import BeaconFrames
-internal import BluetoothTypes
+public import BluetoothTypes
 public import Sightings
 
 /// A beacon and the advertisements that it should send.
@@ -47,8 +47,11 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
     public var content: Content
     /// The expected data; `nil` if it is not known, and then any data with the identity is right.
     public var octets: ExpectedOctets?
-    /// The configured interval in microseconds, without the mean delay of 5 ms.
+    /// The configured interval in microseconds, without the mean delay of 5 ms; with a pattern, the interval that has the
+    /// same number of events.
     public var intervalMicroseconds: Int
+    /// The intervals that take turns; `nil` for a constant interval.
+    public var pattern: AdvertisingPattern?
     public var address: Address
     /// Whether the advertisement can be judged: an ephemeral id and encrypted telemetry need their key, raw data must
     /// be known.
@@ -56,13 +59,14 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
 
     /// An advertisement with these properties.
     public init(
-        type: String, content: Content, octets: ExpectedOctets?, intervalMicroseconds: Int, address: Address,
-        isJudgeable: Bool = true
+        type: String, content: Content, octets: ExpectedOctets?, intervalMicroseconds: Int,
+        pattern: AdvertisingPattern? = nil, address: Address, isJudgeable: Bool = true
     ) {
         self.type = type
         self.content = content
         self.octets = octets
         self.intervalMicroseconds = intervalMicroseconds
+        self.pattern = pattern
         self.address = address
         self.isJudgeable = isJudgeable
     }
@@ -90,7 +94,8 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
         self.init(
             type: advertisement.content.typeName, content: content,
             octets: try Self.octets(advertisement),
-            intervalMicroseconds: advertisement.interval.microseconds, address: address, isJudgeable: isJudgeable)
+            intervalMicroseconds: advertisement.interval.microseconds, pattern: advertisement.pattern, address: address,
+            isJudgeable: isJudgeable)
     }
 
     /// Returns `nil` for BTHome, whose length depends on its sensors.
@@ -111,6 +116,10 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
         let octet: UInt8 = number == 0 ? 0x01 : 0x02
         return try sample.payload(advertisement.content.sampleValues(octet)).octets
     }
+
+    /// The shortest and the longest interval, in microseconds; with a constant interval, the same.
+    var shortestMicroseconds: Int { pattern?.shortestInterval.microseconds ?? intervalMicroseconds }
+    var longestMicroseconds: Int { pattern?.longestInterval.microseconds ?? intervalMicroseconds }
 
     /// The mean time between two transmitted events in microseconds: the interval plus 5 ms.
     public var periodMicroseconds: Double {

@@ -182,7 +182,7 @@ public struct AuditedFiles {
                 rotation, isIdentifier: own.type == "eddystone-eid", first + expected.count, beacon.eidEpoch, key)
             if let content = Self.content(own, rotation) {
                 let sent = Advertisement(
-                    content: content, interval: Self.interval(own.intervalMicroseconds),
+                    content: content, interval: Self.interval(own.intervalMicroseconds), pattern: own.pattern,
                     measuredPower: Self.power(own), address: .public)
                 var value = try ExpectedAdvertisement(sent, from: address, isJudgeable: isTold)
                 // The manifest does not contain unusual flags.
@@ -192,7 +192,8 @@ public struct AuditedFiles {
                 expected.append(
                     ExpectedAdvertisement(
                         type: own.type, content: .raw, octets: nil,
-                        intervalMicroseconds: own.intervalMicroseconds, address: address, isJudgeable: false))
+                        intervalMicroseconds: own.intervalMicroseconds, pattern: own.pattern, address: address,
+                        isJudgeable: false))
             }
         }
         append(ExpectedBeacon(name: beacon.name, group: beacon.group, advertisements: expected))

@@ -11,14 +11,20 @@ public struct FleetTraffic: Sendable {
     public struct Advertisement: Hashable, Sendable {
         /// The type in profiles, such as `eddystone-uid`.
         public var type: String
+        /// With a pattern, the interval that has the same number of events.
         public var interval: AdvertisingInterval
+        /// The intervals that take turns; `nil` for a constant interval.
+        public var pattern: AdvertisingPattern?
         /// The length of the advertising data, 0...31 bytes.
         public var payloadOctets: Int
 
         /// - Parameter payloadOctets: 0...31.
-        public init(type: String, interval: AdvertisingInterval, payloadOctets: Int) {
+        public init(
+            type: String, interval: AdvertisingInterval, pattern: AdvertisingPattern? = nil, payloadOctets: Int
+        ) {
             self.type = type
             self.interval = interval
+            self.pattern = pattern
             self.payloadOctets = payloadOctets
         }
     }
@@ -84,7 +90,9 @@ public struct FleetTraffic: Sendable {
 }
 
 extension FleetTraffic.Advertisement {
-    fileprivate var order: (AdvertisingInterval, Int, String) { (interval, payloadOctets, type) }
+    fileprivate var order: (AdvertisingInterval, Int, String, String) {
+        (interval, payloadOctets, type, pattern?.description ?? "")
+    }
 }
 
 extension FleetManifest.Advertisement {
@@ -93,6 +101,6 @@ extension FleetManifest.Advertisement {
         guard let interval = AdvertisingInterval(microseconds: intervalMicroseconds),
             AdvertisingInterval.extendedRange.contains(interval)
         else { return nil }
-        return .init(type: type, interval: interval, payloadOctets: payloadOctetCount)
+        return .init(type: type, interval: interval, pattern: pattern, payloadOctets: payloadOctetCount)
     }
 }

@@ -56,14 +56,24 @@ extension ControllerKind {
         var faults: [ControllerFault] = []
         for (index, advertisement) in wanted.enumerated() {
             let range = intervalRange(for: advertisement.pdu)
-            guard !range.contains(advertisement.interval) else { continue }
+            let key = advertisement.pattern == nil ? "intervalMs" : "pattern"
+            let intervals = advertisement.pattern?.parts.map(\.interval.interval) ?? [advertisement.interval]
+            guard let unfit = intervals.first(where: { !range.contains($0) }) else { continue }
             faults.append(
                 .init(
-                    message: "\(advertisement.interval) is not among the intervals of \(description), "
+                    message: "\(unfit) is not among the intervals of \(description), "
                         + "\(range.lowerBound)...\(range.upperBound)",
-                    path: FleetTemplate.path(index, "intervalMs")))
+                    path: FleetTemplate.path(index, key)))
         }
         guard hasOneSet, wanted.count > 1 else { return faults }
+        if let index = wanted.firstIndex(where: { $0.pattern != nil }) {
+            faults.append(
+                .init(
+                    message: "\(description) has one advertising set, and a pattern needs a set of its own: give this "
+                        + "advertisement one \"intervalMs\", remove the others, or use a controller with extended "
+                        + "advertising",
+                    path: FleetTemplate.path(index, "pattern")))
+        }
         let hasEID = beacon.advertisements.contains { $0.type == "eddystone-eid" }
         let plain = beacon.advertisements.firstIndex { $0.identityKeyFile == nil }
         if hasEID, let plain {

@@ -126,8 +126,10 @@ public struct FleetManifest: Hashable, Sendable {
         /// `eddystone-eid`, `bthome` or `raw`.
         public var type: String
         public var identity: Identity
-        /// The requested interval in µs.
+        /// The requested interval in µs; with a pattern, the interval that has the same number of events.
         public var intervalMicroseconds: Int
+        /// The intervals that take turns; `nil` for a constant interval. `manifest.csv` does not contain it.
+        public var pattern: AdvertisingPattern?
         /// The requested transmit power in dBm; `nil` does not change the power.
         public var radioPower: Int?
         /// The measured power in the packet, in dBm: at 0 m for Eddystone, at 1 m for other types. `nil` when the frame
@@ -143,13 +145,15 @@ public struct FleetManifest: Hashable, Sendable {
 
         /// Does not check the values, which ``FleetManifest/decode(_:)`` does.
         public init(
-            type: String, identity: Identity, intervalMicroseconds: Int, radioPower: Int? = nil,
-            measuredPower: Int? = nil, identityKeyFile: String? = nil, rotationExponent: Int? = nil,
+            type: String, identity: Identity, intervalMicroseconds: Int, pattern: AdvertisingPattern? = nil,
+            radioPower: Int? = nil, measuredPower: Int? = nil, identityKeyFile: String? = nil,
+            rotationExponent: Int? = nil,
             payloadOctets: Int? = nil
         ) {
             self.type = type
             self.identity = identity
             self.intervalMicroseconds = intervalMicroseconds
+            self.pattern = pattern
             self.radioPower = radioPower
             self.measuredPower = measuredPower
             self.identityKeyFile = identityKeyFile

@@ -1,5 +1,6 @@
 internal import BluetoothTypes
 public import Configuration
+internal import Profiles
 
 extension FleetManifest {
     /// Decodes `manifest.json`.
@@ -27,7 +28,7 @@ struct ManifestDecoder {
     private static let positionKeys = ["x", "y", "z", "latitude", "longitude"]
     private static let advertisementKeys = [
         "type", "uuid", "major", "minor", "companyId", "id", "namespace", "instance", "url", "intervalMs",
-        "radioPowerDbm", "measuredPowerDbm", "identityKeyFile", "rotationExponent", "payloadOctets",
+        "pattern", "radioPowerDbm", "measuredPowerDbm", "identityKeyFile", "rotationExponent", "payloadOctets",
     ]
     private static let types = [
         "ibeacon", "altbeacon", "eddystone-uid", "eddystone-url", "eddystone-tlm", "eddystone-eid", "bthome", "raw",
@@ -152,6 +153,10 @@ struct ManifestDecoder {
         let identity = identity(type ?? "", object)
         let interval = decoder.thousandths(
             decoder.required("intervalMs", in: object, "milliseconds"), in: FleetManifest.intervalRange, unit: "ms")
+        let pattern = object["pattern"].flatMap(AdvertisingPattern.init(json:))
+        if let node = object["pattern"], pattern == nil {
+            decoder.error("this is not a pattern of a profile", at: node)
+        }
         let power = decoder.integer(object["radioPowerDbm"], in: RadioPower.range)
         let measured = decoder.integer(object["measuredPowerDbm"], in: -127...20)
         let keyFile = decoder.text(object["identityKeyFile"])
@@ -159,8 +164,8 @@ struct ManifestDecoder {
         let octets = decoder.integer(object["payloadOctets"], in: FleetManifest.payloadRange)
         guard let type, let identity, let interval else { return nil }
         return FleetManifest.Advertisement(
-            type: type, identity: identity, intervalMicroseconds: interval, radioPower: power, measuredPower: measured,
-            identityKeyFile: keyFile, rotationExponent: exponent, payloadOctets: octets)
+            type: type, identity: identity, intervalMicroseconds: interval, pattern: pattern, radioPower: power,
+            measuredPower: measured, identityKeyFile: keyFile, rotationExponent: exponent, payloadOctets: octets)
     }
 
     private mutating func identity(_ type: String, _ object: JSONNode) -> FleetManifest.Identity? {

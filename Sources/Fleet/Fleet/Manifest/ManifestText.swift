@@ -1,5 +1,6 @@
 internal import BluetoothTypes
 public import Configuration
+internal import Profiles
 
 extension FleetManifest {
     /// The text of `manifest.json`: one line for each beacon.
@@ -148,7 +149,10 @@ extension FleetManifest.Position {
 }
 
 extension FleetManifest.Advertisement {
-    fileprivate var json: JSONValue { .object(values.map { .init($0.column.key, $0.value) }) }
+    fileprivate var json: JSONValue {
+        .object(
+            values.map { .init($0.column.key, $0.value) } + (pattern.map { [.init("pattern", $0.json)] } ?? []))
+    }
 
     /// The known values, in the order of the manifest.
     fileprivate var values: [(column: ManifestColumn, value: JSONValue)] {

@@ -1,0 +1,59 @@
+internal import BluetoothTypes
+internal import Sightings
+
+/// Judges whether received events follow a pattern of intervals.
+///
+/// The interval changes all the time, so it is not measured. Each gap between two received events must be one or two
+/// periods of a part, as far as the receiver's losses allow it, and there must not be more events than the pattern has.
+struct PatternRhythm: Sendable {
+    private let pattern: AdvertisingPattern
+
+    init(_ pattern: AdvertisingPattern) {
+        self.pattern = pattern
+    }
+
+    /// The number of events beyond the expected ones that cannot be chance, as a share.
+    private static let excess = 1.2
+    /// The part of the expected share of fitting gaps that is still right: gaps at the changes of the interval fit no part.
+    private static let leastShare = 0.6
+
+    /// The number of cycles below which the number of events depends on where in the cycle the receiver listened.
+    private static let fewestCycles = 4
+
+    /// Returns whether so much time shows how many events the pattern has.
+    func covers(_ spans: [ClosedRange<Int>]) -> Bool {
+        ListenedTime.length(spans) >= Self.fewestCycles * pattern.cycleMicroseconds
+    }
+
+    /// Returns whether the events show another rhythm. Few events, and few cycles, prove nothing.
+    ///
+    /// - Parameters:
+    ///   - events: The events of one receiver.
+    ///   - spans: The times in which that receiver listened.
+    func isWrong(_ events: EventTimes, within spans: [ClosedRange<Int>]) -> Bool {
+        let gaps = events.gaps(within: spans).filter { $0 >= IntervalEstimate.sameEventMicroseconds }
+        guard gaps.count >= PeriodFold.needed, covers(spans) else { return false }
+        let share = received(gaps)
+        if share > Self.excess { return true }
+        // With losses that do not depend on each other, a gap is one period with the probability of a reception, or two
+        // periods after one loss.
+        let lost = 1 - min(1, share)
+        let fitting = gaps.count(where: fits)
+        return Double(fitting) < Self.leastShare * (1 - lost * lost) * Double(gaps.count)
+    }
+
+    /// The number of received events, as a share of those that the pattern has in the same time.
+    private func received(_ gaps: [Int]) -> Double {
+        Double(gaps.count) * pattern.meanPeriodMicroseconds / Double(max(1, gaps.reduce(0, +)))
+    }
+
+    private func fits(_ gap: Int) -> Bool {
+        pattern.parts.contains { part in
+            let period = part.interval.interval.meanPeriodMicroseconds
+            return (1...2).contains { count in
+                let allowed = 8_700 * Double(count).squareRoot() + 1_000
+                return abs(Double(gap - count * period)) <= allowed
+            }
+        }
+    }
+}
