@@ -12,10 +12,11 @@ from pathlib import Path
 
 from PIL import Image
 
-#: Nothing of the browser's own may ask for the network either; without a sandbox it runs as root.
+#: Nothing of the browser's own may ask for the network either, but for a page that pharos serves on this machine;
+#: without a sandbox it runs as root.
 OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
            "--disable-background-networking", "--disable-component-update", "--disable-sync",
-           "--disable-default-apps", "--hide-scrollbars", "--host-resolver-rules=MAP * ~NOTFOUND",
+           "--disable-default-apps", "--hide-scrollbars", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
            "--remote-debugging-pipe", "about:blank"]
 
 
@@ -56,6 +57,15 @@ class Browser:
                 assert "error" not in answer, f"{method}: {answer['error']}"
                 return answer["result"]
             self.events.append(answer)
+            if answer.get("method") == "Page.javascriptDialogOpening":
+                self._accept()
+
+    def _accept(self):
+        """Answers a question of the page with OK, such as whether to leave it without saving. Nothing else is answered
+        before."""
+        message = {"id": next(self._numbers), "method": "Page.handleJavaScriptDialog", "params": {"accept": True},
+                   "sessionId": self._session}
+        os.write(self._write, json.dumps(message).encode() + b"\0")
 
     def _message(self, deadline: float) -> dict:
         while b"\0" not in self._buffer:
@@ -80,14 +90,16 @@ class Browser:
             assert time.monotonic() < deadline, f"{expression} does not come true"
             time.sleep(0.05)
 
-    def open(self, path: Path, width: int = 1200, is_dark: bool = False, has_scripts: bool = True):
+    def open(self, page: Path | str, width: int = 1200, is_dark: bool = False, has_scripts: bool = True):
+        """Opens a file, or an address."""
+        address = page if isinstance(page, str) else page.resolve().as_uri()
         size = {"width": width, "height": 900, "deviceScaleFactor": 1}
         self.call("Emulation.setDeviceMetricsOverride", **size, mobile=width < 600)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         self.call("Emulation.setScriptExecutionDisabled", value=not has_scripts)
-        self.call("Page.navigate", url=path.resolve().as_uri())
-        self.wait(f"location.href === {json.dumps(path.resolve().as_uri())} && document.readyState === 'complete'")
+        self.call("Page.navigate", url=address)
+        self.wait(f"location.href === {json.dumps(address)} && document.readyState === 'complete'")
 
     def screenshot(self, path: Path) -> Image.Image:
         """The whole page, from its top to its end."""

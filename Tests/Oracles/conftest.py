@@ -14,7 +14,9 @@ LONG = [
     "test_progress", "test_plan_shards",
 ]
 # Those that take a minute or two.
-LATER = ["test_broker", "test_listen_service", "test_qualify", "test_json_outputs", "test_inventory"]
+LATER = [
+    "test_broker", "test_listen_service", "test_site_editor", "test_qualify", "test_json_outputs", "test_inventory",
+]
 
 
 def pytest_sessionstart(session):

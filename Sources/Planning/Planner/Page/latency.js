@@ -223,5 +223,5 @@ const latency = (() => {
     yield { beacons: low, met, isFinal: true };
   }
 
-  return { SHARES, latencyOf, largestFleet, sharesAt };
+  return { SHARES, latencyOf, largestFleet, shareOf, sharesAt };
 })();

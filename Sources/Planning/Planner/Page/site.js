@@ -81,5 +81,5 @@ const site = (() => {
   const sentence = s => `${s.isProposed ? "With the proposal, at" : "At"} ${percent(s.holdingShare)} of the drawn places a receiver finds ${s.found} within `
     + `${duration(s.detectWithinS)} in ${percent(s.probability)} of the cases.`;
 
-  return { answer, steps: () => null, sentence, sharesWithin, bounds };
+  return { answer, steps: () => null, sentence, sharesWithin, bounds, drawCells, drawContour, reached };
 })();

@@ -16,6 +16,18 @@ package enum PageStyle {
     package static let text = PageFile.joined([PackageResources.page_css])
 }
 
+/// The parts of the page on which a floor is drawn. Their files are in `Page`.
+enum SiteEditorScript {
+    static let text = PageFile.joined([
+        PackageResources.models_js, PackageResources.losses_js, PackageResources.latency_js, PackageResources.text_js,
+        PackageResources.drawing_js, PackageResources.site_js, PackageResources.geometry_js, PackageResources.field_js,
+        PackageResources.siteFile_js, PackageResources.floorView_js, PackageResources.reception_js,
+        PackageResources.properties_js, PackageResources.editor_js,
+    ])
+    static let style = PageFile.joined([PackageResources.editor_css])
+    static let body = PageFile.joined([PackageResources.editor_html])
+}
+
 /// The files of the page, which the build embeds.
 private enum PageFile {
     static func joined(_ files: [[UInt8]]) -> String {
@@ -25,6 +37,8 @@ private enum PageFile {
 
 /// A value of the page's block of JSON, which the script reads.
 package indirect enum PageData {
+    /// `null`.
+    case null
     /// `null` for nil, and for numbers that are not finite.
     case number(Double?)
     case text(String)
@@ -35,6 +49,7 @@ package indirect enum PageData {
     /// JSON that is escaped for a script element.
     package var json: String {
         switch self {
+        case .null: "null"
         case .number(let value): NumberFormat.exact(value) ?? "null"
         case .text(let value): HTMLEscaping.json(value)
         case .flag(let value): value ? "true" : "false"

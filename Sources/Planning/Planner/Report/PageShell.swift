@@ -8,12 +8,15 @@ package enum PageShell {
     ///   - title: The escaped title.
     ///   - styles: The styles, which the head contains.
     ///   - script: The text of the script at the end of the page; nil for a page without one.
-    package static func head(title: String, styles: [String], script: String?) -> String {
+    ///   - sources: The directives of the policy for pictures and connections.
+    package static func head(
+        title: String, styles: [String], script: String?, sources: String = "img-src data:"
+    ) -> String {
         let styleSources = styles.map(Fingerprint.policySource).joined(separator: " ")
         let scriptSource = script.map(Fingerprint.policySource) ?? "'none'"
         return "<head>\n<meta charset=\"utf-8\">\n"
             + "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \(styleSources); "
-            + "script-src \(scriptSource); img-src data:; "
+            + "script-src \(scriptSource); \(sources); "
             + "base-uri 'none'; form-action 'none'\">\n"
             + "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
             + "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n"

@@ -7,15 +7,16 @@ internal import Sites
 
 struct SiteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "site", abstract: "Make and check site files: floors with a picture, walls, rooms and beacons.",
+        commandName: "site", abstract: "Make, draw and check site files: floors with a picture, walls, rooms and beacons.",
         discussion: """
             A site file is a floor for `pharos plan site`, `pharos locate` and `pharos collect`. Example:
 
               pharos site init museum --image plan.png --width-m 48
+              pharos site edit museum.json
               pharos site check museum.json
               pharos plan site museum.json --html museum.html
             """,
-        subcommands: [SiteInit.self, SiteCheck.self, SiteSchemaCommand.self])
+        subcommands: [SiteInit.self, SiteEdit.self, SiteCheck.self, SiteSchemaCommand.self])
 }
 
 struct SiteSchemaCommand: ParsableCommand {

@@ -1,0 +1,164 @@
+"use strict";
+
+// A site file as the value of its JSON. No value is ever changed: each change makes a new file that shares the rest with
+// the old one, so that undo is the old file. Keys that the editor does not know stay as they are.
+const siteFile = (() => {
+  const { rounded } = geometry;
+
+  // The kinds of things on a floor: the key of their list, and the key of their points or of their position.
+  const KINDS = {
+    outline: { key: "outline", name: "outline", isRing: true, least: 3 },
+    wall: { key: "walls", name: "wall", points: "points", least: 2 },
+    room: { key: "rooms", name: "room", points: "outline", isRing: true, least: 3 },
+    beacon: { key: "beacons", name: "beacon", position: "position" },
+    receiver: { key: "receivers", name: "receiver", position: "position" },
+    path: { key: "paths", name: "path", points: "points", least: 2 },
+  };
+
+  // The text in the style of the program: two spaces for each level; lists of plain values in one line.
+  function pretty(value, level = 0) {
+    const indent = `\n${"  ".repeat(level + 1)}`, end = `\n${"  ".repeat(level)}`;
+    if (value === null || typeof value !== "object") return JSON.stringify(value);
+    if (Array.isArray(value)) {
+      const parts = value.map(element => pretty(element, level + 1));
+      if (value.every(element => element === null || typeof element !== "object")) return `[${parts.join(", ")}]`;
+      return `[${indent}${parts.join(`,${indent}`)}${end}]`;
+    }
+    const parts = Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}: ${pretty(member, level + 1)}`);
+    return parts.length ? `{${indent}${parts.join(`,${indent}`)}${end}}` : "{}";
+  }
+  const text = file => `${pretty(file)}\n`;
+
+  // The file with a value for a key of an object, which is removed if the value is undefined. New keys stand in the order
+  // of `order`.
+  function withKey(object, key, value, order = []) {
+    const result = {}, rank = order.indexOf(key);
+    let isWritten = value === undefined;
+    for (const [name, old] of Object.entries(object)) {
+      if (!isWritten && !(key in object) && rank >= 0 && order.indexOf(name) > rank) {
+        result[key] = value;
+        isWritten = true;
+      }
+      if (name !== key) result[name] = old;
+      else if (value !== undefined) {
+        result[key] = value;
+        isWritten = true;
+      }
+    }
+    if (!isWritten) result[key] = value;
+    return result;
+  }
+
+  const isPoint = point => Array.isArray(point) && point.length >= 2 && point.every(value => typeof value === "number");
+  // The list of a kind; empty for none, and for a fleet.
+  const listOf = (file, kind) => Array.isArray(file[KINDS[kind].key]) ? file[KINDS[kind].key] : [];
+  const get = (file, { kind, index }) => kind === "outline" ? file.outline : listOf(file, kind)[index];
+
+  // All things of a floor, in the order of the file.
+  function items(file) {
+    const result = [];
+    for (const kind in KINDS) {
+      if (kind !== "outline") listOf(file, kind).forEach((_, index) => { result.push({ kind, index }); });
+      else if (Array.isArray(file.outline)) result.push({ kind, index: 0 });
+    }
+    return result.filter(item => points(file, item).length > 0);
+  }
+
+  // The corners of a thing, or its one position. A ring that repeats its first corner at the end has it once.
+  function points(file, item) {
+    const value = get(file, item), { position, points: key, isRing } = KINDS[item.kind];
+    if (!value) return [];
+    if (position) return isPoint(value[position]) ? [value[position]] : [];
+    const list = item.kind === "outline" ? value : value[key] ?? [value.from, value.to];
+    if (!Array.isArray(list) || !list.every(isPoint)) return [];
+    const [first, last] = [list[0], list[list.length - 1]];
+    return isRing && list.length > 3 && first[0] === last[0] && first[1] === last[1] ? list.slice(0, -1) : list;
+  }
+
+  // A point that has moved keeps its height.
+  const placed = (point, old) => [...rounded(point.slice(0, 2)), ...(old ?? []).slice(2)];
+
+  function withPoints(file, item, list) {
+    const old = points(file, item), value = get(file, item), { position, points: key } = KINDS[item.kind];
+    const moved = list.map((point, i) => list.length === old.length && point === old[i] ? point : placed(point, list.length === old.length ? old[i] : null));
+    if (item.kind === "outline") return { ...file, outline: moved };
+    if (position) return withItem(file, item, { ...value, [position]: moved[0] });
+    if (item.kind === "wall" && !value.points) {
+      if (moved.length === 2) return withItem(file, item, { ...value, from: moved[0], to: moved[1] });
+      const { from, to, ...rest } = value;
+      return withItem(file, item, { points: moved, ...rest });
+    }
+    return withItem(file, item, { ...value, [key]: moved });
+  }
+
+  function withItem(file, { kind, index }, value) {
+    return { ...file, [KINDS[kind].key]: listOf(file, kind).map((old, i) => i === index ? value : old) };
+  }
+
+  // The file with a further thing, and that thing. There is one outline.
+  function add(file, kind, list, values, order) {
+    const { key, position, points: name } = KINDS[kind], corners = list.map(point => rounded(point));
+    if (kind === "outline") return [withKey(file, key, corners, order), { kind, index: 0 }];
+    const place = position ? { [position]: corners[0] }
+      : kind === "wall" && corners.length === 2 ? { from: corners[0], to: corners[1] } : { [name]: corners };
+    const { name: called, ...rest } = values, value = { ...(called === undefined ? {} : { name: called }), ...place, ...rest };
+    const all = [...listOf(file, kind), value];
+    return [withKey(file, key, all, order), { kind, index: all.length - 1 }];
+  }
+
+  // A list that would be empty is left out, because the format has no empty lists.
+  function remove(file, { kind, index }) {
+    const rest = kind === "outline" ? [] : listOf(file, kind).filter((_, i) => i !== index);
+    return withKey(file, KINDS[kind].key, rest.length ? rest : undefined);
+  }
+
+  // A thing with a value for one of its keys; undefined removes the key.
+  function change(file, item, key, value, order) {
+    return withItem(file, item, withKey(get(file, item), key, value, order));
+  }
+
+  // The first free name: beacon-1, beacon-2 and so on.
+  function freeName(file, kind) {
+    const taken = new Set(listOf(file, kind).map((value, i) => value.name ?? `${kind}-${i + 1}`));
+    let number = listOf(file, kind).length + 1;
+    while (taken.has(`${kind}-${number}`)) number++;
+    return `${kind}-${number}`;
+  }
+
+  const nameOf = (file, item) => item.kind === "outline" ? "outline"
+    : get(file, item)?.name ?? `${KINDS[item.kind].name} ${item.index + 1}`;
+
+  // What the program would refuse, as far as it is about places and names: a sentence with the thing for each.
+  function problems(file) {
+    const found = [];
+    for (const kind of ["beacon", "receiver"]) {
+      const names = new Map();
+      listOf(file, kind).forEach((value, index) => {
+        const name = value.name ?? `${kind}-${index + 1}`;
+        if (names.has(name)) found.push({ item: { kind, index }, text: `two ${kind}s have the name ${name}` });
+        names.set(name, index);
+      });
+    }
+    for (const item of items(file)) {
+      const { isRing } = KINDS[item.kind], fault = isRing ? geometry.fault(points(file, item)) : "";
+      if (fault) found.push({ item, text: `${item.kind === "outline" ? "the outline" : `the room ${nameOf(file, item)}`}: ${fault}` });
+    }
+    return found;
+  }
+
+  // The rectangle around everything; null for an empty floor. With `isFloor` around what the planner answers for.
+  function bounds(file, isFloor = false) {
+    const kinds = isFloor ? (file.outline ? ["outline"] : ["wall", "beacon", "path"]) : Object.keys(KINDS);
+    const all = items(file).filter(({ kind }) => kinds.includes(kind)).flatMap(item => points(file, item));
+    if (!file.outline || !isFloor) all.push(...(Array.isArray(file.mounts) ? file.mounts.filter(isPoint) : []));
+    return around(all);
+  }
+
+  function around(all) {
+    if (!all.length) return null;
+    const xs = all.map(([x]) => x), ys = all.map(([, y]) => y), most = (list, better) => list.reduce((a, b) => better(a, b));
+    return { left: most(xs, Math.min), right: most(xs, Math.max), bottom: most(ys, Math.min), top: most(ys, Math.max) };
+  }
+
+  return { KINDS, text, withKey, listOf, get, items, points, withPoints, withItem, add, remove, change, freeName, nameOf, problems, bounds, around };
+})();
