@@ -1,6 +1,7 @@
 public import BluetoothTypes
 
-/// An advertisement that should be on the air. Configurations produce it, and the advertiser sends it.
+/// An advertisement that should be on the air. A profile or the options of a command describe it, and the advertiser
+/// sends it.
 ///
 /// It does not depend on a controller. The measured power depends on the radio power that the controller grants, so it
 /// is kept as a rule, not as a number.
@@ -24,7 +25,7 @@ public struct Advertisement: Hashable, Sendable {
     /// The answer to scan requests; empty for none. Never together with an EID.
     public var scanResponse: AdvertisingData
 
-    /// No value is checked here. ``payload(_:)`` refuses what a frame's specification forbids, and the advertising plan
+    /// No value is checked here. ``payload(_:)`` refuses what a frame's specification forbids, and the advertiser
     /// refuses what the controller does not support.
     ///
     /// - Parameter pattern: Its mean interval replaces `interval`.
@@ -87,7 +88,7 @@ public struct Advertisement: Hashable, Sendable {
         /// K, 0...15: the id or the nonce changes every 2^K seconds.
         public var rotationExponent: UInt8
 
-        /// A key by its file, and K, 0...15. No value is checked here.
+        /// The file with the key, and the rotation exponent K, 0...15. No value is checked here.
         public init(identityKeyFile: String?, rotationExponent: UInt8) {
             self.identityKeyFile = identityKeyFile
             self.rotationExponent = rotationExponent

@@ -6,9 +6,10 @@ public import BluetoothTypes
 /// and `counter u32 | MIC[4]` replace the objects (bthome.io/encryption); EddystoneSecurity encrypts and decrypts
 /// packets. All numbers are little-endian. Only the device address identifies the sender.
 public struct BTHome: EncodableFrame {
-    /// The device information: bit 0 for encryption, bit 2 for packets that are only sent when an event happens, bits
-    /// 5...7 for the version of the format, 2.
+    /// The device information: bit 0 for encryption, bit 2 for packets that are only sent when an event happens, and
+    /// bits 5...7 for the version of the format, which is 2.
     public let information: UInt8
+    /// The bytes after the device information; only the first ``length`` bytes are valid.
     private let storage: FixedOctets<26>
     private let length: UInt8
 
@@ -16,7 +17,7 @@ public struct BTHome: EncodableFrame {
     public static let serviceUUID: UInt16 = 0xFCD2
     /// The number of bytes that a legacy advertisement without Flags holds after the device information.
     public static let limit = 26
-    /// Bytes of counter and message integrity check.
+    /// The number of bytes of the counter and the message integrity check together.
     static let trailerLength = 8
 
     /// A packet with the bytes after the device information; `nil` if there are more than 26.
@@ -74,7 +75,7 @@ extension BTHome {
     /// - Parameters:
     ///   - information: The device information. The bit for encryption is set here.
     ///   - counter: The counter of the encryption, different for each packet of a key and an address.
-    /// - Throws: ``BeaconFrameError`` if ciphertext, counter and check are over 26 bytes.
+    /// - Throws: ``BeaconFrameError`` if ciphertext, counter and MIC have more than 26 bytes together.
     public init(
         information: UInt8, ciphertext: [UInt8], counter: UInt32, mic: FixedOctets<4>
     ) throws(BeaconFrameError) {
@@ -130,6 +131,7 @@ extension BTHome {
 
 /// Reads the objects of a packet.
 struct BTHomeCursor {
+    /// The offset of the next object, and the end of the packet's bytes.
     private var offset: Int
     private let end: Int
 
@@ -204,7 +206,7 @@ extension PayloadLinter {
             if object.isCut || object.data.isEmpty {
                 report(.btHomeLength, at: object.offset, "the object \(text), \(kind.name), is cut off or empty")
             } else if kind.form == .binary, octets[object.data.lowerBound] > 1 {
-                report(.btHomeValue, at: object.data.lowerBound, "\(kind.name) is 0 or 1")
+                report(.btHomeValue, at: object.data.lowerBound, "the value of \(kind.name) must be 0 or 1")
             } else if kind.form == .text, String(validating: octets[object.data], as: UTF8.self) == nil {
                 report(.btHomeValue, at: object.data.lowerBound, "the text is not UTF-8")
             }

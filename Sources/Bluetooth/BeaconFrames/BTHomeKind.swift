@@ -70,14 +70,14 @@ public struct BTHomeKind: Sendable {
     var step: Int { form == .thirtyFive ? 35 : 1 }
     private var nameEnd: Int { min(Self.end(of: place, 0x20), Self.end(of: place, 0x3B)) }
 
-    /// The offset of the first such byte after `start`.
+    /// The offset of the first byte from `start` on that equals `octet`.
     private static func end(of start: Int, _ octet: UInt8) -> Int {
         var end = start
         while end < table.count, table[end] != octet { end += 1 }
         return end
     }
 
-    /// The number in hexadecimal, form, size, decimals, name and unit of each kind, as compact text.
+    /// All kinds as compact text: the number in hexadecimal, the letter of the form, size, decimals, name and unit.
     private static let table: [UInt8] = Array(
         """
         00u10 packet_id;01u10 battery %;02s22 temperature °C;03u22 humidity %;04u32 pressure hPa;
@@ -116,7 +116,7 @@ public struct BTHomeObject: Hashable, Sendable {
         self.octets = octets
     }
 
-    /// An object with this number on the air, of which the lowest bytes are sent.
+    /// An object with the number `raw` on the air. Only as many of its lowest bytes are sent as the kind has.
     init(_ kind: BTHomeKind, raw: Int) {
         self.init(kind, octets: (0..<kind.size).map { UInt8(truncatingIfNeeded: raw >> (8 * $0)) })
     }
@@ -216,7 +216,7 @@ extension BTHomeKind {
         return [code, steps]
     }
 
-    /// The nearest number on the air; `nil` if it is out of range.
+    /// The number on the air that is nearest to `value`; `nil` if it is out of range.
     fileprivate func raw(_ value: Double) -> Int? {
         let scaled = value * Double((0..<decimals).reduce(1) { power, _ in power * 10 }) / Double(step)
         guard scaled > -1e10, scaled < 1e10 else { return nil }

@@ -7,15 +7,16 @@ extension Advertisement {
         public var objects: [BTHomeObject]
         /// Values that are read when a packet is made.
         public var measurements: [Measurement] = []
-        /// The name of a sensor, or `auto`. The value is omitted for `nil`, and if the sensor has no reading.
+        /// The sensor for the temperature: its name, or `auto`. The value is omitted for `nil`, and if the sensor has
+        /// no reading.
         public var temperature: String?
-        /// Of the battery's charge, in percent.
+        /// The sensor for the battery's charge in percent, in the same form.
         public var battery: String?
-        /// Of the battery or a supply.
+        /// The sensor for the voltage of the battery or a supply, in the same form.
         public var voltage: String?
-        /// Whether it counts advertising events of every frame type since power-on.
+        /// Whether packets contain the number of advertising events of every frame type since power-on.
         public var countsAdvertisements = false
-        /// Whether it counts seconds since power-on; after the advertising events where both are counted.
+        /// Whether packets contain the seconds since power-on. They follow the number of events if both are sent.
         public var countsUptime = false
         /// Whether packets are numbered, so that receivers recognise repetitions.
         public var hasPacketID = false
@@ -23,7 +24,7 @@ extension Advertisement {
         /// The file with the key, as the profile names it; `nil` for a key that is passed separately.
         public var keyFile: String?
 
-        /// A number, or true or false, and the sensor that gives it.
+        /// A kind of value (a number, or true or false) and the sensor that gives the value.
         public struct Measurement: Hashable, Sendable {
             public var kind: BTHomeKind
             /// The name of a sensor, `auto`, `file:PATH` or `command:NAME`.
@@ -55,11 +56,11 @@ extension Advertisement.BTHomeSource {
     ///   - temperature: In 0.01 °C.
     ///   - battery: In percent.
     ///   - voltage: In millivolts.
-    ///   - advertisements: Advertising events; as the uptime, 32 bits of it are sent.
+    ///   - advertisements: Advertising events. The lowest 32 bits are sent, as of the uptime.
     ///   - uptime: In seconds.
     ///   - packet: The number of the packet; its lowest byte is sent.
-    ///   - values: The text of each measurement's value, in its order; a value is omitted for `nil`, and if the object
-    ///     cannot hold it.
+    ///   - values: The text of each measurement's value, in the order of ``measurements``; a value is omitted for
+    ///     `nil`, and if the object cannot hold it.
     /// - Throws: ``BeaconFrameError`` if the objects do not fit.
     public func packet(
         temperature: Int?, battery: Int?, voltage: Int?, advertisements: Int, uptime: Int, packet: Int,
@@ -81,7 +82,7 @@ extension Advertisement.BTHomeSource {
         return try BTHome(all)
     }
 
-    /// A packet of the full length.
+    /// A packet with zero for every value, which has the length of the packets that are sent.
     public func sample() throws(BeaconFrameError) -> BTHome {
         let plain = try packet(
             temperature: 0, battery: 0, voltage: 0, advertisements: 0, uptime: 0, packet: 0,

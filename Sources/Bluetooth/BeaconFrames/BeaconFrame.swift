@@ -28,7 +28,7 @@ public enum BeaconFrame: Hashable, Sendable {
 
 /// The contents of a frame, which can be encoded as advertising data.
 public protocol EncodableFrame: Hashable, Sendable {
-    /// The AD structures of the frame, without Flags. They also contain values that may not be sent.
+    /// The AD structures of the frame, without Flags. Values that may not be sent are encoded too.
     var adStructures: [ADStructure] { get }
     /// Checks that the frame may be sent.
     ///
@@ -104,7 +104,7 @@ extension BeaconFrame {
         self.init(decoding: data.octets.span, range: data.octets.indices)
     }
 
-    /// The frame in one AD structure of `span`; `nil` for every other structure, and for one outside the span.
+    /// The frame in one AD structure of `span`; `nil` for every other structure, and for a structure outside the span.
     public init?(_ element: ADElement, in span: Span<UInt8>) {
         guard element.data.lowerBound >= 0, element.data.upperBound <= span.count else { return nil }
         self.init(structure: element, in: span)

@@ -37,7 +37,7 @@ extension AdvertisingData {
 struct ByteExplainer {
     private let octets: [UInt8]
     private(set) var notes: [ByteNote] = []
-    /// Where the AD structure in work ends.
+    /// The offset at which the current AD structure ends.
     private var end = 0
 
     init(_ octets: [UInt8]) {
@@ -48,7 +48,7 @@ struct ByteExplainer {
     /// Bytes of the structure that are not explained yet.
     var left: Int { end - notes.count }
 
-    /// The byte `ahead` of the next one to explain; `nil` beyond the structure's end.
+    /// The byte that is `ahead` bytes after the next byte to explain; `nil` beyond the structure's end.
     func peek(_ ahead: Int = 0) -> UInt8? {
         ahead < left ? octets[notes.count + ahead] : nil
     }
@@ -72,7 +72,7 @@ struct ByteExplainer {
         }
     }
 
-    /// Explains a 16-bit number, whose order on the air is `bigEndian` or not.
+    /// Explains a 16-bit number, which is sent most significant byte first if `bigEndian` is true.
     mutating func number16(_ field: String, bigEndian: Bool, _ describe: (UInt16) -> String) {
         guard let high = peek(bigEndian ? 0 : 1), let low = peek(bigEndian ? 1 : 0) else {
             return row(field, count: 2, value: "")

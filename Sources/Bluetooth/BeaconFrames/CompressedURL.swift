@@ -4,7 +4,7 @@ public import BluetoothTypes
 ///
 /// github google/eddystone, eddystone-url/README.md.
 public struct CompressedURL: Hashable, Sendable {
-    /// 0...3; anything when received.
+    /// 0...3; a received byte may have any value.
     public let scheme: UInt8
     private let storage: FixedOctets<17>
     private let length: UInt8
@@ -118,7 +118,7 @@ extension CompressedURL {
         return octets
     }
 
-    /// 0 for http and 1 for https, and what follows the two slashes.
+    /// Returns 0 for http or 1 for https, and the text after the two slashes.
     private static func split(_ octets: [UInt8]) throws(URLEncodingError) -> (code: UInt8, rest: [UInt8]) {
         guard !octets.isEmpty else { throw .empty }
         for (code, scheme) in [(UInt8(0), "http://"), (1, "https://")] {
@@ -187,7 +187,7 @@ public enum URLEncodingError: Error, Hashable, Sendable, CustomStringConvertible
     case illegalCharacter(Unicode.Scalar, offset: Int, in: String)
     /// Nothing after the scheme.
     case empty
-    /// The shortest encoding, scheme byte apart, which has over 17 bytes.
+    /// The shortest encoding without its scheme byte. It has more than 17 bytes.
     case tooLong(scheme: UInt8, encoded: [UInt8])
     /// A received scheme byte over 03.
     case reservedScheme(UInt8)
@@ -245,7 +245,7 @@ extension EddystoneURL {
     /// Type, power and scheme, which stand before the encoded URL.
     static let headerLength = 3
 
-    /// From a frame, its type byte included. Reserved schemes and codes, and an empty URL, are kept.
+    /// Reads a frame with its type byte. Reserved schemes and codes, and an empty URL, are kept.
     @inline(__always)
     init?(frame: Span<UInt8>) {
         guard frame.count >= Self.headerLength,

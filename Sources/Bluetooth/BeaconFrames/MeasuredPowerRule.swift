@@ -6,9 +6,9 @@ public enum MeasuredPowerRule: Hashable, Sendable {
     case none
     /// Measured at 1 m by the user; Eddystone frames send 41 dB more.
     case atOneMeter(MeasuredPowerAtOneMeter)
-    /// Eddystone's own byte.
+    /// The power at 0 m, which Eddystone frames send as it is.
     case atZeroMeters(MeasuredPowerAtZeroMeters)
-    /// Found by the radio power that the controller granted.
+    /// Looked up by the radio power that the controller granted.
     case calibrated(PowerCalibration)
 }
 
@@ -28,7 +28,7 @@ public struct PowerCalibration: Hashable, Sendable {
         /// The received signal strength in dBm.
         public var measuredPower: MeasuredPowerAtOneMeter
 
-        /// A measurement, both in dBm.
+        /// A measurement. Both powers are in dBm.
         public init(radioPower: RadioPower, measuredPower: MeasuredPowerAtOneMeter) {
             self.radioPower = radioPower
             self.measuredPower = measuredPower
@@ -70,8 +70,8 @@ extension MeasuredPowerRule {
 }
 
 extension PowerCalibration {
-    /// The measured power at 1 m for a radio power: the point itself, or between two points linear and rounded to the
-    /// nearest dBm (half up).
+    /// The measured power at 1 m for a radio power: that of the point with this power, or a linear interpolation
+    /// between two points, rounded to the nearest dBm (half up).
     ///
     /// - Parameter radioPower: The power that the controller granted or reported; `nil` or no preference if it is not
     ///   known. Then the result is the fallback. A calibration without points returns the fallback for every radio

@@ -145,7 +145,7 @@ public struct RequestedInterval: Hashable, Sendable {
         self.microseconds = microseconds
     }
 
-    /// A requested interval that is possible.
+    /// A requested interval that needs no rounding.
     public init(_ interval: AdvertisingInterval) {
         self.init(interval, microseconds: interval.microseconds)
     }

@@ -28,9 +28,10 @@ public struct HexadecimalLines: Sendable {
     public static let limit = 1 << 16
 
     private var buffer: [UInt8] = []
-    /// The start of the next line, and the end of the bytes that contain no line end.
+    /// The offset of the next line, and the end of the bytes in which no line end was found.
     private var start = 0
     private var searched = 0
+    /// The number of lines so far, including empty lines.
     private var number = 0
     private var isFinished = false
     /// Whether the line was already reported as too long.
@@ -65,7 +66,7 @@ public struct HexadecimalLines: Sendable {
             return Line(number: number, text: Array(line))
         }
         guard buffer.count - start > Self.limit else { return nil }
-        // The rest of it is thrown away as it comes.
+        // The rest of the line is discarded as it arrives.
         start = buffer.count
         searched = buffer.count
         guard !skipsLine else { return nil }
@@ -82,7 +83,7 @@ public struct HexadecimalLines: Sendable {
     private mutating func nextText() -> ArraySlice<UInt8>? {
         while searched < buffer.count {
             let octet = buffer[searched]
-            // A carriage return may be the first half of a line end, and the second one is yet to come.
+            // A carriage return may be the first half of a line end whose second half has not arrived yet.
             if octet == 0x0D, searched + 1 == buffer.count, !isFinished { return nil }
             let end = searched
             searched += 1
@@ -110,7 +111,7 @@ public struct HexadecimalLines: Sendable {
         for index in spelled.indices {
             let next = index + 1 < spelled.count ? spelled[index + 1] : 0
             if isStart, spelled[index] == UInt8(ascii: "0"), next | 0x20 == UInt8(ascii: "x") {
-                // Blanks in their place leave everything else where it was.
+                // Blanks in place of `0x` leave all other digits where they are.
                 spelled[index] = 0x20
                 spelled[index + 1] = 0x20
             }

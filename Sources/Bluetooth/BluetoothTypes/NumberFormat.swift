@@ -54,7 +54,7 @@ public enum NumberFormat {
     /// - Returns: A dash if `share` is `nil` or not finite.
     public static func percent(_ share: Double?) -> String {
         guard let share, share.isFinite else { return none }
-        // A rounding error can leave such a share of nothing.
+        // A share of zero can become this small by a rounding error.
         if share > 0, share < 1e-9 { return "< 1e-7 %" }
         var (rest, nines) = (1 - share, 0)
         while share > 0.99, share < 1, rest < 0.1, nines < 6 { (rest, nines) = (rest * 10, nines + 1) }

@@ -17,6 +17,7 @@ public struct SaltCounter: Hashable, Sendable {
 
     /// The last windows, the latest at the end: a corrected clock may return to an earlier window.
     private var windows: [Window] = []
+    /// The largest number of windows that are kept.
     private static let remembered = 8
 
     /// A counter without used salts.

@@ -1,4 +1,4 @@
-// libbluetooth's headers, and what of them Swift cannot import: function-like ioctl macros.
+// The headers of libbluetooth, and constants for its function-like ioctl macros, which Swift cannot import.
 #ifndef PHAROS_CBLUEZ_SHIM_H
 #define PHAROS_CBLUEZ_SHIM_H
 
@@ -14,8 +14,8 @@ static const unsigned long PHAROS_HCIGETDEVLIST = HCIGETDEVLIST;
 static const unsigned long PHAROS_HCIGETDEVINFO = HCIGETDEVINFO;
 static const unsigned long PHAROS_HCIGETCONNINFO = HCIGETCONNINFO;
 
-// What the kernel threw away because nobody read it in time: sk_drops, which SO_MEMINFO tells since Linux 4.12. -1 where
-// it does not.
+// The number of packets that the kernel has dropped because they were not read in time: sk_drops, which SO_MEMINFO
+// returns since Linux 4.12; -1 on older kernels.
 static inline long long pharos_lost_packets(int socket) {
     unsigned values[16] = {0};
     socklen_t size = sizeof values;
@@ -24,7 +24,8 @@ static inline long long pharos_lost_packets(int socket) {
     return size > drops * sizeof values[0] ? (long long)values[drops] : -1;
 }
 
-// One packet, and when the kernel had it, in microseconds since 1970 by the wall clock; 0 where it does not say.
+// Receives one packet. `time` becomes the time at which the kernel received it, in microseconds since 1970 by the wall
+// clock; 0 if the kernel does not report it.
 static inline long pharos_receive(int socket, void *octets, unsigned long room, long long *time) {
     _Alignas(8) char control[128];
     struct iovec part = {octets, room};

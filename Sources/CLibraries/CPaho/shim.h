@@ -1,14 +1,15 @@
-// Eclipse Paho's client of MQTT, with what of it Swift cannot say: structures that begin as macros.
+// The MQTT client of Eclipse Paho, with functions for the structures that Swift cannot initialise, because their
+// initialisers are macros.
 #ifndef PHAROS_CPAHO_SHIM_H
 #define PHAROS_CPAHO_SHIM_H
 
 #include <MQTTAsync.h>
 
-// Not from its header, which would make the C library's types this module's.
+// Declared here and not included: the header would make types of the C library part of this module.
 extern int eventfd(unsigned count, int flags);
 static const int PHAROS_EVENTFD_FLAGS = 02004000;  // EFD_CLOEXEC | EFD_NONBLOCK
 
-// MQTT 3.1.1 and nothing else: a broker that refuses it is not asked again in an older way.
+// Only MQTT 3.1.1: if the broker refuses it, the client does not try an older version.
 static inline int pharos_mqtt_create(MQTTAsync *handle, const char *uri, const char *client) {
     MQTTAsync_createOptions options = MQTTAsync_createOptions_initializer;
     options.MQTTVersion = MQTTVERSION_3_1_1;
@@ -17,7 +18,7 @@ static inline int pharos_mqtt_create(MQTTAsync *handle, const char *uri, const c
 
 typedef struct {
     int keepAliveSeconds, timeoutSeconds;
-    // NULL without.
+    // NULL without a user name.
     const char *user;
     const void *password;
     int passwordLength;
@@ -25,14 +26,15 @@ typedef struct {
     const char *willTopic;
     const void *will;
     int willLength, willQuality, willIsRetained;
-    // Whether TLS is spoken; NULL for the system's authorities, and without a certificate of our own.
+    // Whether to use TLS. `authorities` is NULL for the system's certificate authorities, and `certificate` and `key` are
+    // NULL if the client has no certificate.
     int isSecure;
     const char *authorities, *certificate, *key;
 } pharos_mqtt_connection;
 
 typedef int pharos_mqtt_tls_error(const char *text, size_t length, void *context);
 
-// Everything is copied before it returns.
+// All parameters are copied before the function returns.
 static inline int pharos_mqtt_connect(
     MQTTAsync handle, void *context, pharos_mqtt_connection from, MQTTAsync_onSuccess *success,
     MQTTAsync_onFailure *failure, pharos_mqtt_tls_error *explain
@@ -72,7 +74,7 @@ static inline int pharos_mqtt_connect(
     return MQTTAsync_connect(handle, &options);
 }
 
-// `token` becomes the number under which `success` and `failure` speak of the message; 0 for none.
+// `token` becomes the number with which `success` and `failure` name the message; 0 for none.
 static inline int pharos_mqtt_send(
     MQTTAsync handle, void *context, const char *topic, const void *payload, int length, int quality, int isRetained,
     MQTTAsync_onSuccess *success, MQTTAsync_onFailure *failure, int *token
@@ -97,8 +99,8 @@ static inline int pharos_mqtt_disconnect(
     return MQTTAsync_disconnect(handle, &options);
 }
 
-// `token` becomes the number under which `success` and `failure` speak of the subscription. A broker that refuses it
-// answers with a quality of 0x80.
+// `token` becomes the number with which `success` and `failure` name the subscription. A broker that refuses the
+// subscription answers with a quality of service of 0x80.
 static inline int pharos_mqtt_subscribe(
     MQTTAsync handle, void *context, const char *topic, int quality, MQTTAsync_onSuccess *success,
     MQTTAsync_onFailure *failure, int *token

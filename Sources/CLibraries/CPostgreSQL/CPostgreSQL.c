@@ -1,5 +1,5 @@
-// With all that it needs itself, GnuTLS, Kerberos and LDAP among it, libpq takes 5 MiB of every process that is linked
-// to it. A listener has no use for it: so it is loaded by the first who wants PostgreSQL.
+// Together with the libraries that it needs, such as GnuTLS, Kerberos and LDAP, libpq takes 5 MiB of memory in every
+// process that is linked to it. A listener does not need it, so it is loaded when PostgreSQL is used first.
 #include "CPostgreSQL.h"
 
 #include <dlfcn.h>
@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-// Each function of it that is used: result, name, parameters, arguments. The header holds the prototypes against it.
+// Each function of libpq that is used: result, name, parameters, arguments. The compiler compares them with the
+// prototypes in the header.
 #define FUNCTIONS(F)                                                                                                   \
     F(PGconn *, PQconnectdbParams, (const char *const *keys, const char *const *values, int expand),                   \
       (keys, values, expand))                                                                                          \
@@ -53,7 +54,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char failure[512];
 
 static void load(void) {
-    // The number is that of the interface that the header describes.
+    // 5 is the version of the interface that the header describes.
     void *library = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
         snprintf(failure, sizeof failure, "%s", dlerror());

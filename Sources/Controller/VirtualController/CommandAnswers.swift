@@ -175,7 +175,8 @@ extension VirtualController {
             maximum: model.powerLevels.last ?? model.defaultPower)
     }
 
-    /// The address of an own address type. There is no resolving list, so a resolvable type means its alternative.
+    /// The address that an own address type stands for. There is no resolving list, so a resolvable type stands for the
+    /// public or random address that the specification names as its replacement.
     ///
     /// - Throws: Invalid HCI Command Parameters if that address is not set: all zero is no address.
     func identity(_ type: OwnAddressType, random: DeviceAddress?) throws(HCIStatus) -> DeviceIdentity {

@@ -70,9 +70,11 @@ struct DuplicateMemory {
         let dataID: UInt16
     }
 
+    /// The largest number of remembered reports.
     private static let capacity = 1024
 
     private var known: Set<Key> = []
+    /// The remembered keys as a ring, whose oldest key is at the position ``oldest``.
     private var order: [Key] = []
     private var oldest = 0
 

@@ -55,9 +55,11 @@ public final class VirtualChannel: HCIChannel {
 /// Packets for a host that may not fetch them for a while. The space for LE Meta events is limited, as in real
 /// controllers: reports are lost before answers are.
 final class PacketQueue {
+    /// The number of waiting packets from which on LE Meta events are lost.
     private static let room = 1 << 16
 
     private var packets: [HCIPacket] = []
+    /// The position of the first packet that was not fetched yet.
     private var first = 0
     private(set) var lost = 0
 

@@ -32,6 +32,7 @@ public final class VirtualController: Identifiable {
     var state: ControllerState
     /// Set during a command whose answer must contain no credits.
     private var withholding: CreditWithholding?
+    /// The number of the last run; see ``newRun()``.
     private var runs: UInt64 = 0
 
     init(

@@ -1,4 +1,4 @@
-// PostgreSQL's own client library, with what of it Swift cannot say. It is loaded when it is first wanted.
+// PostgreSQL's own client library, libpq, with declarations that Swift cannot import. It is loaded when it is used first.
 #ifndef PHAROS_CPOSTGRESQL_H
 #define PHAROS_CPOSTGRESQL_H
 
@@ -8,13 +8,14 @@
 #include <postgresql/libpq-fe.h>
 #endif
 
-// Macros of characters, which are not imported.
+// Constants for macros with characters, which Swift does not import.
 static const int PHAROS_PG_SQLSTATE = PG_DIAG_SQLSTATE;
 static const int PHAROS_PG_PRIMARY = PG_DIAG_MESSAGE_PRIMARY;
 
-/// Loads the library, by any thread and as often as one likes. Until it has succeeded no other function may be called.
+/// Loads the library. Any thread may call it, any number of times. No other function may be called before it has
+/// succeeded.
 ///
-/// Returns NULL, or why the library cannot be loaded.
+/// Returns NULL, or the reason why the library cannot be loaded.
 const char *pharos_pg_load(void);
 
 static inline void pharos_pg_say_nothing(void *context, const char *text) {
@@ -22,7 +23,7 @@ static inline void pharos_pg_say_nothing(void *context, const char *text) {
     (void)text;
 }
 
-// The server's notices would go to standard error.
+// Discards the server's notices, which would otherwise go to standard error.
 static inline void pharos_pg_silence(PGconn *connection) {
     PQsetNoticeProcessor(connection, pharos_pg_say_nothing, NULL);
 }

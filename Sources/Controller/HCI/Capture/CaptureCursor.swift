@@ -21,7 +21,7 @@ struct CaptureFrame {
     enum Step {
         /// An incomplete packet: this many bytes are needed.
         case needs(Int)
-        /// The next bytes, this many, contain no packet. They can be skipped before they have arrived.
+        /// The number of the next bytes that contain no packet. They can be skipped before they have arrived.
         case passed(Int)
         case frame(CaptureFrame, length: Int)
     }
@@ -81,7 +81,7 @@ struct CaptureFraming: Sendable {
     private(set) var offset = 0
     /// Packets found so far.
     private(set) var count = 0
-    /// Packets of interfaces with an unsupported link type, and the first such type.
+    /// The number of packets of interfaces with an unsupported link type, and the first such type.
     private var leftOut = 0
     private var unsupportedLink: UInt32 = 0
     private var format = Format.unknown
@@ -142,7 +142,7 @@ struct CaptureFraming: Sendable {
     /// The error of a capture that ends with only `left` of the `needed` bytes.
     func truncated(needed: Int, left: Int) -> CaptureError { fault(.truncated(needed: needed, left: left)) }
 
-    /// The error of a capture that ends inside the block that was passed last.
+    /// The error of a capture that ends inside the block that was skipped last.
     func cutShort(needed: Int, missing: Int) -> CaptureError {
         CaptureError(.truncated(needed: needed, left: needed - missing), at: offset - needed, record: count)
     }

@@ -129,15 +129,15 @@ public struct LowEnergyReception: Hashable, Sendable {
 
     static let length = 10
 
-    /// The board's number 1, then 6 bytes about the packet and 10 about its reception.
+    /// The length in bytes: 1 for the board's number, 6 about the packet and 10 about its reception.
     static let nordicSnifferLength = 17
 
     /// A reception without known values.
     public init() {}
 
-    /// RF channel 1, signal power 1, noise power 1, access address offences 1, reference access address 4, flags 2;
-    /// `nil` when it is cut short. Flags: bit 1 signal power is valid, bits 10 and 11 the checksum was checked and is
-    /// right, bits 14 and 15 the physical layer.
+    /// Reads a pseudo header; `nil` when it is cut short. The fields, with their sizes in bytes: RF channel (1), signal
+    /// power (1), noise power (1), access address offences (1), reference access address (4), flags (2). Flags: bit 1
+    /// signal power is valid, bits 10 and 11 the checksum was checked and is right, bits 14 and 15 the physical layer.
     init?(_ octets: Span<UInt8>, _ range: Range<Int>) {
         guard range.count >= Self.length else { return nil }
         let flags = octets.uint16LittleEndian(at: range.lowerBound + 8)
@@ -146,10 +146,11 @@ public struct LowEnergyReception: Hashable, Sendable {
         phy = AdvertisingPHY(rawValue: UInt8(flags >> 14) + 1)
     }
 
-    /// Board 1, payload length 2 (in version 1: header length 1, payload length 1), version 1, packet counter 2, packet
-    /// id 1; then header length 1 (always 10), flags 1, channel 1, level 1 (dBm without its minus sign), event counter
-    /// 2, time 4. Flags: bit 0 the checksum is right, bits 4 to 6 the physical layer. Returns `nil` for packets that are
-    /// not receptions, and for unknown versions.
+    /// Reads the header of an nRF Sniffer; `nil` for packets that are not receptions, and for unknown versions. The
+    /// fields, with their sizes in bytes: board (1), payload length (2; in version 1 header length and payload length,
+    /// 1 each), version (1), packet counter (2), packet id (1), header length (1, always 10), flags (1), channel (1),
+    /// level (1, in dBm without its minus sign), event counter (2), time (4). Flags: bit 0 the checksum is right, bits
+    /// 4 to 6 the physical layer.
     ///
     /// Nordic Semiconductor, nRF Sniffer for Bluetooth LE, SnifferAPI/Packet.py.
     init?(nordicSniffer octets: Span<UInt8>, _ range: Range<Int>) {
@@ -193,7 +194,7 @@ extension AdvertisingReport {
         }
     }
 
-    /// AdvA 6, AdvData.
+    /// Reads a legacy payload: AdvA (6 bytes) and AdvData.
     private init?(
         legacy type: UInt8, _ addressType: AddressType, _ octets: Span<UInt8>, _ payload: Range<Int>,
         _ reception: LowEnergyReception
@@ -207,8 +208,8 @@ extension AdvertisingReport {
             primaryPHY: reception.phy)
     }
 
-    /// Extended Header Length (6 bits) and AdvMode, flags, the fields that these announce, AdvData (Core Specification
-    /// 5.4, Vol 6 Part B 2.3.4).
+    /// Reads an extended payload: Extended Header Length (6 bits) and AdvMode (2 bits), flags, the fields that the
+    /// flags announce, and AdvData (Core Specification 5.4, Vol 6 Part B 2.3.4).
     private init?(
         extended addressType: AddressType, _ octets: Span<UInt8>, _ payload: Range<Int>,
         _ reception: LowEnergyReception

@@ -66,10 +66,12 @@ public struct CaptureRecord: Hashable, Sendable {
 public struct CaptureReader: Sendable {
     private var framing = CaptureFraming()
     private var buffer: [UInt8] = []
+    /// The offset in ``buffer`` of the first byte that was not read yet.
     private var start = 0
-    /// The bytes still missing of a block without a packet, and the length of that block.
+    /// The number of bytes that are still missing from a block without a packet, and the length of that block.
     private var passing = 0
     private var passedLength = 0
+    /// The number of bytes from ``start`` on without which the next step cannot be done.
     private var needed = 0
     private var isFinished = false
     private var failure: CaptureError?

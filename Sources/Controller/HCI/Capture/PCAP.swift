@@ -130,7 +130,8 @@ struct PCAPNGFormat: Sendable {
         }
     }
 
-    /// Link type 2, reserved 2, snapshot length 4, options.
+    /// Adds an interface. The fields, with their sizes in bytes: link type (2), reserved (2), snapshot length (4),
+    /// options.
     private mutating func addInterface(_ octets: Span<UInt8>, _ body: Range<Int>) throws(CaptureError.Reason) {
         guard interfaces.count < Self.interfaceLimit else { throw .tooManyInterfaces(limit: Self.interfaceLimit) }
         var clock = PCAPNGClock()
@@ -143,7 +144,8 @@ struct PCAPNGFormat: Sendable {
         interfaces.append(Interface(number: number, link: CaptureLink(pcapNumber: number), clock: clock))
     }
 
-    /// Interface 4, time 8 (upper half first), captured length 4, original length 4, the packet, options.
+    /// Reads an enhanced packet block. The fields, with their sizes in bytes: interface (4), time (8, upper half
+    /// first), captured length (4), original length (4), the packet, options.
     private func packet(
         _ octets: Span<UInt8>, _ body: Range<Int>, of number: Int, _ length: Int
     ) throws(CaptureError.Reason) -> CaptureFrame.Step {
@@ -168,8 +170,8 @@ struct PCAPNGFormat: Sendable {
             length: length)
     }
 
-    /// Original length 4, then the part of the packet that fits into the block. The packet belongs to the first
-    /// interface and has no time.
+    /// Reads a simple packet block: the original length (4 bytes), then the part of the packet that fits into the
+    /// block. The packet belongs to the first interface and has no time.
     private func simplePacket(
         _ octets: Span<UInt8>, _ body: Range<Int>, _ length: Int
     ) throws(CaptureError.Reason) -> CaptureFrame.Step {

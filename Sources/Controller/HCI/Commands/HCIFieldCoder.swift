@@ -5,7 +5,7 @@ public import BluetoothTypes
 /// A type lists its fields once, in ``layout(_:)``. Encoding, decoding, range checks and the description in words all
 /// follow this list.
 public protocol HCIRecord: Hashable, Sendable {
-    /// A value that decoding fills in.
+    /// A record whose values are placeholders. Decoding replaces them.
     init(blank: HCIBlank)
     /// Passes every field to `fields`, in the order in which the fields are sent.
     mutating func layout(_ fields: inout HCIFieldCoder)

@@ -287,7 +287,8 @@ public struct AdvertisingReportCursor: Sendable {
         }
     }
 
-    /// Event_Type 1, Address_Type 1, Address 6, Data_Length 1, Data, RSSI 1.
+    /// Reads a legacy report. The fields, with their sizes in bytes: Event_Type (1), Address_Type (1), Address (6),
+    /// Data_Length (1), Data, RSSI (1).
     private mutating func legacy(_ octets: Span<UInt8>) throws(HCIEventError) -> AdvertisingReportElement {
         try need(10, .report)
         let length = Int(octets[offset + 8])
@@ -300,8 +301,9 @@ public struct AdvertisingReportCursor: Sendable {
             data: offset + 9..<offset + 9 + length)
     }
 
-    /// Event_Type 2, Address_Type 1, Address 6, Primary_PHY 1, Secondary_PHY 1, Advertising_SID 1, TX_Power 1, RSSI 1,
-    /// Periodic_Advertising_Interval 2, Direct_Address_Type 1, Direct_Address 6, Data_Length 1, Data.
+    /// Reads an extended report. The fields, with their sizes in bytes: Event_Type (2), Address_Type (1), Address (6),
+    /// Primary_PHY (1), Secondary_PHY (1), Advertising_SID (1), TX_Power (1), RSSI (1), Periodic_Advertising_Interval
+    /// (2), Direct_Address_Type (1), Direct_Address (6), Data_Length (1), Data.
     private mutating func extended(_ octets: Span<UInt8>) throws(HCIEventError) -> AdvertisingReportElement {
         try need(24, .report)
         let length = Int(octets[offset + 23])

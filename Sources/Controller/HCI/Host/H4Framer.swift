@@ -50,8 +50,9 @@ public struct H4Framer: Sendable {
     /// The largest packet in bytes, including its type byte. A larger packet is an error that ends the stream.
     public let limit: Int
     private var buffer: [UInt8] = []
+    /// The offset in ``buffer`` of the first byte that was not read yet.
     private var start = 0
-    /// Bytes of the stream before the buffer's first one.
+    /// The number of bytes of the stream before the first byte of the buffer.
     private var discarded = 0
     private var failure: H4Error?
 

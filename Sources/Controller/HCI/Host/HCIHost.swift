@@ -14,7 +14,7 @@ public final class HCIHost: CommandExchange {
 
     /// The largest number of packets that are skipped after a deadline, so that irrelevant packets can neither hide a
     /// relevant one nor extend the wait forever.
-    private static let patience = 64
+    private static let maximumSkippedPackets = 64
     /// The largest number of packets that are handled before a command is sent, so that a flood cannot hold it back.
     private static let arrivedLimit = 256
 
@@ -35,6 +35,7 @@ public final class HCIHost: CommandExchange {
     public internal(set) var queue = HCICommandQueue()
 
     private var backlog: [HCIEvent] = []
+    /// The position in ``backlog`` of the next event to return.
     private var backlogStart = 0
 
     /// A host that has sent nothing yet: its controller may be in any state until an ``HCIReset``.
@@ -82,7 +83,7 @@ public final class HCIHost: CommandExchange {
         let interruption = try takeArrived()
         let ticket = queue.submit(opcode, packet, deadline: deadline)
         if let interruption {
-            // The command is sent all the same, because it may be the one that turns advertising off.
+            // The command is sent despite the interruption, because it may be the one that turns advertising off.
             defer { queue.cancel(ticket, at: channel.now) }
             if let message = queue.nextToSend(at: channel.now) { try send(message) }
             throw interruption
@@ -108,7 +109,7 @@ public final class HCIHost: CommandExchange {
     ///
     /// - Throws: ``HCICommandError/channel(_:)`` only.
     public func nextEvent(until deadline: HCIInstant) throws(HCICommandError) -> HCIEvent? {
-        for _ in 0..<Self.patience {
+        for _ in 0..<Self.maximumSkippedPackets {
             if let event = takeFromBacklog() { return event }
             repeat {
                 guard let event = try receive(until: deadline) else { return nil }
@@ -129,8 +130,8 @@ public final class HCIHost: CommandExchange {
         }
     }
 
-    /// Handles the packets that have arrived, but no more than a channel's buffer holds. Returns the interruption by a
-    /// signal that has arrived too.
+    /// Handles the packets that have arrived, but no more than a channel's buffer holds. Returns the error if a signal
+    /// interrupted this.
     private func takeArrived() throws(HCICommandError) -> HCICommandError? {
         do throws(HCICommandError) {
             for _ in 0..<Self.arrivedLimit {
@@ -158,7 +159,7 @@ public final class HCIHost: CommandExchange {
     /// raw channel.
     func receive(until deadline: HCIInstant) throws(HCICommandError) -> HCIEvent? {
         do throws(HCIChannelError) {
-            for _ in 0..<Self.patience {
+            for _ in 0..<Self.maximumSkippedPackets {
                 repeat {
                     guard let packet = try channel.receive(until: deadline) else { return nil }
                     if let header = packet.commandHeader {

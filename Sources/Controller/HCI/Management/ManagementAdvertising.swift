@@ -1,6 +1,6 @@
 public import BluetoothTypes
 
-// The advertising instances of all programs together: BlueZ's doc/mgmt-api.txt.
+// The kernel's advertising instances, those of all programs: BlueZ's doc/mgmt-api.txt.
 
 /// Read Advertising Features.
 public struct ReadAdvertisingFeatures: ManagementParameterlessCommand {
@@ -17,7 +17,7 @@ public struct ReadAdvertisingFeatures: ManagementParameterlessCommand {
         public private(set) var maximumDataLength: UInt8 = 0
         /// In bytes.
         public private(set) var maximumScanResponseLength: UInt8 = 0
-        /// Instances are numbered from 1 to this.
+        /// The highest number of an instance; the lowest is 1.
         public private(set) var maximumInstances: UInt8 = 0
         /// The numbers in use. Linux 6.1 omits those above the number of instances.
         public private(set) var instances: [UInt8] = []
@@ -46,7 +46,8 @@ public struct ReadAdvertisingFeatures: ManagementParameterlessCommand {
     }
 }
 
-/// Get Advertising Size Information: the space for data in addition to what `flags` let the kernel add.
+/// Get Advertising Size Information: the space that is left for data after the structures that the kernel adds for
+/// `flags`.
 public struct GetAdvertisingSizeInformation: ManagementCommand {
     public static let opcode: UInt16 = 0x0040
     public static let name = "Get Advertising Size Information"
@@ -68,7 +69,7 @@ public struct GetAdvertisingSizeInformation: ManagementCommand {
         fields.named("Flags", &flags)
     }
 
-    /// The space in addition to what the kernel adds for these flags.
+    /// The space that is left after the structures that the kernel adds for these flags.
     public struct ReturnParameters: HCIReturnParameters {
         /// The host's number of the advertising instance, from 1.
         public private(set) var instance: UInt8 = 0

@@ -131,7 +131,7 @@ extension ManagementSettings: CustomStringConvertible {
     }
 }
 
-/// The options of an advertising instance, and which other parameters are used.
+/// The options of an advertising instance, and flags that state which other parameters are used.
 ///
 /// BlueZ's doc/mgmt-api.txt, Add Advertising and Add Extended Advertising Parameters.
 public struct ManagementAdvertisingFlags: OptionSet, Hashable, Sendable {

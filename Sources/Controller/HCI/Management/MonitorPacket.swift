@@ -118,7 +118,8 @@ public struct MonitorPacket: Hashable, Sendable {
         }
     }
 
-    /// Cookie, kind, version (3), flags (4), then the program's name with its length before it.
+    /// Reads a message about an opened socket: cookie (4 bytes), kind (2), version (3), flags (4), the length of the
+    /// program's name (1), and the name.
     private static func socket(_ octets: Span<UInt8>, _ body: Range<Int>) -> Content? {
         let start = body.lowerBound
         guard body.count >= 14, body.count == 14 + Int(octets[start + 13]) else { return nil }

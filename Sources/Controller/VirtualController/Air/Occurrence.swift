@@ -67,7 +67,9 @@ struct OccurrenceHeap {
         }
     }
 
+    /// The occurrences as a binary heap: each comes before its two children.
     private var entries: [Entry] = []
+    /// The number of occurrences that were ever planned.
     private var planned: UInt64 = 0
 
     var count: Int { entries.count }
@@ -122,8 +124,11 @@ struct CollisionRecord {
         let end: HCIInstant
     }
 
+    /// The last packets on each channel. Those that have ended are removed when the next packet begins.
     private var onAir: [Int: [Transmission]] = [:]
+    /// The numbers of the packets that collided and have not ended yet.
     private var destroyed: Set<UInt64> = []
+    /// The number of the last packet.
     private var count: UInt64 = 0
 
     /// Adds a packet that starts now and gives it a number.

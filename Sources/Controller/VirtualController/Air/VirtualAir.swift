@@ -18,10 +18,10 @@ public final class VirtualAir {
         public var seed: UInt64 = 1
         /// The path loss between any two antennas, in dB: RSSI is radio power minus path loss.
         public var pathLoss = 50
-        /// From the start of a copy on one channel to the start of the next channel's, in microseconds. Never less than
-        /// a packet's own airtime.
+        /// The time from the start of a packet on one channel to the start of its copy on the next channel, in
+        /// microseconds. It is never less than a packet's own airtime.
         public var copySpacingMicroseconds = 1000
-        /// Packets of two controllers that overlap on one channel destroy each other.
+        /// `true` if packets of two controllers that overlap on one channel destroy each other.
         public var packetsCollide = false
 
         /// - Parameters:
@@ -43,12 +43,14 @@ public final class VirtualAir {
     public var observer: ((AirPDU) -> Void)?
 
     var generator: SplitMix64
-    /// By id; in ``scanners`` those that are scanning, in the order of their ids.
+    /// The controllers by their ids. ``scanners`` contains those that are scanning, in the order of their ids.
     private var controllers: [VirtualController.ID: VirtualController] = [:]
     private(set) var scanners: [VirtualController] = []
     private var collisions = CollisionRecord()
+    /// The number of controllers that were ever attached, which gives the next id.
     private var attached = 0
     private var heap = OccurrenceHeap()
+    /// The number of planned occurrences above which those without an effect are removed.
     private var cleaningSize = 1024
 
     /// An air without controllers, whose clock shows `now`.
@@ -58,8 +60,8 @@ public final class VirtualAir {
         generator = SplitMix64(seed: parameters.seed)
     }
 
-    /// The time of the next occurrence; `nil` if there is none unless a host acts. The occurrence may turn out to have
-    /// no effect: use the time only to decide when to call ``advance(to:)``.
+    /// The time of the next occurrence; `nil` if there is none before a host sends a command. The occurrence may turn
+    /// out to have no effect: use the time only to decide when to call ``advance(to:)``.
     public var nextEvent: HCIInstant? { heap.next }
 
     /// Processes every occurrence up to and including `instant`. Does nothing if `instant` is in the past.
