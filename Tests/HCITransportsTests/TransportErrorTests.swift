@@ -32,7 +32,7 @@ import Testing
                 + "`--adapter virtual` works without one"),
         Case(
             "HCIGETDEVINFO", ENODEV, "hci7", .missing,
-            "hci7: there is no such adapter; `pharos adapters` lists those that are there"),
+            "hci7: there is no such adapter; `pharos adapters` lists the adapters of this machine"),
         Case(
             "HCIDEVUP", 132, "hci0", .rfkilled,
             "hci0: the radio is switched off by rfkill; `rfkill unblock bluetooth` switches it on"),
@@ -43,13 +43,14 @@ import Testing
         Case(
             "bind", EBUSY, "hci0:user", .busy,
             "hci0:user: the adapter is up, and the user channel needs it down; "
-                + "`hciconfig hci0 down` (and stop bluetoothd), or use it without :user"),
+                + "run `hciconfig hci0 down` and stop bluetoothd, or use hci0 without :user"),
         Case(
             "HCIDEVUP", EBUSY, "hci0", .busy,
             "hci0: another program holds the adapter's user channel; end that program first"),
         Case(
             "socket", EPERM, "hci0", .notPermitted(.netRaw),
-            "hci0: opening a Bluetooth socket needs CAP_NET_RAW: run as root, or `\(ThisProgram.capabilityCommand)`"),
+            "hci0: opening a Bluetooth socket needs CAP_NET_RAW: run as root, or run `\(ThisProgram.capabilityCommand)`"
+        ),
         Case("bind", EIO, "hci0", .system, "hci0: bind: Input/output error (errno 5)"),
     ])
     func errnoHasItsSentence(_ item: Case) {
@@ -64,7 +65,7 @@ import Testing
         #expect(error.reason == .notPermitted(.netAdmin))
         #expect(
             error.description
-                == "hci0:user: the user channel needs CAP_NET_ADMIN: run as root, or `\(ThisProgram.capabilityCommand)`"
+                == "hci0:user: the user channel needs CAP_NET_ADMIN: run as root, or run `\(ThisProgram.capabilityCommand)`"
         )
     }
 
@@ -85,11 +86,11 @@ import Testing
             (
                 .serial(path: "/dev/ttyACM0", rate: 9600), ENOENT,
                 "serial:/dev/ttyACM0@9600: there is no such serial line; is the board plugged in? "
-                    + "`ls /dev/ttyACM* /dev/ttyUSB*` shows those there are"
+                    + "`ls /dev/ttyACM* /dev/ttyUSB*` lists the serial lines"
             ),
             (
                 .serial(path: "/dev/ttyACM0", rate: 9600), EACCES,
-                "serial:/dev/ttyACM0@9600: this user may not open it; `sudo adduser $USER dialout`, then log in again"
+                "serial:/dev/ttyACM0@9600: this user may not open it; run `sudo adduser $USER dialout`, then log in again"
             ),
             (.serial(path: "/dev/null", rate: 9600), ENOTTY, "serial:/dev/null@9600: this is not a serial line"),
         ]

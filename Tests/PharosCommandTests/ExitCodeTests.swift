@@ -157,7 +157,7 @@ import Testing
         Mistake(
             "\(url) --adapter serial:/missing@9600", 69,
             "serial:/missing@9600: there is no such serial line; is the board plugged in? "
-                + "`ls /dev/ttyACM* /dev/ttyUSB*` shows those there are"),
+                + "`ls /dev/ttyACM* /dev/ttyUSB*` lists the serial lines"),
         Mistake(
             "\(url) --adapter virtual --capture /missing/file", 71,
             "--capture /missing/file: it cannot be written: No such file or directory"),

@@ -26,7 +26,7 @@ typedef struct {
     const char *willTopic;
     const void *will;
     int willLength, willQuality, willIsRetained;
-    // Whether to use TLS. `authorities` is NULL for the system's certificate authorities, and `certificate` and `key` are
+    // Whether to use TLS. `authorities` is NULL for the system's certificate authorities; `certificate` and `key` are
     // NULL if the client has no certificate.
     int isSecure;
     const char *authorities, *certificate, *key;

@@ -109,7 +109,7 @@ package struct ConfigurationDecoder {
         }
         guard !elements.isEmpty || count.contains(0) else {
             error(
-                "the list is empty; at least one of the \(what) is needed, or leave out a list that is optional",
+                "the list is empty; add at least one of the \(what), or remove the key if it is optional",
                 at: node)
             return nil
         }

@@ -80,8 +80,8 @@ public final class BlueZChannel: HCIChannel {
     /// All descriptors of the channel, to poll for reading.
     var descriptors: [Descriptor] { [commands.descriptor] + [reports?.descriptor].compactMap { $0 } }
 
-    /// The number of packets that the kernel has dropped since the channel was opened, because they were not read in time; for
-    /// a raw channel that listens, of advertising reports. `nil` if it is unknown.
+    /// The number of packets that the kernel has dropped since the channel was opened, because they were not read in
+    /// time; `nil` if it is unknown. A raw channel that listens counts only advertising reports.
     public var lostPackets: Int? { (reports ?? commands).lost }
 
     public var now: HCIInstant { waiter.now }
@@ -145,8 +145,8 @@ public final class BlueZChannel: HCIChannel {
     /// Sets the filter of a raw socket, which receives nothing at first. Only these events pass, so that data packets do not
     /// wake the process.
     ///
-    /// - Parameter withCommands: `true` to receive the commands of the kernel and of other programs too, which tells their
-    ///   answers from our own.
+    /// - Parameter withCommands: `true` to receive the commands of the kernel and of other programs too, so that the
+    ///   answers to them can be distinguished from the answers to our own.
     private func receiveOnly(
         _ events: [Int32], withCommands: Bool, on socket: PacketSocket
     ) throws(TransportError) {

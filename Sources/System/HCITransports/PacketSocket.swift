@@ -15,7 +15,8 @@ struct PacketSocket {
         lostBefore = pharos_lost_packets(descriptor.number)
     }
 
-    /// The buffer size for ten thousand advertising reports, in bytes. The kernel counts 768 bytes twice for each.
+    /// The buffer size for ten thousand advertising reports, in bytes. The kernel doubles this size (socket(7)), and
+    /// counts 768 bytes for each report.
     static let listeningBufferSize: Int32 = 4 << 20
 
     /// Sets the size of the receive buffer in bytes. Without CAP_NET_ADMIN the limit of the system applies.

@@ -5,7 +5,8 @@ internal import SystemPackage
 
 /// Reads a stream in a thread of its own, and notes when each piece arrived.
 ///
-/// A program that waits for its disk reads late. Without this, everything that has arrived meanwhile would get one time.
+/// A program that waits for its disk reads the stream late. Without the thread, all bytes that arrive in the meantime
+/// would get the same time.
 final class StampedStream: Sendable {
     /// Bytes that arrived together.
     struct Piece: Sendable {
@@ -19,7 +20,7 @@ final class StampedStream: Sendable {
     /// Closed with this object, which ends the thread.
     private let stop: Descriptor
 
-    /// What the thread uses. It does not keep the stream's owner alive.
+    /// The state that the thread uses. It does not keep the stream's owner alive.
     private final class Shared: Sendable {
         let stream: Descriptor
         let wake: Descriptor
@@ -39,7 +40,8 @@ final class StampedStream: Sendable {
         var end: Result<Void, SystemError>?
     }
 
-    /// The bytes that wait at most. Then the stream is not read until some are taken.
+    /// The largest number of bytes that wait to be taken. Above it, the stream is not read until some of them are
+    /// taken.
     private static let limit = 8 << 20
 
     /// - Parameter stream: A nonblocking stream, of which nothing else reads.
@@ -92,7 +94,7 @@ final class StampedStream: Sendable {
     func take() throws(SystemError) -> Piece? {
         var end: Result<Void, SystemError>?
         let piece = shared.state.withLock { state -> Piece? in
-            // Emptied in the lock, so that this does not remove the sign of the next piece.
+            // `ready` is emptied while the lock is held, so that the signal for a new piece is not lost.
             defer { if state.pieces.isEmpty, state.end == nil { _ = try? ready.read(upTo: 16) } }
             guard state.next < state.pieces.count else {
                 end = state.end

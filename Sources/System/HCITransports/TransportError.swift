@@ -51,7 +51,7 @@ extension TransportError {
                     + "`--adapter virtual` works without one")
         case .operationNotSupportedByDevice:
             TransportError(
-                .missing, adapter, "there is no such adapter; `pharos adapters` lists those that are there")
+                .missing, adapter, "there is no such adapter; `pharos adapters` lists the adapters of this machine")
         case .blockedByRFKill:
             TransportError(
                 .rfkilled, adapter, "the radio is switched off by rfkill; `rfkill unblock bluetooth` switches it on")
@@ -61,7 +61,7 @@ extension TransportError {
             TransportError(
                 .busy, adapter,
                 "the adapter is up, and the user channel needs it down; "
-                    + "`hciconfig \(device) down` (and stop bluetoothd), or use it without :user")
+                    + "run `hciconfig \(device) down` and stop bluetoothd, or use \(device) without :user")
         case .resourceBusy, .tooManyUsers:
             TransportError(.busy, adapter, "another program holds the adapter's user channel; end that program first")
         case .notPermitted:
@@ -74,7 +74,7 @@ extension TransportError {
     static func notPermitted(_ capability: Privileges.Capability, _ adapter: String, _ what: String) -> TransportError {
         TransportError(
             .notPermitted(capability), adapter,
-            "\(what) needs \(capability): run as root, or `\(ThisProgram.capabilityCommand)`")
+            "\(what) needs \(capability): run as root, or run `\(ThisProgram.capabilityCommand)`")
     }
 
     static func unreachable(_ adapter: AdapterName, _ error: SystemError) -> TransportError {
@@ -86,11 +86,12 @@ extension TransportError {
         case (.noSuchFileOrDirectory, .tcp(let host, _)):
             "the name \(host) has no address; check its spelling, or give the address itself"
         case (.noSuchFileOrDirectory, .serial):
-            "there is no such serial line; is the board plugged in? `ls /dev/ttyACM* /dev/ttyUSB*` shows those there are"
+            "there is no such serial line; is the board plugged in? "
+                + "`ls /dev/ttyACM* /dev/ttyUSB*` lists the serial lines"
         case (.noSuchFileOrDirectory, _):
             "there is no such socket; is the controller's program running?"
         case (.permissionDenied, .serial):
-            "this user may not open it; `sudo adduser $USER dialout`, then log in again"
+            "this user may not open it; run `sudo adduser $USER dialout`, then log in again"
         case (.permissionDenied, _):
             "this user may not open it"
         case (.inappropriateIOCTLForDevice, .serial):

@@ -26,7 +26,9 @@ public final class VirtualControllerServer {
     private let air: VirtualAir
     private var listeners: [Descriptor] = []
     private var clients: [VirtualControllerClient] = []
+    /// The number of controllers that were ever created, which gives the next address.
     private var born = 0
+    /// The time of the monotonic clock before which no connection is accepted, in nanoseconds.
     private var acceptsAgainAt: UInt64 = 0
     /// The pause after a failed accept, 0.1 s in nanoseconds.
     private static let pauseAfterFailure: UInt64 = 100_000_000
@@ -41,7 +43,7 @@ public final class VirtualControllerServer {
         air = VirtualAir(configuration.air, now: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
     }
 
-    /// Lets beacons live on the air, which need no stream.
+    /// Adds beacons that need no stream to the air.
     ///
     /// - Parameter make: Attaches the controllers to the air, on this thread.
     func admitResident(_ make: (VirtualAir) throws -> any AirResident) throws { resident = try make(air) }

@@ -47,8 +47,8 @@ struct FilePlace {
     /// The path of the file, for messages.
     var path: String { directory.place(name) }
 
-    /// - Throws: EPERM if another user has put this file, or `opened` which had its name, into a directory that others may
-    ///   write to. The owner of the directory and root are trusted.
+    /// - Throws: EPERM if another user has put this file, or the file `opened` that had its name before, into a
+    ///   directory that others may write to. The owner of the directory and root are trusted.
     func refuseForeign(_ opened: Stat? = nil) throws(SystemError) {
         guard let status = opened ?? status, !status.isOursOrRoots else { return }
         let around = try directory.status()
@@ -219,7 +219,9 @@ public final class FileDraft {
 
     private let target: Target
     private let path: String
+    /// The existing file; `nil` if there is none.
     private let old: Descriptor?
+    /// The draft, after the first difference.
     private var new: Descriptor?
     /// Whether the contents differ from those of the file.
     public private(set) var isChanged = false
@@ -227,7 +229,9 @@ public final class FileDraft {
     private var draft: DraftFile?
     /// The number of bytes that are equal to the existing contents.
     private var same = 0
+    /// The bytes that were not compared or written yet.
     private var pending: [UInt8] = []
+    /// The number of bytes from which on they are compared or written.
     private static let pieceSize = 1 << 18
 
     /// - Parameters:

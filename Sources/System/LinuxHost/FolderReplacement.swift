@@ -19,7 +19,9 @@ public final class FolderReplacement {
     private let current: Directory?
     private let currentStatus: Stat?
     private let isDryRun: Bool
+    /// The new directory and its temporary name; `nil` until a file differs.
     private var next: (directory: Directory, name: String)?
+    /// The names of the unchanged files.
     private var kept: [String] = []
     /// The number of new and changed files.
     public private(set) var written = 0

@@ -1,5 +1,6 @@
 /// Lines on a terminal that are drawn over the lines before them.
 public struct LiveBlock: Sendable {
+    /// The number of lines that were drawn last, and the size of the terminal at that time.
     private var drawn = 0
     private var size = Terminal.Size()
 

@@ -9,6 +9,7 @@ internal import Synchronization
 /// (TERM=dumb) gets separate lines, at least 10 s apart.
 public final class ProgressLine: Sendable {
     private let start = BootClock.nanoseconds()
+    /// The time for which nothing is shown, in nanoseconds.
     private static let delay: UInt64 = 1_000_000_000
 
     /// Starts the time of a job.
@@ -44,9 +45,11 @@ public final class ProgressLine: Sendable {
     }
 
     private static let state = Mutex(State())
+    /// Whether standard error is a terminal, so that the line is shown.
     private static let isThere = Terminal.errorIsTerminal
     private static let sharesOutput = Terminal.outputIsTerminal
     private static let isDumb = ["", "dumb"].contains(Terminal.environment("TERM") ?? "")
+    /// The shortest time between two lines, in nanoseconds.
     private static let pause: UInt64 = isDumb ? 10_000_000_000 : 100_000_000
     private static let erasing = "\r\u{1B}[K"
 

@@ -115,9 +115,11 @@ public struct SensorReader: Hashable, Sendable {
     /// The name from the profile, or of the chosen sensor. It never changes to another sensor.
     public private(set) var name: SensorName?
     private var sensor: Sensor?
+    /// The number of failed readings in a row, at most ``failureLimit``.
     private var failures = 0
     private var hasRead = false
     private var isReportedMissing = false
+    /// The time of the last search, in nanoseconds.
     private var lastLook: UInt64?
 
     /// Creates a reader. The first reading searches for the sensor.

@@ -57,7 +57,7 @@ public enum SensorQuantity: Hashable, Sendable {
         }
     }
 
-    /// Thousandths of the quantity's unit for 1 in a file: degrees, volts, percent, hectopascals, lux.
+    /// The reading for a 1 in a file, which is in degrees, volts, percent, hectopascals or lux.
     var perUnit: Int { self == .charge ? 1 : 1000 }
 }
 

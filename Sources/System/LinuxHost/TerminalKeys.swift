@@ -4,6 +4,7 @@ internal import Glibc
 ///
 /// Signals of keys such as Ctrl-C stay as they are. The terminal is set back by ``end()``.
 public final class TerminalKeys {
+    /// The settings of the terminal before the first change.
     private var before: termios
     private var isOver = false
 
@@ -18,7 +19,7 @@ public final class TerminalKeys {
 
     deinit { end() }
 
-    /// Returns the keys that were pressed since the last call, as bytes; empty without one.
+    /// Returns the keys that were pressed since the last call, as bytes; empty if there were none.
     public func next() -> [UInt8] {
         guard !isOver, let ready = try? Poller.wait([.init(.standardInput, .read)], milliseconds: 0),
             ready.contains(true)

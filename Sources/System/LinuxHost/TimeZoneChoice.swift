@@ -85,7 +85,7 @@ public enum TimeZoneChoice: Hashable, Sendable {
         switch words[0] {
         case "today": break
         case "yesterday":
-            // Noon exists on every day, and its day before is found without leap days and changes of the clock.
+            // Noon exists on every day. 24 hours before it is a time of the previous day, also when clocks are changed.
             fields.hour = 12
             guard let noon = seconds(fields) else { return nil }
             let before = self.fields(noon - 86_400)

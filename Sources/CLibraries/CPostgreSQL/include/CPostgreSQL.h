@@ -1,4 +1,4 @@
-// PostgreSQL's own client library, libpq, with declarations that Swift cannot import. It is loaded when it is used first.
+// PostgreSQL's own client library, libpq, with declarations that Swift cannot import. It is loaded at its first use.
 #ifndef PHAROS_CPOSTGRESQL_H
 #define PHAROS_CPOSTGRESQL_H
 

@@ -8,7 +8,7 @@ package struct CSVCell: Hashable, Sendable {
     package var isEmpty: Bool { start == end }
     package var range: Range<Int> { start..<max(start, end) }
 
-    /// Returns the contents with single quotes for doubled ones.
+    /// Returns the contents, in which each doubled double quote becomes one.
     package func octets(in text: [UInt8]) -> [UInt8] {
         guard end <= text.count else { return [] }
         guard hasEscapes else { return Array(text[range]) }
@@ -26,7 +26,7 @@ package struct CSVCell: Hashable, Sendable {
         return result
     }
 
-    /// Returns the contents as text, with single quotes for doubled ones.
+    /// Returns the contents as text, in which each doubled double quote becomes one.
     package func string(in text: [UInt8]) -> String { String(decoding: octets(in: text), as: UTF8.self) }
 }
 

@@ -103,8 +103,8 @@ package final class CSVTable: Sendable {
         return hasNames && scanner.next(&row) && row.cells.count == header.cells.count
     }
 
-    /// Returns a number with a decimal comma as one with a decimal point; any other text unchanged. In a table with commas
-    /// between its cells, a comma is never a decimal comma.
+    /// Returns a number with a decimal comma in the form with a decimal point, and any other text unchanged. In a table
+    /// with commas between its cells, a comma is never a decimal comma.
     package func withDecimalPoint(_ text: String) -> String {
         guard separator != UInt8(ascii: ",") else { return text }
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)

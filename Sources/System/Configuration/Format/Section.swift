@@ -1,14 +1,15 @@
 /// A key of a ``Section``, without the type of its value.
 package protocol DeclaredKey: Sendable {
     var name: String { get }
-    /// What the value means: one or two sentences for the schema, the manual page and the message about a missing key.
+    /// The meaning of the value: one or two sentences for the schema, the manual page and the message about a missing
+    /// key.
     var meaning: String { get }
     var isRequired: Bool { get }
     /// The range of the value with its unit; `nil` if its type has none.
     var range: String? { get }
     /// The schema of the value, with the meaning, the range and the default in its description.
     var schema: JSONValue { get }
-    /// What the schema refers to.
+    /// The definitions to which the schema refers, for `$defs`.
     var definitions: [JSONValue.Member] { get }
 }
 
@@ -59,7 +60,7 @@ package struct Section: Sendable {
     package let description: String
     package let keys: [any DeclaredKey]
     package let rules: [Rule]
-    /// What to say about an unknown key that people often expect; `nil` suggests the nearest key.
+    /// Returns the advice for an unknown key that users often expect; `nil` suggests the nearest key.
     let hint: @Sendable (String) -> String?
 
     package init(
@@ -122,21 +123,21 @@ package struct Rule: Sendable {
         self.check = check
     }
 
-    /// At least one of the keys is there. The error stands at the object.
+    /// Requires at least one of the keys. The error is reported at the object.
     package static func oneOrMore(of keys: [String], otherwise message: String) -> Rule {
         Rule(schema: ["anyOf": .array(keys.map { ["required": [.string($0)]] })]) { decoder, object in
             if keys.allSatisfy({ object[$0] == nil }) { decoder.error(message, at: object) }
         }
     }
 
-    /// At most one of two keys is there. The error stands at the value of the second.
+    /// Allows at most one of two keys. The error is reported at the value of the second key.
     package static func notBoth(_ first: String, _ second: String, otherwise message: String) -> Rule {
         Rule(schema: ["not": ["required": [.string(first), .string(second)]]]) { decoder, object in
             if object[first] != nil, let node = object[second] { decoder.error(message, at: node) }
         }
     }
 
-    /// The key `key` is there only with the key `partner`. The error stands at the value of `key`.
+    /// Allows `key` only together with the key `partner`. The error is reported at the value of `key`.
     package static func with(_ key: String, needs partner: String, otherwise message: String) -> Rule {
         Rule(schema: ["dependentRequired": .object([.init(key, [.string(partner)])])]) { decoder, object in
             if object[partner] == nil, let node = object[key] { decoder.error(message, at: node) }

@@ -39,7 +39,8 @@ package struct ValueType<Value: Sendable>: Sendable {
             read: read)
     }
 
-    /// The type of what `convert` makes of the value; `convert` returns `nil` after reporting a problem.
+    /// The type of the values that `convert` makes from those of this type; `convert` returns `nil` after reporting a
+    /// problem.
     ///
     /// - Parameter json: Turns a default into JSON; omitted for types without defaults.
     package func map<Converted>(
@@ -137,7 +138,7 @@ extension ValueType {
 }
 
 extension JSONValue {
-    /// A number without a fraction if it has none.
+    /// The number as JSON. A whole number is written without a fraction: `3`, not `3.0`.
     static func real(_ value: Double) -> JSONValue {
         Int(exactly: value).map { .integer($0) } ?? .decimal("\(value)")
     }

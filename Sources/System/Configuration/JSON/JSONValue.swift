@@ -31,8 +31,8 @@ public enum JSONValue: Hashable, Sendable {
         return writer.text
     }
 
-    /// The text with two spaces of indentation for each level, ending with a line feed. Lists without objects and lists in
-    /// them are written in one line.
+    /// The text with two spaces of indentation for each level, ending with a line feed. A list that contains neither
+    /// lists nor objects is written in one line.
     public var pretty: String {
         var writer = JSONWriter(isPretty: true)
         writer.write(self)

@@ -17,6 +17,7 @@ public struct JSONWriter: Sendable {
     /// The text so far, in UTF-8.
     public private(set) var octets: [UInt8] = []
     private let isPretty: Bool
+    /// The number of lists and objects that are open.
     private var level = 0
 
     /// Creates a writer without text.
