@@ -137,7 +137,7 @@ import Testing
         kernel.instances = [1: .init(), 2: .init()]
         #expect(
             try refusal(kernel, [Sample.iBeacon(), Sample.iBeacon()])
-                == "hci0:mgmt: 2 advertisements need 2 of the kernel's advertising instances, and of its 3 2 are in use; "
+                == "hci0:mgmt: 2 advertisements need 2 of the kernel's advertising instances, and 2 of its 3 are in use; "
                 + "send fewer, or use --adapter hci0")
         kernel.maximumInstances = 0
         kernel.instances = [:]

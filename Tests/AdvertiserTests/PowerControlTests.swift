@@ -99,7 +99,7 @@ import VirtualController
         bench.controller.commandHook = { Bench.opcode($0) == 0x2007 ? .fail(.unknownCommand) : .pass }
         try session.start()
         #expect(session.grant == .unknown)
-        #expect(session.grant.description == "unknown: the controller does not tell")
+        #expect(session.grant.description == "unknown: the controller does not report it")
     }
 
     @Test func vendorCommandsGoOnlyToTheirMakers() throws {

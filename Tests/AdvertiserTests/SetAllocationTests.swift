@@ -164,7 +164,7 @@ import VirtualController
         let slow = try self.frames([30_000, 30_000])
         #expect(
             refusal(.raspberryPi, slow)
-                == "these frames need 0.067 events/s; this controller gives 0.098 at least, at 10240 ms: choose a "
+                == "these frames need 0.067 events/s; this controller gives at least 0.098 at 10240 ms: choose a "
                 + "shorter interval")
         #expect(refusal(.raspberryPi, try self.frames([100, 60_000])) == nil)
     }

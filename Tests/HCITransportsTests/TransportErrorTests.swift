@@ -65,7 +65,8 @@ import Testing
         #expect(error.reason == .notPermitted(.netAdmin))
         #expect(
             error.description
-                == "hci0:user: the user channel needs CAP_NET_ADMIN: run as root, or run `\(ThisProgram.capabilityCommand)`"
+                == "hci0:user: the user channel needs CAP_NET_ADMIN: "
+                + "run as root, or run `\(ThisProgram.capabilityCommand)`"
         )
     }
 
@@ -90,7 +91,8 @@ import Testing
             ),
             (
                 .serial(path: "/dev/ttyACM0", rate: 9600), EACCES,
-                "serial:/dev/ttyACM0@9600: this user may not open it; run `sudo adduser $USER dialout`, then log in again"
+                "serial:/dev/ttyACM0@9600: this user may not open it; "
+                    + "run `sudo adduser $USER dialout`, then log in again"
             ),
             (.serial(path: "/dev/null", rate: 9600), ENOTTY, "serial:/dev/null@9600: this is not a serial line"),
         ]

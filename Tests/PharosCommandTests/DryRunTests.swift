@@ -82,7 +82,7 @@ import Testing
         #expect(String(result.output.prefix(start.count)) == start)
         let rest = String(result.output.dropFirst(start.count))
         #expect(
-            rest == "# on the air; and to take it off again:\n" + Self.text([Self.legacy[0]])
+            rest == "# on the air now; these commands take it off again:\n" + Self.text([Self.legacy[0]])
                 + "01 03 0c 00\n    Reset (0x0C03)\n")
     }
 
@@ -168,7 +168,7 @@ import Testing
                 "#   2  eddystone-uid       350     348.348           1690           1698",
                 "#   3  eddystone-url       700     696.719            851            855",
                 "#   4  eddystone-tlm      5000    4976.712            120            120",
-                "# on the air; and to take it off again:",
+                "# on the air now; these commands take it off again:",
             ])
         let json = try Program.run("advertise", profile, "--dry-run", "--json")
         #expect(json.output.contains("\n{\"set\":1,\"setIntervalMs\":101.875,\"members\":[{\"advertisement\":1,"))

@@ -29,7 +29,7 @@ import Testing
                     Instance: 12
                     Adv_Data: \(Self.data.filter { $0 != " " })
                     Scan_Rsp: none
-                # on the air; and to take it off again:
+                # on the air now; these commands take it off again:
                 3f 00 03 00 01 00 0c
                     Remove Advertising (0x003F)
                     Instance: 12

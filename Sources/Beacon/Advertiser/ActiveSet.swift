@@ -91,7 +91,7 @@ struct ActiveFrame {
     var madeAt: HCIInstant?
     /// The time at which the payload is out of date; `nil` for never.
     var renewalDue: HCIInstant?
-    /// Events from before its set was set up last.
+    /// The number of events before its set was last set up.
     var eventsBefore: UInt64 = 0
 
     init(_ source: PayloadSource) {
@@ -133,6 +133,8 @@ struct EventTally: Hashable, Sendable {
     private var earlier: [UInt64]
     /// Microseconds on the air of each member up to ``since``.
     private var airtime: [Int]
+    /// The member on the air, and the instant from which its time is not counted yet; `nil` while nothing is on the
+    /// air.
     private var member = 0
     private var since: HCIInstant?
 

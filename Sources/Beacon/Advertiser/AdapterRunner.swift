@@ -19,7 +19,7 @@ public final class AdapterRunner {
 
     private let environment: any AdapterEnvironment
 
-    /// The longest time for turning off after a fault, in microseconds: 0.5 s. The error is printed after it.
+    /// The longest time for turning off after a fault, in microseconds: 0.5 s. The error is printed only afterwards.
     private static let shutdownAfterFault = 500_000
 
     /// Creates a runner. It does nothing before the first ``wake()``.
@@ -81,7 +81,8 @@ public final class AdapterRunner {
         }
     }
 
-    /// A request to stop can arrive during any command, and the code that received it may have reported another error.
+    /// Stops if a stop was requested. The request can arrive during any command, and the code that received it may have
+    /// reported another error.
     private func stopIfRequested() {
         if environment.isStopWanted { perform(supervisor.handle(.stop, at: environment.now)) }
     }
@@ -169,7 +170,8 @@ public final class AdapterRunner {
             try environment.confirmOnAir()
             return .rearmed
         }
-        // When the settings cannot be restored, what changed them explains more than the command that was refused.
+        // If the settings cannot be restored, the fault that changed them explains more than the refusal of the
+        // command.
         guard supervisor.persistence == .untilFault, case .impossible = input, let fault else { return input }
         failure = fault
         return .impossible("\(fault)")

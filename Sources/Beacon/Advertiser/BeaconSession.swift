@@ -222,7 +222,7 @@ extension BeaconSession {
         }
     }
 
-    /// Passes the ids whose addresses change to ``live``.
+    /// Passes to ``live`` the ids whose addresses change.
     private func keepTurns() { live.keep(allocation.sets.compactMap(\.rotatingKey), at: host.now) }
 
     /// Sets up all sets and enables them. After a failure, it undoes these settings.

@@ -142,7 +142,7 @@ public struct ManagedCapabilities: Hashable, Sendable {
 }
 
 extension ManagementSettings {
-    /// The reason why no instance can be on the air with these settings of hci`index`; `nil` for none.
+    /// The reason why no instance can be on the air with these settings of hci`index`; `nil` if instances can be.
     func obstacle(index: UInt16) -> String? {
         guard contains(.advertising) else { return nil }
         return

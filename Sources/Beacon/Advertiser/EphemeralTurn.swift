@@ -144,6 +144,7 @@ public struct EIDClock: Hashable, Sendable {
     /// `true` if the counter was saved or compared before: a new beacon accepts the first wall clock that it reads.
     private var isSettled: Bool
 
+    /// The largest counter, in microseconds.
     private static let limit = Int(UInt32.max) * 1_000_000
 
     /// The largest correction from a wall clock that is not synchronised: one day, in seconds.

@@ -1,9 +1,9 @@
 internal import BluetoothTypes
 public import HCI
 
-/// Detects from the monitor channel that another program disturbs an advertisement: it turns it off, changes its data, or
-/// resets or powers down the controller. It also detects the end of a scan, because controllers refuse some commands while
-/// they scan. Announce each command of your own with `sent(_:)`, so that it is not reported.
+/// Detects from the monitor channel that another program disturbs an advertisement: the program turns it off, changes
+/// its data, or resets or powers down the controller. The end of a scan is detected too, because controllers refuse
+/// some commands while they scan. Announce each command of your own with `sent(_:)`, so that it is not reported.
 ///
 /// The monitor channel does not name the program that sent a command to the controller. It names the programs with a raw
 /// socket to the adapter, and the sender of each management command.
@@ -72,11 +72,17 @@ public struct ForeignActivity: Sendable {
     private let ownProgram: String
     private var watched: Watched
     private var sockets = MonitoredSockets()
+    /// The announced commands that have not appeared on the monitor channel yet.
     private var expectedPackets: [HCIPacket] = []
     private var expectedManagement: [ManagementPacket] = []
+    /// The commands to the controller that were not answered yet.
     private var underWay: [(command: ForeignCommandEffect, isOwn: Bool)] = []
+    /// The last value that this program has set, for each setting.
     private var ownValues: [ForeignCommandEffect.Field: [UInt8]] = [:]
+    /// The last management command of another program: the program, and the time.
     private var lastAsked: (program: String, time: HCIInstant)?
+    /// The pause of managed advertising at this moment, with the programs that may have caused it; `nil` without a
+    /// pause.
     private var pause: (since: HCIInstant, suspects: [String], hasRawProgram: Bool)?
     /// The data and the scan response of each instance of the kernel's manager that the monitor channel has shown.
     private var instanceValues: [UInt8: [[UInt8]]] = [:]
@@ -185,8 +191,8 @@ public struct ForeignActivity: Sendable {
         unexplained?.since.advanced(byMicroseconds: Self.suspiciousPauseMicroseconds)
     }
 
-    /// Returns a disturbance when a pause of the kernel has become too long, or when data that the kernel did not send have
-    /// stayed; once for each of them.
+    /// Returns a disturbance if a pause of the kernel has become too long, or if data that the kernel did not send have
+    /// stayed on the air. Each disturbance is returned once.
     public mutating func expire(at now: HCIInstant) -> Cause? {
         if let pauseEnd, pauseEnd <= now, let programs = pause?.suspects {
             pause = nil
@@ -289,8 +295,9 @@ extension ForeignActivity {
         return Cause(kind, programs: suspects(now, includingIoctl: kind == .controllerReset))
     }
 
-    /// Suspects a program with a raw socket if managed data contain nothing that a management command has asked for. The
-    /// kernel adds structures to that, and turns advertising on again after it has changed to another instance.
+    /// Suspects a program with a raw socket if managed data do not contain the data that a management command has
+    /// requested. The kernel adds structures to the requested data, and turns advertising on again after it has changed
+    /// to another instance.
     private mutating func noteValue(_ command: ForeignCommandEffect, _ kind: Cause.Kind, at now: HCIInstant) {
         let isExplained = instanceValues.values.joined().contains { asked in
             !asked.isEmpty && command.value.count >= asked.count

@@ -87,8 +87,8 @@ public struct InstanceLayout: Hashable, Sendable {
         guard free.count >= count else {
             let needs = count == 1 ? "one advertisement needs one" : "\(count) advertisements need \(count)"
             throw .impossible(
-                "\(capabilities.name): \(needs) of the kernel's advertising instances, and of its \(limit) "
-                    + "\(taken.count) are in use; send fewer, or use --adapter hci\(capabilities.index)")
+                "\(capabilities.name): \(needs) of the kernel's advertising instances, and \(taken.count) of "
+                    + "its \(limit) are in use; send fewer, or use --adapter hci\(capabilities.index)")
         }
         return Array(free.prefix(count))
     }

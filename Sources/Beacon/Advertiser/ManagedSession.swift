@@ -60,7 +60,7 @@ public final class ManagedSession {
             for (instance, source) in zip(layout.instances, sources) {
                 let grant = try prepare(instance)
                 guard let payload = try makePayload(source, grant) else {
-                    throw .payload("every salt of encrypted telemetry is used up until the ephemeral id turns over")
+                    throw .payload("all salts of encrypted telemetry are used until the ephemeral id changes")
                 }
                 try send(layout.data(instance, payload))
                 note(instance)
@@ -97,8 +97,8 @@ public final class ManagedSession {
         for position in onAir.indices {
             let instance = layout.instances[position]
             onAir[position].grant = try prepare(instance)
-            // The kernel sends no data that it believes to be on the controller, so it gets others for a moment: an AD
-            // structure of length 0, which ends the data.
+            // The kernel does not send data that it believes to be on the controller. So the instance first gets other
+            // data for a moment: an AD structure of length 0, which ends the data.
             try send(layout.data(instance, AdvertisingData(octets: [0])))
             try send(layout.data(instance, onAir[position].payload))
         }
@@ -153,7 +153,8 @@ public final class ManagedSession {
 // MARK: Messages to the kernel
 
 extension ManagedSession {
-    /// Sends the parameters, if the kernel has a message for them. It makes a new instance, or draws a new address.
+    /// Sends the parameters, if the kernel has a message for them. The message makes a new instance, or a new address
+    /// for an existing one.
     private func prepare(_ instance: InstanceLayout.Instance) throws(SessionError) -> RadioPowerGrant {
         let asked = instance.advertisement.radioPower
         guard let parameters = try layout.parameters(instance) else {

@@ -120,7 +120,7 @@ extension RadioPowerGrant: CustomStringConvertible {
         case .unverified(let asked, let reported?): "\(asked) accepted, but \(reported) read back: unverified"
         case .notSettable(let reason, nil): "cannot be set: \(reason)"
         case .notSettable(let reason, let reported?): "\(reported), cannot be set: \(reason)"
-        case .unknown: "unknown: the controller does not tell"
+        case .unknown: "unknown: the controller does not report it"
         }
     }
 }

@@ -79,16 +79,16 @@ public struct SetAllocation: Sendable {
         let range = capabilities.intervalRange(for: pdu)
         let pace = SharedPace(intervals)
         guard let interval = pace.interval, interval >= range.lowerBound else {
-            throw .impossible(refusal(intervals, gives: range.lowerBound, "at"))
+            throw .impossible(refusal(intervals, gives: "", range.lowerBound))
         }
         guard interval <= range.upperBound else {
-            throw .impossible(refusal(intervals, gives: range.upperBound, "at least, at"))
+            throw .impossible(refusal(intervals, gives: "at least ", range.upperBound))
         }
         return interval
     }
 
     private static func refusal(
-        _ intervals: [AdvertisingInterval], gives bound: AdvertisingInterval, _ how: String
+        _ intervals: [AdvertisingInterval], gives how: String, _ bound: AdvertisingInterval
     ) -> String {
         let needed = SharedPace.eventsPerThousandSeconds(intervals)
         let given = SharedPace.eventsPerThousandSeconds([bound])
@@ -99,7 +99,7 @@ public struct SetAllocation: Sendable {
             return text.contains(".") ? text : text + ".0"
         }
         let remedy = needed > given ? "choose longer intervals or fewer frames" : "choose a shorter interval"
-        return "these frames need \(rate(needed)) events/s; this controller gives \(rate(given)) \(how) \(bound): "
+        return "these frames need \(rate(needed)) events/s; this controller gives \(how)\(rate(given)) at \(bound): "
             + remedy
     }
 }

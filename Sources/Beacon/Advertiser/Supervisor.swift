@@ -27,12 +27,17 @@ public struct Supervisor: Sendable {
     private(set) var hasGivenUp = false
 
     private var phase = Phase.closed
+    /// The current outage; `nil` if there is none.
     private var episode: Episode?
     /// The number of attempts since the beacon was last stable on the air.
     private var attempt = 0
+    /// The time of the next attempt; `nil` if none is planned.
     private var nextAttempt: HCIInstant?
+    /// The time of the next verification or watchdog message.
     private var nextTick: HCIInstant
+    /// The time at which the adapter was last powered on.
     private var lastPowerUp: HCIInstant?
+    /// The advertisements on the air in a few words.
     private var summary = ""
     private var reload: Reload?
     /// `true` if the machine has slept since advertising was last confirmed.

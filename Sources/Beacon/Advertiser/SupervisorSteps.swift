@@ -214,7 +214,7 @@ public struct SupervisorPacing: Hashable, Sendable {
     public var longestRetry = 30_000_000
     /// The longest delay if another program disturbs the beacon or uses the adapter.
     public var longestContest = 2_000_000
-    /// The time on the air after which the next outage begins with the first attempt.
+    /// The time on the air after which attempts are counted from 0 again.
     public var stability = 10_000_000
     /// The longest wait for an event.
     public var lostEvent = 30_000_000

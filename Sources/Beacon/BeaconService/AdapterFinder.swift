@@ -8,7 +8,9 @@ public import LinuxHost
 public final class AdapterFinder {
     /// The hciN in use, and its address.
     private var known: (index: UInt16, address: DeviceAddress)?
+    /// The adapter in use, with its current number.
     private var inUse: AdapterName?
+    /// The time since which the hciN in use is missing, in nanoseconds of the monotonic clock; `nil` while it is there.
     private var missingSince: UInt64?
     /// `true` if this process has the adapter's user channel: the kernel's list does not contain the adapter then.
     var isUserChannelOpen = false
@@ -118,7 +120,7 @@ public final class AdapterFinder {
     }
 }
 
-/// The adapter that is used without a name.
+/// The adapter for a service that does not name one.
 enum DefaultAdapter {
     /// Returns the first hciN with LE.
     ///

@@ -44,7 +44,7 @@ public struct AdapterReport {
         guard adapter.isUp else {
             capabilities = nil
             (canListen, canListenWhileSending) = (nil, nil)
-            note = "down: `hciconfig \(adapter.name) up` to see more"
+            note = "down; run `hciconfig \(adapter.name) up` to see more"
             return
         }
         do {

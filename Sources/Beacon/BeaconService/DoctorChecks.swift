@@ -178,7 +178,7 @@ extension DoctorChecks {
                 "use different adapters for `pharos scan` and `pharos run`")
         case true?: return .ok("listening", "it receives \(what), also while it advertises\(who)")
         case nil:
-            return .ok("listening", "it receives \(what); it is unknown if it can while it advertises\(who)")
+            return .ok("listening", "it receives \(what); whether it also does while it advertises is unknown\(who)")
         }
     }
 
@@ -258,7 +258,7 @@ extension DoctorChecks {
             let settings = try? management(adapter)?.execute(ReadControllerInformation(), index: adapter.index).current,
             settings.contains(.advertising)
         else { return nil }
-        let message = "a program has turned the own advertising of \(adapter.name) on"
+        let message = "a program has turned on the advertising of \(adapter.name) itself"
         let remedy = "`sudo btmgmt --index \(adapter.index) advertising off`"
         guard isManaged else { return .warn("sharing", message + ", which disturbs a beacon", remedy) }
         return .fail("sharing", message + ", which keeps a beacon on \(adapter.name):mgmt off the air", remedy)
@@ -472,7 +472,7 @@ extension DoctorChecks {
                     "`sudo timedatectl set-ntp true`, or install chrony; a machine without network needs a clock with a "
                         + "battery")
             ]
-        case .unknown: [.ok("clock", "it is unknown if it is synchronised, which matters only for ephemeral ids (EID)")]
+        case .unknown: [.ok("clock", "synchronisation is unknown, which matters only for ephemeral ids (EID)")]
         }
     }
 }

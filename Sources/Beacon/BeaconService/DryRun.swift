@@ -41,7 +41,7 @@ struct DryRun {
         let rotation = RotationTable(session, job.frames.map(\.interval))
         if !rotation.isEmpty { try rotate(session, record, rotation) }
         try followPatterns(session, record)
-        say("# on the air; and to take it off again:")
+        say("# on the air now; these commands take it off again:")
         defer { print(record) }
         try session.stop()
     }
@@ -62,7 +62,7 @@ struct DryRun {
     /// Advances the clock until each advertisement of a shared set has been sent, and prints the commands for each.
     private func rotate(_ session: BeaconSession, _ record: Record, _ rotation: RotationTable) throws {
         var waiting = Set(session.advertisements.indices.filter { !session.advertisements[$0].isItsTurn })
-        say("# then, by time and in place, so that there is never a gap:")
+        say("# then, at these times, without turning advertising off:")
         // Each advertisement is sent within one of its periods; rounding may make it one more.
         let longest = session.advertisements.reduce(0) { max($0, $1.meanPeriodMicroseconds) }
         let end = session.onAirSince?.advanced(byMicroseconds: 2 * longest) ?? .distantFuture
@@ -157,7 +157,7 @@ private struct ManagedDryRun {
                     packet: frame.source.firstPacket))
             show(try layout.data(instance, payload))
         }
-        if !options.json { output.write("# on the air; and to take it off again:\n") }
+        if !options.json { output.write("# on the air now; these commands take it off again:\n") }
         for instance in layout.instances { show(try layout.removal(instance).packet(layout.index)) }
     }
 

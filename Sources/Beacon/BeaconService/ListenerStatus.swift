@@ -33,7 +33,7 @@ public struct ListenerStatus: Hashable, Sendable {
     public var state: State
     /// The time at which it entered this state.
     public var since: RFC3339Time?
-    /// Received reports in 1000 s.
+    /// The rate of received reports, in reports per 1000 s.
     public var reportsPerSecond: Int?
     /// The number of beacons in the listener file.
     public var known = 0

@@ -33,7 +33,7 @@ public enum OnAirText {
         return [cut(title, to: width), sign] + body.map { cut($0, to: width) }
     }
 
-    /// The line with an ellipsis in the place of what is beyond the width.
+    /// The line, cut to the width with an ellipsis at its end if it is too long.
     private static func cut(_ line: String, to width: Int) -> String {
         line.count > width ? String(line.prefix(max(0, width - 1))) + "…" : line
     }

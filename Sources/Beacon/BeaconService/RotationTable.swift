@@ -13,6 +13,7 @@ struct RotationTable {
         let status: OnAirAdvertisement
     }
 
+    /// The time for which the table gives the numbers of events, in seconds.
     private static let seconds = 600
     private let rows: [Row]
 

@@ -39,7 +39,9 @@ final class ServiceEnvironment {
     private var nextJob: ServiceJob?
     /// The last reload, if it was refused.
     private(set) var rejectedFile: InstanceStatus.RejectedFile?
+    /// The last status line for the service manager.
     private var lastStatus: Supervisor.Notice?
+    /// The warnings that were logged.
     private var warned: Set<String> = []
     private var state: ServiceState?
     /// The adapter whose user channel this beacon has had, in this run or in the one before.
@@ -185,14 +187,16 @@ extension ServiceEnvironment: AdapterEnvironment {
         try BlueZAdapter.bringDown(index)
     }
 
-    /// Events from before the adapter is opened, and those that powering it on causes, do not concern the new session.
+    /// Drops events from before the adapter is opened, and those that powering it on causes: they do not concern the
+    /// new session.
     private func dropOldEvents() {
         for source in sources {
             for case .clockSet in source.take() { compareClocks() }
         }
     }
 
-    /// Not every form of adapter reports rfkill when it is opened. Later changes are events.
+    /// Refuses an adapter whose radio is switched off by rfkill, because not every form of adapter reports this when it
+    /// is opened. Later changes are events.
     private func refuseWhenBlocked(_ name: AdapterName) throws(AdapterFault) {
         guard let index = name.kernelIndex, let blocked = RFKill.switch(of: "hci\(index)"), let remedy = blocked.remedy
         else { return }
@@ -206,7 +210,7 @@ extension ServiceEnvironment: AdapterEnvironment {
         if let address = connection.raisedLowEnergy { raisedLowEnergy.insert(address) }
     }
 
-    /// Leaves the adapter powered: powering it down would look like another program's action.
+    /// Closes the adapter, but leaves it powered: powering it down would look like another program's action.
     func close() {
         if let foreground {
             // The kernel may name the program that took the adapter away.
@@ -217,8 +221,8 @@ extension ServiceEnvironment: AdapterEnvironment {
         finder.isUserChannelOpen = false
     }
 
-    /// Two instances on one hciN would undo each other's settings. Behind a stream, the other end decides which
-    /// programs may share it.
+    /// Takes the lock of the adapter, because two instances on one hciN would undo each other's settings. Behind a
+    /// stream, the other end decides which programs may share it.
     private func takeLock(_ name: AdapterName) throws {
         guard let index = name.kernelIndex, !(isForeground && name == .managed(index: index)) else {
             (lock, listenLock) = (nil, nil)
@@ -248,7 +252,7 @@ extension ServiceEnvironment: AdapterEnvironment {
         return note(try connection.start(job, after: advertising, inputs))
     }
 
-    /// The kernel answers with success even if it does not turn advertising on.
+    /// Checks that advertising is on, because the kernel answers with success even if it does not turn advertising on.
     func confirmOnAir() throws(SessionError) {
         guard let foreign, advertising?.controller.family == .managed else { return }
         let deadline = now.advanced(byMicroseconds: Self.confirmationMicroseconds)

@@ -107,7 +107,7 @@ final class ForeignEvents: ServiceEventSource {
     private unowned let finder: AdapterFinder
     private var activity: ForeignActivity
     private var isWatching = false
-    /// What ``obstacle(until:)`` has read, for the next call of ``take()``.
+    /// The findings of ``obstacle(until:)``, for the next call of ``take()``.
     private var unread: [ForeignActivity.Finding] = []
     private static let messagesInATurn = 256
 
@@ -178,7 +178,7 @@ final class ForeignEvents: ServiceEventSource {
     /// - Returns: `nil` if it does, or if nothing has shown the opposite; otherwise the reason in one sentence.
     func obstacle(until deadline: HCIInstant) -> String? {
         for _ in 0..<Self.messagesInATurn {
-            // The commands that have been sent already decide, without a wait.
+            // It waits only if the packets that have arrived show that advertising is off.
             let end = activity.isAdvertising == false ? deadline : monitor.now
             guard let packet = try? monitor.receive(until: end) else { break }
             if let finding = finding(packet) { unread.append(finding) }

@@ -9,9 +9,12 @@ internal import LinuxHost
 /// verification. A file that cannot be written is logged once.
 final class ServiceReport: ServiceView {
     private let directories: ServiceDirectories
+    /// The values in the files; `nil` before the first write.
     private var last: Change?
+    /// The value of ``AdapterRunner/changes`` at the last update.
     private var changesSeen: Int?
     private var stateSince = RFC3339Time.now
+    /// The paths of the files that could not be written.
     private var lost: Set<String> = []
 
     /// The values whose change makes the files out of date.

@@ -14,10 +14,12 @@ struct ServiceState {
     /// The place where earlier versions saved the state. A state there is moved to ``path``.
     private let oldPath: String
     private var hasOldFile = false
+    /// The time of the last save, in nanoseconds of the monotonic clock, and its values.
     private var savedAt: UInt64?
     private var lastMemory: BeaconMemory?
     /// The state of the last run; `nil` without a usable one.
     private(set) var saved: BeaconMemory?
+    /// Whether a failed save was logged.
     private var isReportedLost = false
 
     /// The largest size of a state file, in bytes.

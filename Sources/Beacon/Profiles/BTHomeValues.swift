@@ -3,7 +3,7 @@ internal import BluetoothTypes
 internal import Configuration
 package import LinuxHost
 
-/// Own values of a BTHome packet, by the names of the objects.
+/// The values of a BTHome packet that the user states in `values`, by the names of the objects.
 struct BTHomeValues: Sendable {
     var objects: [BTHomeObject] = []
     var measurements: [Advertisement.BTHomeSource.Measurement] = []
@@ -36,7 +36,7 @@ extension SensorQuantity {
 }
 
 extension ValueType<BTHomeValues> {
-    /// Own values of BTHome.
+    /// The values under the key `values` of a BTHome advertisement.
     static var btHomeValues: ValueType {
         let names = Set(BTHomeKind.all.map(\.name)).subtracting(["packet_id"]).sorted()
         return ValueType(

@@ -31,7 +31,7 @@ public struct ProfileEdit: Sendable {
             let text = Array(changed.pretty.utf8)
             let (profile, found) = BeaconProfile.decode(text)
             if profile != nil { return text }
-            // The problem of the first reading is the one to show: the others guess more.
+            // The problems of the first candidate are shown, because it is the most probable meaning of the value.
             if problems.isEmpty { problems = found.filter(\.isError) }
         }
         throw .problems(problems)

@@ -80,7 +80,7 @@ enum ProfileFormat {
         "Data for scanners that ask for it, at most 31 bytes. Not allowed together with an EID.")
 
     static let section = Section(
-        "What one Linux machine sends as a Bluetooth beacon.",
+        "The advertisements that one Linux machine sends as a Bluetooth beacon.",
         [
             FileHeader.schema, FileHeader.version, name, adapter, address, radioPower, channels, pdu, calibration,
             eidEpoch, advertisements, scanResponse,
@@ -180,7 +180,7 @@ enum AdvertisementFormat {
             rules.append(
                 .notBoth(
                     "measuredPowerDbm", "measuredPower1mDbm",
-                    otherwise: "\"measuredPowerDbm\" is there already; only one of the two may be"))
+                    otherwise: "\"measuredPowerDbm\" is there as well; remove one of the two"))
         }
         let measuredPower: [any DeclaredKey] = power.map { [$0.sent, $0.atOneMeter] } ?? []
         // The address of an EID changes with the id.
@@ -401,7 +401,7 @@ enum TelemetryKeys {
         "battery", .sensor(.voltage, ownValue: ownValue),
         "Sensor of the battery voltage, auto for the sensor of the machine, or null for an unknown value.",
         default: "auto")
-    /// The way to send an own value instead of a sensor's.
+    /// The advice for a number that the user gives in the place of a sensor.
     private static func ownValue(_ number: String) -> String {
         "to send \(number), write it into a file and name the file: \"file:PATH\""
     }
@@ -448,7 +448,7 @@ enum BTHomeKeys {
         "voltage", .sensor(.voltage) { ownValue("voltage", $0) },
         "Sensor of the battery voltage, auto for the sensor of the machine, or null for no value.",
         default: "auto")
-    /// The way to send an own value instead of a sensor's.
+    /// The advice for a number that the user gives in the place of a sensor.
     private static func ownValue(_ key: String, _ number: String) -> String {
         "to send \(number), write \"values\": { \"\(key)\": \(number) }"
     }
@@ -458,10 +458,10 @@ enum BTHomeKeys {
     static let values = Key(
         "values", ValueType<BTHomeValues>.btHomeValues,
         """
-        Own values by the names of BTHome's objects, such as "co2": "file:/run/co2", "humidity": "auto", "door": true. A \
-        value is a number, true or false, an event such as press, a text, or the name of a sensor: auto, iio:NAME, w1:ID, \
-        file:PATH or command:NAME. A "temperature", "battery", "voltage" or "count" here replaces the default of the key \
-        temperature, battery, voltage or advertisements.
+        Your own values, each under the name of a BTHome object, such as "co2": "file:/run/co2", "humidity": "auto", \
+        "door": true. A value is a number, true or false, an event such as press, a text, or the name of a sensor: auto, \
+        iio:NAME, w1:ID, file:PATH or command:NAME. A "temperature", "battery", "voltage" or "count" here replaces the \
+        default of the key temperature, battery, voltage or advertisements.
         """)
     static let encryptionKeyFile = Key(
         "encryptionKeyFile", ValueType<String>.keyFile.defined(as: "keyFile"),

@@ -1,8 +1,8 @@
 internal import BluetoothTypes
 internal import Configuration
 
-/// The declaration of AD structures in profiles. Structures of a type with a name have keys for their fields; all
-/// others are the number of their type with bytes.
+/// The declaration of AD structures in profiles. A structure of a type with a name has keys for its fields; any other
+/// structure has the number of its type and its bytes.
 enum StructureFormat {
     static let structures = Key("structures", list, meaning)
     static let requiredStructures = Key("structures", list, meaning, isRequired: true)
