@@ -162,7 +162,7 @@ struct FleetRenamingTests {
         let (folder, file, key) = try keyedFleet()
         try Files.createSecret(folder.place("keys/door.key"), with: Array("other".utf8))
         let error = #expect(throws: FleetStoreError.self) { _ = try FleetRenaming(file, "b2", to: "door", kind: nil) }
-        #expect(error?.description.contains("this key exists and is another one than") == true)
+        #expect(error?.description.contains("this key exists and differs from") == true)
         #expect(try Files.read(folder.place("keys/b2.key")) == key)
         #expect(String(decoding: try Files.read(folder.place("t.csv")), as: UTF8.self) == Self.table("hall"))
     }

@@ -295,7 +295,7 @@ extension ForeignActivity {
         return Cause(kind, programs: suspects(now, includingIoctl: kind == .controllerReset))
     }
 
-    /// Suspects a program with a raw socket if managed data do not contain the data that a management command has
+    /// Suspects a program with a raw socket if managed data contain none of the data that management commands have
     /// requested. The kernel adds structures to the requested data, and turns advertising on again after it has changed
     /// to another instance.
     private mutating func noteValue(_ command: ForeignCommandEffect, _ kind: Cause.Kind, at now: HCIInstant) {

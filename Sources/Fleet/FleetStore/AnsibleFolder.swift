@@ -19,6 +19,7 @@ public struct AnsibleFolder: Sendable {
     private static let settings: [(path: String, text: [UInt8])] = [
         ("ansible.cfg", PackageResources.ansible_cfg), (".ansible-lint", PackageResources.lint_json),
     ]
+    /// The play and its role. They are replaced each time.
     private static let role: [(path: String, text: [UInt8])] = [
         ("rollout.json", PackageResources.rollout_json),
         ("roles/pharos/defaults/main.json", PackageResources.defaults_json),

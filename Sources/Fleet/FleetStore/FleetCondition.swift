@@ -147,7 +147,7 @@ extension BeaconProblem: CustomStringConvertible {
         switch self {
         case .noReport(let reason): reason
         case .silent(let state, _, let lastError): state.rawValue + (lastError.map { ": \($0)" } ?? "")
-        case .stale: "is on the air, but has not verified it lately"
+        case .stale: "is on the air, but its last verification is too old"
         case .otherProfile(let hash): "sends another profile (\(hash)) than the fleet has"
         case .slow(let type, let asked, let granted):
             "\(type) every \(DecimalText.thousandths(granted)) ms instead of \(DecimalText.thousandths(asked)) ms"

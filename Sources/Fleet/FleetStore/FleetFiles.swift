@@ -126,7 +126,7 @@ public struct FleetFiles: Sendable {
         return []
     }
 
-    /// The reason why a fleet without beacons is refused: its lock has beacons in use. `nil` if that is not so.
+    /// The reason why a fleet without beacons is refused: its lock has beacons in use. `nil` if it is not refused.
     var emptiness: String? {
         guard !hasErrors, let fleet, fleet.beaconCount == 0, let lock, lock.liveCount > 0 else { return nil }
         return "this fleet has no beacons, but its lock has \(lock.liveCount) in use"
@@ -260,6 +260,7 @@ extension FleetAllocation {
         var table = ""
     }
 
+    /// The number of beacons in a part.
     private static let partSize = 512
 
     /// Generates all beacons on all cores, checks them, and passes them to `body` in their order.

@@ -17,7 +17,7 @@ public struct FleetGeneration: Sendable {
         public var allowsEmpty = false
         /// `true` restores a lost lock from the manifest in the directory.
         public var adoptsManifest = false
-        /// `true` if beacons may get other identities than before, also more than one beacon and renamed ones.
+        /// `true` if beacons may get other identities than before, even if several do, or some seem to be renamed.
         public var renumbers = false
         /// `true` compares all files and writes none.
         public var isDryRun = false
@@ -38,7 +38,7 @@ public struct FleetGeneration: Sendable {
     public let needsRequest: Bool
     /// The beacons that have other identities than before.
     public let renumbered: [FleetAllocation.Renumbered]
-    /// The numbers of files that were written, left and removed; in a dry run, that would be.
+    /// The numbers of files that were written, left and removed; in a dry run, of files that would be.
     public let outcome: FolderReplacement.Outcome
     /// `true` if the lock has changed; in a dry run, if it would change.
     public let lockWritten: Bool

@@ -60,8 +60,8 @@ public struct FleetKeys: Sendable {
         }
     }
 
-    /// Gives beacons new random keys, and keeps the former ones in a directory of its own next to the keys: ids that were
-    /// received before, or from machines that do not have the new keys yet, can be resolved with them.
+    /// Gives beacons new random keys, and keeps the former ones in a directory of its own next to the keys. The former
+    /// keys can resolve ids that were received before, or from machines that do not have the new keys yet.
     ///
     /// - Parameters:
     ///   - selection: The beacons. Those that need no key are left out.
@@ -155,7 +155,7 @@ public struct FleetKeys: Sendable {
             } else {
                 throw FleetStoreError(
                     .invalid,
-                    "\(directory.path)\(rotation.keyName) is another key than the one that was agreed on; it was not "
+                    "\(directory.path)\(rotation.keyName) differs from the key that was agreed on; it was not "
                         + "changed")
             }
         }

@@ -129,7 +129,7 @@ private struct RenamedKeyFile {
         }
         throw FleetStoreError(
             .request,
-            "\(new): this key exists and is another one than \(old); nothing was changed; move the one that the beacon does "
+            "\(new): this key exists and differs from \(old); nothing was changed; move the key that the beacon does "
                 + "not use to another directory")
     }
 

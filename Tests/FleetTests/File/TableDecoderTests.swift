@@ -166,15 +166,15 @@ struct TableTests {
         arguments: [
             (
                 "name,page,x,y\n" + (1...400).map { "b\($0),x,\"\($0),5\",2\n" }.joined(), "t.csv:2:7: x: ",
-                "; so have 399 more cells of this column, rows 3 to 401"
+                "; the same is true of 399 more cells of this column, rows 3 to 401"
             ),
             (
                 "name,page\n" + (1...3).map { "my box \($0),x\n" }.joined(), "t.csv:2:1: name: \"my box 1\"",
-                "; so have 2 more cells of this column, rows 3 to 4"
+                "; the same is true of 2 more cells of this column, rows 3 to 4"
             ),
             (
                 "name,page\na,this-is-far-too-long\nb,this-is-far-too-lang\n", "t.csv:2:3: page: the URL takes",
-                "; so has 1 more cell of this column, row 3"
+                "; the same is true of 1 more cell of this column, row 3"
             ),
             (
                 "name,page\na,x,1\nb,x,2\nc,x,3\n", "t.csv:2:5: the row has 3 cells",

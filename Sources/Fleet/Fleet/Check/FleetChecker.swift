@@ -18,7 +18,7 @@ extension FleetAllocation {
 public struct FleetChecker {
     private let fleet: Fleet
     private var list = ProblemList()
-    /// The problems of beacons without the names of the beacons.
+    /// The problems that were reported, without the ends of their messages that name beacons.
     private var known: Set<FileProblem> = []
     /// The first beacon with each identity, address and key.
     private var owners: [GeneratedBeacon.Claim.Value: Int] = [:]
@@ -161,7 +161,7 @@ public struct FleetChecker {
             let other = fleet.place(of: owner)
             list.add(
                 place.problem(
-                    "\(identity.text) is also what \"\(owner.name)\" sends (\(other.file):\(other.position))"))
+                    "\"\(owner.name)\" (\(other.file):\(other.position)) sends \(identity.text) too"))
         case .address(let address):
             list.add(place.problem("\(address) is also the address of \"\(owner.name)\""))
         case .keyFile(let file):

@@ -5,6 +5,7 @@ public import BluetoothTypes
 public struct FleetTraffic: Sendable {
     /// The sites that have beacons, in the order of the fleet file or manifest.
     public private(set) var sites: [Site] = []
+    /// The position of each site in ``sites``, by its name.
     private var numbers: [String: Int] = [:]
 
     /// An advertisement of a machine.
@@ -33,6 +34,7 @@ public struct FleetTraffic: Sendable {
     public struct Site: Sendable {
         /// Empty for beacons without a site.
         public var name: String
+        /// The number of machines that send each list of advertisements.
         private var counts: [[Advertisement]: Int] = [:]
 
         init(_ name: String) { self.name = name }

@@ -90,8 +90,9 @@ public struct FleetDiff: Hashable, Sendable {
 }
 
 extension FleetDiff {
-    /// A line for each group with beacons that are new (`+`), gone (`-`), renamed (`=`) or changed (`~`); a beacon that is
-    /// the only one in its group has its name, followed by its values that differ. The last line counts the beacons.
+    /// A line for each group with beacons that are new (`+`), gone (`-`), renamed (`=`) or changed (`~`). If a group
+    /// has only one such beacon, its line has the name of the beacon, followed by the values that differ. The last line
+    /// counts the beacons.
     public var text: String {
         let names = renamed.map { (name: $0.name, text: "\($0.name) (was \($0.was))") }
         return lines("+", added.map { ($0, $0) }) + lines("-", removed.map { ($0, $0) }) + lines("=", names)

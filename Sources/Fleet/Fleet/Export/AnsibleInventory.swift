@@ -128,7 +128,9 @@ private struct GroupTree {
     }
 
     private var nodes = [Node(name: "")]
+    /// The position of each group in ``nodes``, by its path.
     private var places: [[String]: Int] = [[]: 0]
+    /// The names of groups that are taken.
     private var names: Set<String> = []
 
     mutating func add(_ host: String, to path: [String]) {

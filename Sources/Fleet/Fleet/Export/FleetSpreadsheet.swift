@@ -76,7 +76,7 @@ public enum FleetSpreadsheet {
         }
     }
 
-    /// uuid, major, minor, namespace, instance, beacon id, url.
+    /// The cells of the columns uuid, major, minor, namespace, instance, beacon id and url.
     private static func identity(_ identity: FleetManifest.Identity) -> [String] {
         var cells = [String](repeating: "", count: 7)
         switch identity {

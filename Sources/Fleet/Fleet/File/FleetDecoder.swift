@@ -54,12 +54,12 @@ struct FleetDecoder {
     var groups: [Fleet.Group] = [Fleet.Group()]
     /// Groups by their parents and names; the fleet itself has no name.
     var groupNumbers = [GroupKey(parent: 0, name: ""): 0]
-    /// Groups whose groups are listed in the fleet file. Tables may not add groups there.
+    /// The groups whose own groups are listed in the fleet file. Tables may not add groups to them.
     var hasDeclaredChildren: Set<Int> = []
     var beacons: [Fleet.Beacon] = []
     /// The number of each beacon by its name.
     var numbers: [String: Int] = [:]
-    /// Every variable that something uses.
+    /// The names of all variables that strings of the file use.
     var used: Set<String> = []
     var rules = AllocationRules()
 

@@ -24,8 +24,8 @@ enum FleetFormat {
     static let attachments = Key(
         "attachments", NoteTemplate.attachments,
         """
-        Your own keys and texts of the beacons, for the texts of zones and hooks. Strings may contain ${variables}; a text \
-        is left out for a beacon that has no value for one of them.
+        Your own texts about the beacons, each under a key of your choice. The texts of zones and hooks can contain \
+        them. Strings may contain ${variables}; a text is left out for a beacon that has no value for one of them.
         """)
     static let defaults = Key("defaults", .section(DefaultsKeys.section), "Values for all beacons.")
     static let identities = Key(
@@ -149,8 +149,8 @@ enum DefaultsKeys {
     static let spread = Key(
         "intervalSpread", SpreadKeys.type,
         """
-        Sets ${intervalMs}: each beacon has its own interval between the two ends, which depends only on its name. \
-        `pharos plan interval` computes ends between which no interval is resonant.
+        Sets ${intervalMs}: each beacon gets its own interval between the two ends, computed from its name alone. \
+        `pharos plan interval` computes two ends between which no interval is resonant with the scanners.
         """)
     static let variables = Key(
         "variables", FleetFormat.variables,
@@ -192,9 +192,9 @@ enum IdentityKeys {
     private static let number = ValueType<Int>.integer(AllocationRules.numberRange)
 
     static let major = Key(
-        "major", .section(majorSection), "Allocates ${major}: each part of the fleet has a major number.")
+        "major", .section(majorSection), "Allocates ${major}: each part of the fleet has its own major number.")
     static let minor = Key(
-        "minor", .section(minorSection), "Allocates ${minor}: the beacons of each part of the fleet are counted.")
+        "minor", .section(minorSection), "Allocates ${minor}: the beacons of each part of the fleet are numbered.")
     static let namespace = Key(
         "namespace", .section(namespaceSection), "Computes ${namespace} from a domain name or from a UUID.")
     static let instance = Key(
@@ -202,17 +202,23 @@ enum IdentityKeys {
         "Allocates ${instance}: from a counter, or the last 12 digits of the serial number of the machine.")
     static let epoch = Key(
         "eidEpoch", time,
-        "Time at which the counters of new beacons start, in RFC 3339. Default: the time of their first generation.")
+        """
+        Time at which new beacons start the counter of their ephemeral ids, in RFC 3339. Default: the time at which a \
+        beacon is first generated.
+        """)
 
     static let section = Section(
         "Rules by which identities are allocated.", [major, minor, namespace, instance, epoch])
 
-    static let per = Key("per", ValueType<AllocationRules.Level>.word, "Part that has its own major.", isRequired: true)
+    static let per = Key(
+        "per", ValueType<AllocationRules.Level>.word, "Part of the fleet that has its own major number.",
+        isRequired: true)
     static let firstMajor = Key("first", number, "First major number.", default: 1)
     private static let majorSection = Section("A rule for major numbers.", [per, firstMajor])
 
     static let within = Key(
-        "within", ValueType<AllocationRules.Level>.word, "Part in which the beacons are counted.", isRequired: true)
+        "within", ValueType<AllocationRules.Level>.word, "Part of the fleet within which the beacons are numbered.",
+        isRequired: true)
     static let firstMinor = Key("first", number, "First minor number.", default: 1)
     private static let minorSection = Section("A rule for minor numbers.", [within, firstMinor])
 
@@ -326,7 +332,7 @@ enum BeaconKeys {
         "name", FleetFormat.beaconName, "Name of the beacon. Its profile is NAME.json.", isRequired: true)
     static let title = Key(
         "title", FleetFormat.titleType,
-        "Name for people, with any characters, on labels and in the manifest. ${title} is the name without one.")
+        "Name for people, with any characters, on labels and in the manifest. Without a title, ${title} is the name.")
     static let group = Key(
         "group", groupPath, "Group of the beacon: names with slashes between them, such as north/hall.")
     static let was = Key(
@@ -422,8 +428,9 @@ enum TableKeys {
     static let columns = Key(
         "columns", columnNames,
         """
-        Names of columns that have other names than name, site, floor, room or group, title, host, serial, was, \
-        controller, x, y, z, latitude, longitude, and the variables.
+        The names of the columns in the table, by the names that Pharos has for them: name, site, floor, room or \
+        group, title, host, serial, was, controller, x, y, z, latitude, longitude, and the variables. A column with \
+        the name that Pharos has for it needs no entry.
         """)
     static let section = Section("A table of beacons.", [csv, columns])
 

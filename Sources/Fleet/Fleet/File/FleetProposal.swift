@@ -29,7 +29,7 @@ public struct FleetProposal: Sendable {
             }
         }
 
-        /// The words, in lower case and without spaces, that spreadsheets have for it.
+        /// The names that spreadsheets give a column with this meaning, in lower case and without spaces.
         fileprivate var words: [String] {
             switch self {
             case .name:
@@ -66,7 +66,8 @@ public struct FleetProposal: Sendable {
     private let table: CSVTable
     /// The columns whose cells can all be names of beacons, each once.
     private let nameColumns: Set<String>
-    /// Columns that look like sites, floors or rooms, but have names that groups cannot have: the first such cell.
+    /// The columns that look like sites, floors or rooms, but contain names that groups cannot have, each with its
+    /// first such name.
     public private(set) var unusable: [String: String] = [:]
 
     /// A name that a group can have instead of an unusable cell; `nil` if there is none.
@@ -127,7 +128,8 @@ public struct FleetProposal: Sendable {
             let taken = Set(roles.values)
             roles[.name] = columns.first { nameColumns.contains($0) && !taken.contains($0) }
         }
-        // Floors are in sites, and rooms in floors: a level without those around it has the meaning of the first free one.
+        // Only sites have floors, and only floors have rooms: if an outer level is missing, the next inner one takes
+        // its place.
         repairLevels()
     }
 

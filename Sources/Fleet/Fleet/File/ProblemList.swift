@@ -69,10 +69,11 @@ struct ProblemList: Sendable {
         var problems = problems
         for fault in cells.values where fault.more > 0 {
             let rows = fault.more == 1 ? "row \(fault.first)" : "rows \(fault.first) to \(fault.last)"
+            let count = fault.more == 1 ? "1 more cell" : "\(fault.more) more cells"
             problems[fault.place].message +=
                 problems[fault.place].path == .root
                 ? "; the same is true of \(fault.more) more \(fault.more == 1 ? "row" : "rows"), \(rows)"
-                : "; so \(fault.more == 1 ? "has 1 more cell" : "have \(fault.more) more cells") of this column, \(rows)"
+                : "; the same is true of \(count) of this column, \(rows)"
         }
         var result = FileProblem.sorted(problems)
         if omitted > 0 || isCut, let file = result.last?.file {

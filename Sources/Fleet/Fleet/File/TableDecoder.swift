@@ -99,7 +99,7 @@ extension FleetDecoder {
             guard mapping["name"] == nil else { return nil }
             let near = NearestWord.find("name", among: table.header).map { ", perhaps \"\($0)\"" } ?? ""
             let message =
-                "there is no column \"name\"; name the one that has the beacons' names in \"columns\": "
+                "there is no column \"name\"; in \"columns\", give the column that contains the beacons' names: "
                 + "{ \"name\": … }\(near)"
             problems.add(FileProblem(message, at: .init(line: 1, column: 1), kind: .malformed, in: table.file))
             return nil
@@ -245,7 +245,7 @@ struct TableRows {
         decoder.problems.addCell(
             FileProblem(
                 "the row has \(row.cells.count) cells, the header \(expected)"
-                    + (few ? "" : "; a cell with a separator in it stands in double quotes"),
+                    + (few ? "" : "; put a cell that contains a separator in double quotes"),
                 at: table.position(of: end, in: row), kind: .malformed, in: table.file))
         return false
     }
@@ -286,8 +286,8 @@ struct TableRows {
                 guard level == own.count + names.count else {
                     let missing = Fleet.levelNames[own.count + names.count]
                     report(
-                        "a \(Fleet.levelNames[level]) is given and no \(missing): groups are sites, floors in them and "
-                            + "rooms in those",
+                        "a \(Fleet.levelNames[level]) is given and no \(missing): "
+                            + "rooms are in floors, and floors are in sites",
                         at: Int(row.cells[column].start), column: column, row, &decoder)
                     return nil
                 }

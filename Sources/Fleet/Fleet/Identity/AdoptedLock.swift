@@ -16,7 +16,8 @@ extension FleetLock {
             switch self {
             case .otherFleet(let name): "it is the manifest of the fleet \(name)"
             case .hidden(let variable):
-                "it does not say the beacons' \(variable): the template has \"${\(variable)}\" within texts only"
+                "it does not contain the beacons' \(variable): "
+                    + "the template has \"${\(variable)}\" only within longer texts"
             case .otherTemplate(let name):
                 "its beacon \(name) does not send what the fleet file says; take the fleet file that it was made from"
             }

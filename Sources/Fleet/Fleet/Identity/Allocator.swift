@@ -20,7 +20,7 @@ struct Allocator {
     private var addresses: Set<DeviceAddress> = []
     /// The first entry that has each instance.
     private var instances: [UInt64: Int] = [:]
-    /// One above ``AllocationRules/instanceLimit`` when all are given out.
+    /// The next number to try as an instance; one above ``AllocationRules/instanceLimit`` when all are given out.
     private var nextInstance: UInt64 = 1
     /// The minor numbers by the group in which they are counted.
     private var minors: [String: NumberRange] = [:]
@@ -205,13 +205,14 @@ extension Allocator {
             }
             let other = allocation.lock.entries[first].name
             if other == beacon.name, first >= isTaken.count || !isTaken[first] {
-                // The machine and the name are the same, but they count in another group: the instance moves with them.
+                // The machine and the name are the same, but the beacon is numbered in another group: it keeps the
+                // instance.
                 allocation.lock.entries[first].instance = nil
                 return instance
             }
             let isGone = fleet.numbers[other] == nil
             return refuse(
-                "the serial number \"\(serial)\" gives the same instance as the one of \"\(other)\""
+                "the serial number \"\(serial)\" gives the same instance as the serial number of \"\(other)\""
                     + (isGone
                         ? ": if \"\(other)\" is now called \"\(beacon.name)\", run `pharos fleet rename \(fleet.file) "
                             + "\(other) \(beacon.name)`, which keeps the identity; `pharos fleet generate --release "

@@ -222,7 +222,7 @@ private struct LockDecoder {
             return nil
         }
         guard let object = decoder.object(root, keys: Self.keys) else { return nil }
-        let fleet = decoder.text(decoder.required("fleet", in: object, "whose lock this is"))
+        let fleet = decoder.text(decoder.required("fleet", in: object, "the fleet's name"))
         var lock = FleetLock(fleet: fleet ?? "")
         lock.groups = elements(object, "groups").compactMap { group($0) }
         lock.entries = elements(object, "beacons").compactMap { entry($0) }
@@ -249,7 +249,7 @@ private struct LockDecoder {
 
     private mutating func entry(_ node: JSONNode) -> FleetLock.Entry? {
         guard let object = decoder.object(node, keys: Self.beaconKeys),
-            let nameNode = decoder.required("name", in: object, "whose identity this is"),
+            let nameNode = decoder.required("name", in: object, "the beacon's name"),
             let name = decoder.text(nameNode)
         else { return nil }
         if let fault = NameRule.fault(String(FleetLock.plainName(name))) { decoder.error(fault, at: nameNode) }

@@ -2,8 +2,8 @@ internal import Configuration
 
 /// The renamings of groups and beacons, which the fleet file states with `was`.
 ///
-/// The lock records each former name. So a `was` that stays in the file is recognized as done, also when the former name
-/// is in use again, and a name from before the last one is found as well.
+/// The lock records each former name. So a `was` that stays in the file is recognized as done, even if the former name
+/// is in use again. A name that is older than the last former name is found as well.
 extension Allocator {
     private static let thirdName =
         "to swap two names, use a third name and run `pharos fleet generate` after each step"

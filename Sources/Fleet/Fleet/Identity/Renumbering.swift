@@ -97,7 +97,9 @@ extension FleetAllocation {
 
 /// The identities that the beacons of a lock use.
 struct IdentitiesInUse {
+    /// The entry in use and the major number of each beacon, by its name.
     private let entries: [String: (entry: FleetLock.Entry, major: Int?)]
+    /// The path of the group with each major number.
     private let paths: [Int: String]
     private let rules: AllocationRules
     private let lockEntries: [FleetLock.Entry]
@@ -164,7 +166,7 @@ struct IdentitiesInUse {
         return found
     }
 
-    /// Two paths without the names at their ends that they share: the groups that differ.
+    /// Two paths without the names that they share at their ends: the outermost groups that differ.
     private static func outermost(_ old: String, _ new: String) -> (String, String) {
         var (before, after) = (old.split(separator: "/"), new.split(separator: "/"))
         guard before.count == after.count, before != after else { return (old, new) }

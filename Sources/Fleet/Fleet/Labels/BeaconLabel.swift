@@ -44,6 +44,7 @@ struct BeaconLabel {
 
     /// The largest text of a code in bytes. With more text the modules are too small for a phone at arm's length.
     private static let codeLimit = 300
+    /// The largest number of characters of the group in a code.
     private static let placeLimit = 80
     /// The largest number of lines next to a code.
     private static let identityLimit = 3
@@ -72,7 +73,7 @@ struct BeaconLabel {
 
 /// A text in a rectangle of a label, with the largest letters that fit, in several lines if necessary.
 ///
-/// The font of the printer is unknown. A letter counts as 0.62 of its size wide, which few texts exceed.
+/// The font of the printer is unknown. Each letter counts as 0.62 times its size in width, which few texts exceed.
 struct LabelText {
     let lines: [String]
     /// The size of the letters in hundredths of a millimetre.

@@ -124,7 +124,7 @@ struct ManifestDecoder {
         return nil
     }
 
-    /// Reads degrees if one of them is given, otherwise metres.
+    /// Reads a position: in degrees if a latitude or a longitude is given, otherwise in metres.
     private mutating func position(_ node: JSONNode?) -> FleetManifest.Position? {
         guard let object = decoder.object(node, keys: Self.positionKeys) else { return nil }
         let metres = [object["x"], object["y"], object["z"]].compactMap { $0 }

@@ -58,7 +58,7 @@ enum TemplateFormat {
         return description(of: definition.value)
     }
 
-    /// A value, or a string with variables.
+    /// The schema of a value in a template: as in a profile, or a string with variables.
     private static func open(_ schema: JSONValue) -> JSONValue {
         // A key that is not allowed may not be a variable either.
         if case .boolean = schema { return schema }
@@ -67,7 +67,7 @@ enum TemplateFormat {
         return .object(description + [.init("anyOf", forms)])
     }
 
-    /// The schema with every value in it opened.
+    /// The schema in which every inner value may be a string with variables.
     private static func changed(_ schema: JSONValue) -> JSONValue {
         guard case .object(let members) = schema else { return schema }
         let isConditional = members.contains { $0.key == "if" && mentionsEncryption($0.value) }
