@@ -247,6 +247,7 @@ private struct InstanceDraft {
     private let advertisement: Advertisement
     private let capabilities: ManagedCapabilities
     private let form: InstanceLayout.Form
+    /// The advertisement's number for warnings, from 1; `nil` if it is the only one.
     private let position: Int?
 
     init(

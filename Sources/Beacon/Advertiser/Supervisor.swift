@@ -287,6 +287,7 @@ extension Supervisor {
         }
     }
 
+    /// The causes that the arrival of an adapter may remove.
     private static let endsWithArrival: Set<SupervisorCause> = [.adapterMissing, .adapterGone, .peerGone, .rfkill]
     /// The causes that the end of another program's scan or advertisement may remove.
     private static let endsWithFreeRadio: Set<SupervisorCause> = [

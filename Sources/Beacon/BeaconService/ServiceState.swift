@@ -13,6 +13,7 @@ struct ServiceState {
     private let path: String
     /// The place where earlier versions saved the state. A state there is moved to ``path``.
     private let oldPath: String
+    /// Whether the state was read from ``oldPath``.
     private var hasOldFile = false
     /// The time of the last save, in nanoseconds of the monotonic clock, and its values.
     private var savedAt: UInt64?

@@ -6,6 +6,7 @@ public import BluetoothTypes
 public struct CompressedURL: Hashable, Sendable {
     /// 0...3; a received byte may have any value.
     public let scheme: UInt8
+    /// The bytes after the scheme; only the first ``length`` bytes are valid.
     private let storage: FixedOctets<17>
     private let length: UInt8
     /// Bytes after the scheme, 0...17 (0 only when received).

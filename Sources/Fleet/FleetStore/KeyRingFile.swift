@@ -6,6 +6,7 @@ internal import LinuxHost
 
 /// All keys of a fleet in one file of mode 0600, for a fast search.
 public enum KeyRingFile {
+    /// The largest size of the file, in bytes.
     private static let sizeLimit = 1 << 31
 
     /// Copies the keys of a fleet into `path`.

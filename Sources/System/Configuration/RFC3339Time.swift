@@ -51,6 +51,7 @@ public struct RFC3339Time: Hashable, Comparable, Sendable {
         self.init(secondsSince1970: days * 86_400 + hour * 3600 + minute * 60 + second - offset)
     }
 
+    /// The seconds since 1970 in the years 0...9999.
     private static let range = -62_167_219_200...253_402_300_799
 
     private static func days(in month: Int, of year: Int) -> Int {

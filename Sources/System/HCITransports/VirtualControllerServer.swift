@@ -213,6 +213,7 @@ public final class VirtualAirServer: Sendable {
         }
 
         private let contents = Mutex(Contents())
+        /// A byte that is written here makes ``wakeUp`` readable.
         private let wakeUpEnd: Descriptor
         /// Readable when the mailbox contains streams or was closed.
         let wakeUp: Descriptor

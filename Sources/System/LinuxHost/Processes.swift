@@ -6,6 +6,7 @@ internal import SystemPackage
 public final class ChildProcess {
     private let id: pid_t
     private let isGroup: Bool
+    /// Whether the end of the program was received from the kernel.
     private var isOver = false
     /// The program's standard output, to read from.
     public let output: Descriptor

@@ -8,6 +8,7 @@ internal import Synchronization
 /// Nothing is shown in the first second, or if standard error is not a terminal. A terminal that cannot erase a line
 /// (TERM=dumb) gets separate lines, at least 10 s apart.
 public final class ProgressLine: Sendable {
+    /// The start of the job, in nanoseconds of ``BootClock``.
     private let start = BootClock.nanoseconds()
     /// The time for which nothing is shown, in nanoseconds.
     private static let delay: UInt64 = 1_000_000_000
@@ -47,7 +48,9 @@ public final class ProgressLine: Sendable {
     private static let state = Mutex(State())
     /// Whether standard error is a terminal, so that the line is shown.
     private static let isThere = Terminal.errorIsTerminal
+    /// Whether standard output is a terminal too, which is then taken for the same one.
     private static let sharesOutput = Terminal.outputIsTerminal
+    /// Whether the terminal cannot erase a line.
     private static let isDumb = ["", "dumb"].contains(Terminal.environment("TERM") ?? "")
     /// The shortest time between two lines, in nanoseconds.
     private static let pause: UInt64 = isDumb ? 10_000_000_000 : 100_000_000

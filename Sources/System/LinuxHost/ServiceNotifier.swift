@@ -30,7 +30,9 @@ public final class ServiceNotifier {
     }
 
     private let socket: Descriptor?
+    /// The bytes of the socket address of the service manager.
     private let address: [UInt8]
+    /// The value of NOTIFY_SOCKET, for errors.
     private let name: String
     /// Messages that could not be sent yet, the oldest first.
     private var backlog: [[State]] = []

@@ -88,7 +88,9 @@ struct PCAPNGFormat: Sendable {
         let clock: PCAPNGClock
     }
 
+    /// The byte order of the current section.
     private var order = CaptureByteOrder(isBigEndian: false)
+    /// The interfaces of the current section, in the order of their numbers.
     private var interfaces: [Interface] = []
 
     /// Reads the block that starts at `start`.

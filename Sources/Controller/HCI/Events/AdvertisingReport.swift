@@ -240,6 +240,7 @@ public struct AdvertisingReportCursor: Sendable {
     /// The number of reports that are not read yet.
     public private(set) var remaining: Int
     public let isExtended: Bool
+    /// The offset at which the event ends.
     private let end: Int
 
     /// A cursor over the event packet (without the H4 type byte) in `range` of `octets`; `nil` for other events.

@@ -125,10 +125,15 @@ public struct HCICommandQueue: Sendable {
     /// The number of answers to abandoned commands.
     public private(set) var lateAnswers = 0
 
+    /// The commands that were not sent yet, in order.
     private var waiting: [Entry] = []
+    /// The command that was sent last, until it is answered or abandoned.
     private var underWay: Entry?
+    /// The abandoned commands whose answers may still arrive.
     private var abandoned: [Abandoned] = []
+    /// The commands of other programs whose answers were not seen yet.
     private var foreign: [Foreign] = []
+    /// The number of the last ticket.
     private var lastNumber: UInt64 = 0
 
     /// After power-on, a controller accepts one command.

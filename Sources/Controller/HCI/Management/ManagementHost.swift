@@ -169,9 +169,13 @@ public struct ManagementQueue: Sendable {
     /// The number of answers that belong to no command in progress.
     public private(set) var strayAnswers = 0
 
+    /// The commands that were not sent yet, in order.
     private var waiting: [Entry] = []
+    /// The command that was sent last, until it is answered or abandoned.
     private var underWay: Entry?
+    /// The time after which the answer to an abandoned command is no longer expected.
     private var abandoned: [Key: HCIInstant] = [:]
+    /// The number of the last ticket.
     private var lastNumber: UInt64 = 0
 
     /// An empty queue that expects late answers for `grace`.

@@ -17,6 +17,7 @@ struct Allocator {
     private var known: [String: [Int]] = [:]
     /// `true` if a beacon has the entry, for each entry that was in the lock before.
     private var isTaken: [Bool] = []
+    /// The addresses that are given out.
     private var addresses: Set<DeviceAddress> = []
     /// The first entry that has each instance.
     private var instances: [UInt64: Int] = [:]
@@ -311,6 +312,7 @@ extension Allocator {
 
 /// Numbers 0...65535 that are given out upwards from the first one, and then from 0 where numbers are free.
 private struct NumberRange {
+    /// The number above the highest one that is given out, or the first number.
     private var upcoming: Int
     /// All numbers below this one are given out.
     private var lowest = 0

@@ -102,6 +102,7 @@ struct IdentitiesInUse {
     /// The path of the group with each major number.
     private let paths: [Int: String]
     private let rules: AllocationRules
+    /// All entries of the lock, including the retired ones.
     private let lockEntries: [FleetLock.Entry]
 
     init(_ lock: FleetLock, _ rules: AllocationRules) {

@@ -4,6 +4,7 @@ internal import Configuration
 public struct LabelSheet: Sendable {
     private let beacons: [FleetManifest.Beacon]
     private let paper: LabelPaper
+    /// The number of used labels on the first page.
     private let skipped: Int
     private let hasCutLines: Bool
     private let urls: [String]
@@ -41,6 +42,7 @@ public struct LabelSheet: Sendable {
         paper.labelHeight / 16...paper.labelHeight / 8
     }
 
+    /// The largest number of lines of a name.
     private static let nameLines = 6
 
     /// 0 for a fleet without beacons.

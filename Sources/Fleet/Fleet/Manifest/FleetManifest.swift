@@ -212,6 +212,7 @@ extension FleetManifest.Advertisement {
         }
     }
 
+    /// The length of the Flags structure, in bytes.
     private static let flags = 3
     /// Flags, the list of UUIDs, and the header of the service data.
     private static let eddystoneHeader = flags + 4 + 4
