@@ -23,7 +23,7 @@ package struct BeaconChoice {
             table = known.table(clock, strangers: .counted)
             places = Set(known.beacons.indices.filter { known.beacons[$0].name == beacon })
         } else if let identity = BeaconQuery.identity(beacon) {
-            // A measured calibration counts for both names of the beacon.
+            // A known beacon that is named by its identity keeps its calibration.
             let same = known.beacons.first { $0.identity == identity }
             table = SightingTable(
                 known: [same ?? KnownBeacon(name: beacon, identity: identity)], strangers: .counted)
@@ -91,7 +91,7 @@ package struct BeaconSourceOptions: ParsableArguments {
     /// The name of the receiver.
     package var receiver: String { adapter?.description ?? replay ?? "the first adapter" }
 
-    /// Waits until the user is ready, if there is one.
+    /// Asks the user to press Enter, and waits for it. Does nothing without a terminal.
     package static func prompt(_ text: String) {
         guard Terminal.inputIsTerminal, Terminal.errorIsTerminal else { return }
         Terminal.writeError("\(text), then press Enter ")

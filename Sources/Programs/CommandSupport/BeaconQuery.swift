@@ -3,7 +3,7 @@ internal import BluetoothTypes
 package import Listener
 package import Sightings
 
-/// Words of a user that mean one beacon, or several.
+/// A text from the command line that selects one beacon or several.
 package enum BeaconQuery {
     /// The name of a known beacon.
     case known(String)
@@ -17,8 +17,8 @@ package enum BeaconQuery {
     /// Every beacon.
     case all
 
-    /// Reads a name of `known`, an identity with or without its kind, a web address, an address with colons, dashes or neither, a UUID or
-    /// namespace alone, and otherwise a local name.
+    /// Reads a text as the first of these forms that fits: a name of `known`, an identity with or without its kind, a
+    /// web address, a device address with colons, with dashes or with neither, a UUID or namespace alone, a local name.
     package init(_ text: String, _ known: KnownBeacons) {
         if known.names.contains(text) {
             self = .known(text)

@@ -44,7 +44,8 @@ package enum CommandProgram {
             do {
                 try command.run()
             } catch let failure as Failure where failure.messages.isEmpty {
-                // The command has printed its findings on standard output. A failure to write them counts more.
+                // The command has printed its findings on standard output. If they cannot be written, that error is
+                // reported instead.
                 try Terminal.finish()
                 throw failure
             }
@@ -149,13 +150,13 @@ enum UnknownCommand {
 }
 
 extension UnknownCommand {
-    /// The verbs of services, which systemd has and Pharos has not.
+    /// Words that users try as commands of Pharos, each with the arguments of `systemctl` that do it.
     private static let serviceVerbs = [
         "start": "start", "stop": "stop", "restart": "restart", "enable": "enable --now", "disable": "disable --now",
         "reload": "reload",
     ]
 
-    /// Returns the command for a verb of services; `nil` for other words.
+    /// Returns a sentence that names the command to use instead of `start`, `edit` and the like; `nil` for other words.
     private static func serviceAdvice(_ word: String, _ beacon: String?) -> String? {
         let name = beacon.flatMap { $0.hasPrefix("-") ? nil : TerminalText.line($0) } ?? "NAME"
         if word == "edit" {
@@ -168,7 +169,7 @@ extension UnknownCommand {
     }
 }
 
-/// A command whose arguments are the name of another command next to it, and the options of that command.
+/// A command that runs a sibling command: its arguments are the name of that command and its options.
 package protocol ForwardingCommand: ParsableCommand {}
 
 /// Finds options that a command does not have. The argument parser checks the values of groups of options first, so its

@@ -16,7 +16,7 @@ internal import Profiles
 /// The exit codes of Pharos, with the numbers of sysexits.h. Errors are mapped to exit codes only here.
 package enum ExitStatus: Int32 {
     case success = 0
-    /// A check found something.
+    /// A check found a problem.
     case failure = 1
     case usage = 64
     case dataFormat = 65

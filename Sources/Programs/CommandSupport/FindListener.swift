@@ -13,18 +13,22 @@ package final class FindListener: SightingConsumer {
     package var onMap: ((_ state: FindGuide.State) -> (text: String, json: JSONValue))?
     private var table: SightingTable
     private var warnings = BeaconWarnings()
+    /// The positions of the beacon in the table.
     private let places: Set<Int>
     private let clock: HearingClock
     private let name: String
     private let json: Bool
     private let sound: Bool
+    /// Whether lines are printed. Otherwise levels are collected.
     private let isShown: Bool
+    /// The time of the next printed line.
     private var nextLine: HeardInstant?
+    /// The time of the next ring of the bell.
     private var nextBell: HeardInstant?
     private var hasArrived = false
     private var block = LiveBlock()
 
-    /// A listener that prints nothing, for a turn.
+    /// A listener that prints nothing and only collects levels, for `find --turn`.
     package convenience init(_ choice: BeaconChoice, _ clock: HearingClock, name: String) {
         self.init(choice, clock, name: name, json: false, sound: false, isShown: false)
     }

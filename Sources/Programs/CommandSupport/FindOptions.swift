@@ -1,6 +1,6 @@
 package import ArgumentParser
 
-/// How `find` tells where a beacon is, with a map and without one.
+/// The options that `find` has with a map and without one.
 package struct FindOptions: ParsableArguments {
     @Flag(help: "Ring the terminal's bell, faster for a stronger beacon.")
     package var sound = false
@@ -18,13 +18,13 @@ package struct FindOptions: ParsableArguments {
 
     package init() {}
 
-    /// What these do not allow by themselves, or with that source.
+    /// Throws an error if an option is out of range or cannot be combined with the source.
     package func check(with source: BeaconSourceOptions) throws {
         guard (1...6).contains(pathLossExponent) else {
             throw ValidationError("--path-loss-exponent \(pathLossExponent) is out of range 1...6.")
         }
         if source.replay != nil, durationS != nil {
-            throw ValidationError("--replay reads a file to its end: it goes without --duration-s.")
+            throw ValidationError("--replay reads a file to its end: leave out --duration-s.")
         }
     }
 }

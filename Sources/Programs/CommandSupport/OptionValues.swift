@@ -8,7 +8,7 @@ package enum OptionValue {
         do { return try Hexadecimal.octets(text) } catch { throw Mistake("\(error)") }
     }
 
-    /// The name of a file for a web page. Names of pictures and documents are refused, because the file would be none.
+    /// Returns the name of a file for a web page. A name such as `a.pdf` is refused, because the file would be no PDF.
     package static func page(_ text: String) throws -> String {
         let kinds = [
             "pdf": "a PDF document", "png": "a picture", "jpg": "a picture", "jpeg": "a picture", "svg": "a drawing",
@@ -41,8 +41,8 @@ package enum OptionValue {
         try fixed(text, what: "the key")
     }
 
-    /// Returns the number that was meant by one with a decimal comma or a typographic minus sign, as a question for the end
-    /// of a message; empty for any other text.
+    /// Returns a question for the end of a message, such as `; did you mean 2.5?`, for a number with a decimal comma or
+    /// a typographic minus sign; empty for any other text.
     package static func plainNumberAdvice(_ text: String) -> String {
         let dashes: Set<Character> = ["\u{2212}", "\u{2013}", "\u{2014}"]
         let plain = String(text.map { $0 == "," ? "." : dashes.contains($0) ? "-" : $0 })

@@ -8,12 +8,12 @@ package struct ScanRow {
     private let track: BeaconTrack
     private let now: HeardInstant
     private let rule: DistanceEstimate.Rule
-    /// Whether nothing is known of intervals.
+    /// Whether the receiver reports only that beacons are present, so that no intervals are known.
     private let isPresenceOnly: Bool
-    /// Whether several rows have the name of this one.
+    /// Whether another row has the same name.
     private let sharesName: Bool
 
-    /// - Parameter sharesName: Whether several rows have the name of this one, so that its title needs the identity too.
+    /// - Parameter sharesName: Whether another row has the same name, so that the title needs the identity too.
     package init(
         _ track: BeaconTrack, _ now: HeardInstant, _ rule: DistanceEstimate.Rule, isPresenceOnly: Bool,
         sharesName: Bool = false

@@ -16,7 +16,7 @@ struct Adapters: ParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Query only this adapter; any form of name but hciN:mgmt.", valueName: "name"),
+        help: ArgumentHelp("Query only this adapter. Its name may have any form except hciN:mgmt.", valueName: "name"),
         completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
 

@@ -88,7 +88,7 @@ final class LiveView: AdvertisingView {
     }
 
     private func draw(_ session: some AdvertisingSession, _ heard: HeardOnAir?) {
-        // Skipped if the terminal is busy: waiting would delay the beacon.
+        // Nothing is drawn while the terminal is busy, because waiting for it would delay the beacon.
         guard Terminal.takesOutput() else { return }
         block.draw(
             OnAirText.lines(facts, session, heard, color: Terminal.wantsColor, width: Terminal.columns))

@@ -9,8 +9,8 @@ struct ControllerCommand: ParsableCommand {
         commandName: "controller",
         abstract: "Serve virtual controllers over H4 to other hosts and to the kernel.",
         discussion: """
-            Each connection is a new controller on the same virtual air. With vhci, the kernel gets a new hciN; repeat \
-            --listen for more of them.
+            H4 is the packet format of controllers on a serial line. Each connection gets a new controller, and all \
+            controllers receive each other. Each --listen vhci gives the kernel a new hciN.
             pharos controller --listen unix:/tmp/controller.sock --like raspberry-pi
             """)
 

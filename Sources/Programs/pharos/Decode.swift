@@ -15,7 +15,7 @@ struct Decode: ParsableCommand {
             advertisements that a sniffer received (also the nRF Sniffer).
             A text has one payload or HCI packet per line in hexadecimal digits, or
             it is the output of `hcidump --raw`, or commands of `hcitool cmd`. Put
-            them in quotes on the command line.
+            such commands in quotes on the command line.
             pharos decode 0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5
             pharos decode capture.btsnoop --json
             hcidump --raw | pharos decode -
@@ -38,9 +38,9 @@ struct Decode: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The packet that contained the payload, for input without packets.",
+            "The type of packet that contained the payload, for input without packets.",
             discussion:
-                "It decides how many bytes a payload may have. By default, 62 bytes are an Android scan record, "
+                "The type limits the length of a payload. By default, 62 bytes are an Android scan record, "
                 + "more are an extended advertisement, and fewer are a legacy advertisement.",
             valueName: "kind"))
     var packet: PayloadOrigin?
@@ -154,7 +154,7 @@ enum DecodeInput {
     private static func namesFile(_ argument: String) -> Bool {
         if (try? HexadecimalLines.octets(Array(argument.utf8))) != nil { return false }
         if Files.exists(argument) { return true }
-        // A time before a packet contains points.
+        // The time in front of a packet of `hcidump --raw --ts` contains dots, as the name of a file does.
         let isText = argument.contains { $0.isWhitespace } && argument.contains { "<>\n".contains($0) }
         return !isText && !argument.contains("hcitool") && (argument.contains("/") || argument.contains("."))
     }

@@ -44,7 +44,7 @@ struct EncryptionOptions: ParsableArguments {
         return encryptionKey.map { IdentityKey($0) }
     }
 
-    /// The address for bytes without an address.
+    /// The address of the sender, for payloads that do not come with it.
     func sender() throws -> DeviceAddress? {
         if hasKey && deviceAddress == nil { throw Failure(.usage, "decrypting BTHome needs --device-address as well") }
         return deviceAddress
@@ -72,7 +72,7 @@ struct BTHomeOptions: FrameOptions {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Counter of the encryption, never the same twice.", valueName: "number"),
+        help: ArgumentHelp("Counter of the encryption. Use each value only once with a key.", valueName: "number"),
         transform: OptionValue.uint32)
     var counter: UInt32?
 

@@ -39,7 +39,7 @@ struct LiveOptions {
 }
 
 extension MeasuredPowerRule {
-    /// The measured power of a beacon that nobody has calibrated.
+    /// The measured power of a beacon that is not calibrated.
     static let typical = MeasuredPowerRule.atOneMeter(BeaconProfile.typicalMeasuredPower)
 }
 
@@ -51,7 +51,7 @@ extension FrameOptions {
         FrameKind.allCases.map(\.rawValue).filter { $0 == "eddystone-" + frameName }
     }
 
-    /// Says on standard error that the measured power is not a measurement, if it is none.
+    /// Warns on standard error if the measured power is a typical value and not a measurement.
     func reportTypicalPower() {
         guard hasTypicalPower else { return }
         Terminal.writeMessage(
@@ -140,7 +140,7 @@ struct IBeaconOptions: FrameOptions {
 
     @Option(
         help: ArgumentHelp(
-            "Flags byte (default: 0x06; 0x1a and 0x04 are also in use), or none.", valueName: "byte"),
+            "Flags byte, or none (default: 0x06; other beacons also send 0x1a or 0x04).", valueName: "byte"),
         transform: OptionValue.flags)
     var flags: OptionValue.Flags = .octet(.beacon)
 

@@ -25,7 +25,8 @@ struct IdentityResolvingKeys: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "An address that the phone has used now. It proves the key and its byte order.", valueName: "address"))
+            "The address that the phone uses at present. It shows whether the key and its byte order are right.",
+            valueName: "address"))
     var deviceAddress: String?
 
     @Flag(help: "Print one JSON object.")

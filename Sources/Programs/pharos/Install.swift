@@ -185,7 +185,7 @@ struct Install: ParsableCommand {
         do {
             try InstalledOptions.systemctl("enable", "--now", "pharos@\(name)")
         } catch {
-            // The machine is left as it was, so that the command can be repeated.
+            // Restores the earlier profile, so that the command can be repeated.
             if let earlier { try? options.write(earlier, to: name) } else { try? Files.remove(place) }
             throw error
         }
@@ -202,7 +202,7 @@ struct SetCommand: ParsableCommand {
             sudo pharos set lobby url=https://example.org/menu
             sudo pharos set lobby radioPowerDbm=-4 ibeacon.intervalMs=250
 
-            A key that several advertisements have needs the type or the number of the advertisement before it: \
+            If several advertisements have a key, write the type or the number of the advertisement in front of it: \
             ibeacon.minor or advertisements[0].minor, counted from 0. Nothing is changed if the result would be invalid.
             """)
 
@@ -233,7 +233,7 @@ struct SetCommand: ParsableCommand {
                 let reload = status.process.map { ": `kill -HUP \($0.id)`" } ?? ""
                 Terminal.writeLine(
                     "\(options.path(of: name)) is changed. The beacon runs outside systemd; if it was started with this "
-                        + "file, let it read the file again\(reload)")
+                        + "file, make it read the file again\(reload)")
             } else {
                 Terminal.writeLine(
                     "\(options.path(of: name)) is changed; the beacon does not run: "

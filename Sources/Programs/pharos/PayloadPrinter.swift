@@ -19,7 +19,7 @@ struct PayloadPrinter {
     let lint: Bool
     let explain: Bool
     let opener: TelemetryOpener?
-    /// The kind of packet of payloads without their packet; `nil` to judge by their length.
+    /// The type of packet that is assumed for payloads without a packet; `nil` to derive it from their length.
     let container: AdvertisingContainer?
 
     /// Prints a payload without its packet, and returns whether it breaks no rule.
@@ -105,9 +105,11 @@ struct LinePrinter {
     private let sender: DeviceAddress?
     private var text = PastedText()
     private var tally = CaptureTally()
+    /// False once a payload breaks a rule.
     private var isClean = true
     private var payloads = 0
     private var packets = 0
+    /// The number of invalid lines.
     private var faults = 0
     /// The number of invalid lines that are reported one by one. A file of another kind has only invalid lines.
     private static let reportedFaultLimit = 20

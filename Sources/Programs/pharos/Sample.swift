@@ -4,7 +4,7 @@ internal import CommandSupport
 internal import Configuration
 internal import LinuxHost
 
-/// `pharos sample`: the files of the folder `profiles`, which are embedded in the program.
+/// `pharos sample`: the files of the directory `profiles`, which are embedded in the program.
 struct SampleCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sample", abstract: "Print a sample file, or write it to a file.",
@@ -63,7 +63,7 @@ struct SampleCommand: ParsableCommand {
     }
 }
 
-/// A file of the folder `profiles`.
+/// A file of the directory `profiles`.
 struct Sample: Sendable {
     /// The file's path in `profiles`, without `.json`.
     let name: String
@@ -75,7 +75,7 @@ struct Sample: Sendable {
 
     private var isJSON: Bool { ![".csv", ".geojson", ".png"].contains { name.hasSuffix($0) } }
 
-    /// The folder of the file, if it has one.
+    /// The subdirectory of the file, if it has one.
     var folder: String? {
         let parts = name.split(separator: "/")
         return parts.count > 1 ? String(parts[0]) : nil

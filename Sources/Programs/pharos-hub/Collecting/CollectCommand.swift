@@ -20,10 +20,11 @@ struct CollectCommand: ParsableCommand {
             Reads the lines that `scan --json`, `listen --print --json` and an MQTT subscriber write. If the file has \
             "mqtt": {"url": "mqtt://broker"} and there is no --from, it reads what all receivers of the site publish \
             there, and publishes where each beacon is. Lines of a receiver that the file does not name are an error \
-            (exit 65); from the broker, they are ignored with a warning. A receiver that sends nothing for 15 s is dead. Its silence, \
-            and that of a receiver that receives nothing, is ignored: beacons that only it could receive become unknown. `pharos where` reads the state file, and \
-            `pharos history` reads what "history" keeps. If the file has "postgresql", several collectors of one site \
-            can follow the broker: one works, and the others stand by until it ends.
+            (exit 65); from the broker, they are ignored with a warning. A receiver that sends nothing for 15 s is \
+            dead. Beacons that only a dead receiver could receive become unknown, not gone. The same holds for a \
+            receiver that works but receives nothing. `pharos where` reads the state file, and `pharos history` reads \
+            the database of "history". If the file has "postgresql", several collectors of one site can follow the \
+            broker: one works, and the others stand by until it ends.
             """)
 
     @Argument(
@@ -34,7 +35,8 @@ struct CollectCommand: ParsableCommand {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A recording in JSON Lines, or - for standard input. NAME=FILE names the receiver if the lines do not. May be repeated (default: the broker of the file; without one, standard input).",
+            "A recording in JSON Lines, or - for standard input. NAME=FILE names the receiver if the lines do not. "
+                + "May be repeated (default: the broker of the file; without one, standard input).",
             valueName: "source"), completion: .file())
     var from: [String] = []
 

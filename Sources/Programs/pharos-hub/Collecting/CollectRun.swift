@@ -13,8 +13,11 @@ final class CollectRun {
     private let signals: SignalDescriptor
     /// The time of the last output for `--every-s`, in milliseconds of the lines.
     private var printed = 0
+    /// The number of lines that are not JSON objects.
     private var badLines = 0
+    /// The number of lines that are JSON objects.
     private var goodLines = 0
+    /// The place of the first bad line.
     private var firstBad: String?
     /// Lines with a beacon, or with the state of a receiver.
     private var usefulLines = 0
@@ -23,7 +26,7 @@ final class CollectRun {
     private var firstUnknown: String?
     /// Messages that waited too long.
     private var dropped = 0
-    /// Messages that have waited for this time are dropped, so that rooms are those of now, in nanoseconds.
+    /// The longest time that a message may wait, in nanoseconds. Older ones are dropped, so that rooms are up to date.
     private static let backlog: UInt64 = 5_000_000_000
     /// The longest time that the calculation of a second may continue after a signal, in nanoseconds.
     private static let shutdownTimeout: UInt64 = 300_000_000
@@ -35,6 +38,7 @@ final class CollectRun {
         self.signals = signals
     }
 
+    /// The wall clock, in milliseconds since 1970.
     private static var now: Int { Int(WallClock.microseconds() / 1000) }
 
     // MARK: Sources

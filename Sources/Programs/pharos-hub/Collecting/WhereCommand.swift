@@ -164,7 +164,7 @@ enum WhereTable {
 }
 
 extension JSONValue {
-    /// A value as it was read.
+    /// Converts a value that was read into one that can be written.
     fileprivate init(_ node: JSONNode) {
         switch node.value {
         case .object(let members): self = .record(members.map { ($0.key, JSONValue($0.value)) })

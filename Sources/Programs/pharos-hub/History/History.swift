@@ -33,7 +33,7 @@ struct History: ParsableCommand {
     var from: String?
 
     @Option(
-        help: ArgumentHelp("End of the time span. A day is included.", valueName: "time"))
+        help: ArgumentHelp("End of the time span. A day without a time is included as a whole.", valueName: "time"))
     var to: String?
 
     @Flag(help: "Read and show times in UTC (default: local times).")
@@ -104,7 +104,7 @@ struct History: ParsableCommand {
         let cursors = files.enumerated().flatMap { file in file.element.cursors.map { (file.offset, $0) } }
         var times = RoomTimes(pauses: try files.map { try $0.source.pauses(until: WallClock.microseconds()) })
         if start > .min {
-            // Where beacons were at the start follows from the events before it.
+            // The events before the time span show where the beacons were at its start.
             try HistoryCursor.merge(files.map { $0.source.events(of: name, .min...start - 1) }) {
                 times.take($0, from: $1)
             }
@@ -112,7 +112,7 @@ struct History: ParsableCommand {
         }
         var output = HistoryOutput(totals ? .nothing : json ? .json : csv ? .csv : .table(utc ? .utc : .local))
         try HistoryCursor.merge(cursors.map(\.1)) { event, place in
-            // A reader such as head has enough.
+            // A reader such as `head` may have closed the output.
             if !Terminal.outputIsGone { output.add(event, lasted: times.take(event, from: cursors[place].0)) }
         }
         output.finish()

@@ -22,7 +22,7 @@ struct HistoryCursor {
         _ fetch: @escaping (ClosedRange<Int64>, Int) throws -> [EventStore.Event]
     ) {
         var rest = range
-        // The events at the start of the rest that were returned already.
+        // The ids of the events at the first time of the rest that were already returned.
         var taken: Set<String> = []
         self.init {
             let events = try fetch(rest, page + taken.count).filter { !taken.contains($0.id) }

@@ -35,11 +35,12 @@ struct RoomTimes {
     /// The starts of the stays that have not ended, in microseconds since 1970.
     private var open: [Key: Int64] = [:]
     private var rows: [Row] = []
+    /// The index of each total in ``rows``.
     private var numbers: [Key: Int] = [:]
     /// The times of each database in which its service did not run, the oldest first.
     private let pauses: [[ServicePause]]
 
-    /// No events yet.
+    /// Creates sums without events.
     ///
     /// - Parameter pauses: The times of each database in which its service did not run, the oldest first.
     init(pauses: [[ServicePause]] = []) { self.pauses = pauses }

@@ -37,7 +37,8 @@ struct InventoryStart: ParsableCommand {
     var withinM: Double?
 
     @Option(
-        help: ArgumentHelp("window or shared-queue (default: the rule of the file).", valueName: "rule"),
+        help: ArgumentHelp(
+            "How rounds are remembered: window or shared-queue (default: the rule of the file).", valueName: "rule"),
         completion: .list(CountRule.Kind.allCases.map(\.rawValue)), transform: Self.kind)
     var rule: CountRule.Kind?
 

@@ -78,7 +78,7 @@ struct CheckedFile: ParsableArguments {
             ]
             Terminal.write(JSONValue.record(members).line + "\n")
         } else {
-            // A warning about a place of the file has the word after the place.
+            // A warning with a place contains the word `warning` after that place already.
             let warnings = result.warnings.map { $0.contains(": warning: ") ? $0 : "warning: \($0)" }
             let lines = result.errors + warnings
             let summary = result.errors.isEmpty ? [result.summary] : []
@@ -199,7 +199,7 @@ struct ZonesInit: ParsableCommand {
 struct ListenerDestination: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Name of the site, for a collector, which then publishes where beacons are (default in topics: home).",
+            "Name of a site with a collector. The collector publishes where beacons are (default in topics: home).",
             valueName: "name"))
     var site: String?
 

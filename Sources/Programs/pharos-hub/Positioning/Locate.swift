@@ -58,7 +58,8 @@ struct Locate: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A site file. Its rooms are named, hmm does not walk through its walls, and pages show its walls and outline.",
+            "A site file. Answers name its rooms, the algorithm hmm does not pass through its walls, and pages show "
+                + "its walls and outline.",
             valueName: "file"),
         completion: .file())
     var site: String?
@@ -218,6 +219,7 @@ final class LocatePrinter: RunConsumer {
     var track: LocatedTrack?
     private var session: String?
     private var nextMicroseconds: Int?
+    /// The errors of the run, in metres.
     private var errors: [PositioningAlgorithm: [Double]] = [:]
     private var block = LiveBlock()
 

@@ -34,26 +34,30 @@ struct SurveyReadingOptions: ParsableArguments {
 struct AlgorithmOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The unit of relative levels (relative): db, amplitude or power (default: db).", valueName: "reading"),
+            "For the algorithm relative: the unit of relative levels, db, amplitude or power (default: db).",
+            valueName: "reading"),
         completion: .list(RelativeReading.allCases.map(\.rawValue)), transform: MapValue.named)
     var reading: RelativeReading?
 
     @Option(
         help: ArgumentHelp(
-            "The penalty for a beacon that only one side received (relative), 0...1000 (default: 0.5, with amplitude 0.25).",
+            "For the algorithm relative: the penalty for a beacon that only the survey or only the receiver received, "
+                + "0...1000 (default: 0.5, with amplitude 0.25).",
             valueName: "number"),
         transform: { try MapValue.number($0, in: 0...1000) })
     var penalty: Double?
 
     @Option(
         help: ArgumentHelp(
-            "The parts of a stay that a second is compared with (relative): vectors or slices (default: slices).",
+            "For the algorithm relative: the parts of a stay that a second is compared with, vectors (single seconds) "
+                + "or slices (default: slices).",
             valueName: "prints"),
         completion: .list(LocatorSettings.Prints.allCases.map(\.rawValue)), transform: MapValue.named)
     var prints: LocatorSettings.Prints?
 
     @Option(
-        help: ArgumentHelp("The number of nearest vectors (wknn), from 1 (default: fitted).", valueName: "k"),
+        help: ArgumentHelp(
+            "For the algorithm wknn: the number of nearest vectors, from 1 (default: fitted).", valueName: "k"),
         transform: { try OptionValue.integer($0, in: 1...100_000) })
     var neighbors: Int?
 

@@ -20,9 +20,9 @@ struct MapRecord: ParsableCommand {
             pharos map record survey.jsonl --move 3 --place A3 --position 4,6
             pharos map record survey.jsonl --drop 3
 
-            Without --place and --position, the place is asked for at the end on a terminal; --move can also name it \
-            later. A place needs only its name if the survey has its position, or if it is a beacon of the site. The \
-            survey only grows: --drop and --move append a line.
+            Without --place and --position, the command asks for the place at the end, if it runs on a terminal. \
+            --move can also name the place later. A place needs only its name if the survey has its position, or if it \
+            is a beacon of the site. The survey only grows: --drop and --move append a line.
             """)
 
     @Argument(help: "The survey, which is created if it does not exist, or - for standard output.", completion: .file())

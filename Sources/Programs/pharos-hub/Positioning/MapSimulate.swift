@@ -7,7 +7,8 @@ internal import Sites
 
 struct MapSimulate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "simulate", abstract: "Simulate a survey of the site that a file describes, or a walk through that site.",
+        commandName: "simulate",
+        abstract: "Simulate a survey of the site that a file describes, or a walk through that site.",
         discussion: """
             pharos map simulate museum-site.json --output survey.jsonl
             pharos map simulate museum-site.json --path tour --output walk.jsonl --truth truth.csv
@@ -16,7 +17,7 @@ struct MapSimulate: ParsableCommand {
             in ten is lost. Equal values of --seed give equal results.
             """)
 
-    @Argument(help: "A site file with beacons or a fleet.", completion: .file())
+    @Argument(help: "A site file that has beacons or names a fleet.", completion: .file())
     var site: String
 
     @Option(
@@ -41,12 +42,13 @@ struct MapSimulate: ParsableCommand {
     var everyM: Double?
 
     @Option(
-        help: ArgumentHelp("The time at each place, in four headings, 4...3600 s (default: 40).", valueName: "s"),
+        help: ArgumentHelp(
+            "The time at each place, for all four headings together, 4...3600 s (default: 40).", valueName: "s"),
         transform: { try OptionValue.integer($0, in: 4...3600) })
     var seconds: Int?
 
     @Option(
-        help: ArgumentHelp("The number of days, 1...30 (default: 2).", valueName: "days"),
+        help: ArgumentHelp("The number of days of the survey, 1...30 (default: 2).", valueName: "days"),
         transform: { try OptionValue.integer($0, in: 1...30) })
     var days: Int?
 

@@ -163,7 +163,7 @@ struct FleetGenerate: ParsableCommand {
     @Flag(help: "Restore a lost lock from the manifest in the directory.")
     var adopt = false
 
-    @Flag(help: "Give beacons other identities, as the fleet file says, also more than one and renamed ones.")
+    @Flag(help: "Let the fleet file change the identities of several beacons, and of renamed beacons.")
     var renumber = false
 
     @Flag(help: "Print what would change, and write nothing.")
@@ -219,7 +219,7 @@ struct FleetGenerate: ParsableCommand {
 
 struct FleetRename: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rename", abstract: "Give a group or a beacon another name. It keeps its identities.",
+        commandName: "rename", abstract: "Give a group or a beacon another name, and keep its identities.",
         discussion: """
             Changes the fleet file, its tables and the lock. If the fleet file or its table has the new name already, only the \
             lock is changed. The file of a beacon's identity key gets the new name, too. Names have letters from a to z, digits, \
@@ -232,16 +232,16 @@ struct FleetRename: ParsableCommand {
     @Argument(help: "The fleet file.", completion: .file())
     var file: String
 
-    @Argument(help: "The present name: of a beacon, or the path of a group such as museum/ground.")
+    @Argument(help: "The present name of a beacon, or the path of a group, such as museum/ground.")
     var old: String
 
     @Argument(help: "The new name.")
     var new: String
 
-    @Flag(help: "OLD is a group, also if a beacon has this name.")
+    @Flag(help: "OLD is a group, even if a beacon has the same name.")
     var group = false
 
-    @Flag(help: "OLD is a beacon, also if a group has this name.")
+    @Flag(help: "OLD is a beacon, even if a group has the same name.")
     var beacon = false
 
     func validate() throws {

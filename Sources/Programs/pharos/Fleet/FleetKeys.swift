@@ -73,8 +73,9 @@ struct FleetKeysRotate: ParsableCommand {
         commandName: "rotate",
         abstract: "Give all beacons, or some of them, new random identity keys.",
         discussion: """
-            The former keys are kept in a directory next to the keys, because ids that were received before can be resolved \
-            only with them. Afterwards the machines need the new keys: roll them out as the profiles. Examples:
+            The former keys are kept in a directory next to the keys, because ids that were received before can be \
+            resolved only with them. Afterwards the machines need the new keys: roll them out together with the \
+            profiles. Examples:
 
               pharos fleet keys rotate museum.json --all
               pharos fleet keys rotate museum.json --group museum/ground
@@ -205,9 +206,10 @@ struct FleetKeysResolve: ParsableCommand {
         commandName: "resolve",
         abstract: "Print the beacon that sent an ephemeral id. Exit with 1 if it is not in the fleet.",
         discussion: """
-            Searches the window of the given time and one more on each side. --drift-s searches as many windows as the error \
-            of a beacon's clock requires. For a large fleet, name the file of `pharos fleet keys collect`, which is much \
-            faster than a file for each beacon.
+            An ephemeral id is valid for one rotation period. The command searches the period of the given time, and \
+            one period on each side. With --drift-s it searches all periods that are possible with this error of the \
+            beacon's clock. For a large fleet, name the file of `pharos fleet keys collect`, which is much faster than \
+            a file for each beacon.
             """)
 
     @Argument(help: "The ephemeral id: 16 hexadecimal digits.", transform: Self.identifier)

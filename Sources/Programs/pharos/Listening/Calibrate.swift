@@ -202,14 +202,20 @@ struct Calibrate: ParsableCommand {
 /// Receives one beacon, leg by leg.
 private final class CalibrationListener: SightingConsumer {
     private var table: SightingTable
+    /// The positions of the beacon in the table; `nil` to choose the strongest beacon.
     private let places: Set<Int>?
+    /// The measurement from which each beacon starts: the legs, without packets.
     private let empty: CalibrationMeasurement
+    /// By position in the table; only 0 is used if the beacon is known.
     private var measurements: [Int: CalibrationMeasurement] = [:]
     private let legMicroseconds: Int
     private let isRecording: Bool
     private let line = ProgressLine()
+    /// The number of the present leg, from 0.
     private var leg = 0
+    /// The start of the present leg.
     private var start: HeardInstant?
+    /// The duration of the earlier legs, in microseconds.
     private var elapsed = 0
     private var latest = HeardInstant(nanoseconds: 0)
 

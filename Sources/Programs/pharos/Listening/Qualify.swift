@@ -15,9 +15,10 @@ struct Qualify: ParsableCommand {
             pharos qualify --sender hci0 --receiver hci1
             pharos qualify --receiver hci0 --hears lobby-north --known museum.json
 
-            One radio sends a beacon every 100 ms and the other receives it, then they change roles: with legacy and \
-            extended advertising, while both send, and with the filter for duplicates. Grades: good (90 % delivered, no \
-            silence over 2 s), usable (50 %, 10 s), unfit. Exits with 1 if a radio is unfit, and with 75 after Ctrl-C.
+            One radio sends a beacon every 100 ms and the other receives it, then they change roles. They do so with \
+            legacy advertising, with extended advertising, while both send, and with the controller's filter for \
+            duplicates. Grades: good (90 % delivered, no silence over 2 s), usable (50 % delivered, no silence over \
+            10 s), unfit. Exits with 1 if a radio is unfit, and with 75 after Ctrl-C.
             """)
 
     @Option(

@@ -54,10 +54,12 @@ final class ScanOutput {
     private let regions: [String]
     /// Whether the key q ends the scan.
     var canQuit = false
+    /// The output that is not written yet.
     private var lines: [UInt8] = []
     private var row = JSONWriter()
     private var block = LiveBlock()
     private var hasShownTable = false
+    /// The earliest time of the next update of the table.
     private var nextRepaint = HeardInstant(nanoseconds: 0)
 
     init(
@@ -85,7 +87,7 @@ final class ScanOutput {
 
     private func add(_ line: String) { add(line.utf8) }
 
-    /// Adds text for people.
+    /// Adds text for users.
     private func addText(_ text: String) {
         flush()
         Terminal.show(text)
@@ -271,7 +273,7 @@ final class ScanOutput {
         }
         // One line is for the number of beacons that are left out.
         let room = max(3, limit - 1 - others.count)
-        // The frames of one beacon have its name.
+        // A beacon with several frames has a row for each frame, all with its name.
         let counts = places.compactMap { table.tracks[$0].known?.name }.reduce(into: [:]) { $0[$1, default: 0] += 1 }
         let rows = places.prefix(room).map { place in
             let sharesName = table.tracks[place].known.map { counts[$0.name, default: 0] > 1 } ?? false
