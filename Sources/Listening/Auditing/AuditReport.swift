@@ -160,7 +160,8 @@ extension AuditReport {
         return lines.joined() + "\n" + summary + "\n"
     }
 
-    /// The report of a walk: the worst first, each with its reason, and all that were not received in one line.
+    /// The report of a walk: the received advertisements with their reasons, the worst first, and then one line with
+    /// all others.
     private var walkText: String {
         var table = Table(
             ["beacon", "sends", "received", "ms", "dBm", "verdict"],
@@ -307,7 +308,7 @@ extension AuditWarning {
     var sentence: String {
         switch self {
         case .stranger(let identity, let sender, let reports):
-            "\(identity)\(sender.map { " from \($0.address)" } ?? "") is no beacon of these, \(reports) reports"
+            "\(identity)\(sender.map { " from \($0.address)" } ?? "") is not one of these beacons, \(reports) reports"
         case .notInRange(let beacon): "\(TerminalText.line(beacon)) is out of range of all receivers"
         case .unjudged(let beacon, let type):
             "\(TerminalText.line(beacon)) \(type): its key, its epoch or its bytes are unknown"
@@ -374,15 +375,15 @@ extension AuditReport {
         }
         content.notes = [
             "One event is due in each interval plus 5 ms, during the time in which a receiver listened.",
-            "A silence is too long where the planner's model of losses, which come in runs, explains it in less than one "
-                + "audit of a thousand.",
-            "The bytes of a copied frame do not show the copy. Clones are found by two addresses at once, by a level that jumps, or "
-                + "by counters that go back.",
+            "A silence is too long if, by the planner's model of losses in a row, it occurs in less than one of a "
+                + "thousand audits.",
+            "The bytes of a copied frame do not show the copy. Clones are found by two addresses at once, by a level "
+                + "that jumps, or by counters that go back.",
         ]
         return PlanPage(content)
     }
 
-    /// The advertisements with a wrong verdict, the worst first and with the reasons; then those without, folded.
+    /// Two tables: the advertisements with a problem, the worst first, with the reasons; and the other advertisements.
     private var tables: [PlanPageContent.DataTable] {
         let wrong = advertisements.filter { !$0.reasons.isEmpty }.sorted {
             ($0.severity, $0.share ?? 0, $0.name) < ($1.severity, $1.share ?? 0, $1.name)

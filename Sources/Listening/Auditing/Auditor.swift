@@ -71,9 +71,13 @@ public struct Auditor: Sendable {
     private(set) var strangers: [BeaconIdentity: Stranger] = [:]
 
     private let keys: Keys
+    /// The indices in `advertisements` of those with this identity.
     private var byIdentity: [BeaconIdentity: [Int]] = [:]
+    /// The beacons that should send from exactly this address.
     private var byAddress: [Sender: Int] = [:]
+    /// The indices in `advertisements` of raw data without a known frame.
     private var raw: [Int] = []
+    /// The UUIDs and namespaces of the audited beacons, by which strangers are noticed.
     private var regions: Set<RegionPattern> = []
     /// A beacon that sends only telemetry from an unknown address. Telemetry that belongs to no other beacon is
     /// assigned to it.

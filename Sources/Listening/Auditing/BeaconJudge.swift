@@ -61,8 +61,11 @@ struct BeaconJudge {
 
     private(set) var audits: [AdvertisementAudit]
     private let auditor: Auditor
+    /// The indices of the beacon's advertisements in the auditor.
     private let range: Range<Int>
+    /// The periods that are judged, in microseconds; in a walk, only the passage of this beacon.
     private let spans: [ClosedRange<Int>]
+    /// The number of radios on the air, which determines how many events collisions lose.
     private let radios: Int
     private let isWalk: Bool
     /// The share of events below which a beacon is weak, if collisions lose none.
@@ -165,7 +168,8 @@ struct BeaconJudge {
         audits[index].levelDeviation = levels.standardDeviation
         // If an impostor sends from the same address, its reports cause the jumps.
         if !audits[index].verdicts.contains(.impostor), mine.contains(where: { $0.levelJumps >= Self.returns }) {
-            audits[index].add(.cloned, "its level jumps by more than 30 dB and back: two send it from one address")
+            audits[index].add(
+                .cloned, "its level jumps by more than 30 dB and back: two devices send it from one address")
         }
         own[index].events = mine.count == 1 ? mine[0].events : .union(mine.map(\.events), window: window(index))
     }
@@ -298,7 +302,7 @@ struct BeaconJudge {
             audits[index].expected.pattern == nil ? interval : Double(audits[index].expected.longestMicroseconds)
         let silence = own[index].events.longestSilence(within: spans)
         audits[index].longestSilenceMicroseconds = silence
-        // The loss without this silence. It is never below what so few events can show.
+        // The loss is computed without this silence, and is at least the loss that so few events leave possible.
         let rest = max(1, owed - Double(silence) / period)
         let lost = max(0, rest - heard)
         let loss = min(0.98, (lost + 2 + 2 * (lost + 1).squareRoot()) / (rest + 4))
@@ -353,7 +357,7 @@ struct BeaconJudge {
         guard !audits[index].verdicts.contains(where: { $0 == .cloned || $0 == .impostor }) else { return }
         if let resets = records.map(\.resets).max(), resets > 0 {
             if resets >= Self.returns {
-                audits[index].add(.cloned, "its counters go back and forth: two send it")
+                audits[index].add(.cloned, "its counters go back and forth: two devices send it")
             } else {
                 audits[index].add(.telemetry, "its counters went back: the beacon was restarted")
             }

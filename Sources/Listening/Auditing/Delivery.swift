@@ -58,6 +58,7 @@ public struct Delivery: Sendable {
     private var listened = ListenedTime()
     private var events = EventTimes()
     private var levels = LevelTally()
+    /// The time of ``changeData(at:)`` in microseconds; `nil` before it.
     private var changedAt: Int?
 
     /// A delivery without reports.

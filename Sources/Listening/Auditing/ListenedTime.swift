@@ -6,7 +6,9 @@ public import Sightings
 public struct ListenedTime: Hashable, Sendable {
     /// The periods in order, without overlap.
     private(set) var spans: [ClosedRange<Int>] = []
+    /// The start of the present period; `nil` while the receiver does not listen.
     private var since: Int?
+    /// The end of the last period, in microseconds.
     private var latest = 0
 
     /// No periods.

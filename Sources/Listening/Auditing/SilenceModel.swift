@@ -34,8 +34,8 @@ public struct SilenceModel: Sendable {
         runs(radios: radios, interval: interval, octets: octets, clear: 1)?.collisionFreeProbability ?? 1
     }
 
-    /// Returns the silence in microseconds that any of `advertisements` equal advertisements exceeds in one audit of a
-    /// thousand.
+    /// Returns the silence in microseconds that, in one of a thousand audits, at least one of `advertisements` equal
+    /// advertisements exceeds.
     ///
     /// - Parameters:
     ///   - owed: The number of events that were due in the listened time.

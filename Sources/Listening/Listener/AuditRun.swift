@@ -104,6 +104,7 @@ public final class AuditRun: Sendable {
     private final class AuditConsumer: SightingConsumer {
         private let progress: (Progress) -> Void
         private let run: AuditRun
+        /// The index of this receiver in the audit.
         private let receiver: Int
         private let source: SightingSource
         private let isRecording: Bool

@@ -23,6 +23,7 @@ public struct AuditedFiles {
     private let selection: BeaconSelection
     /// The keys of ephemeral ids. Advertisements are numbered over all beacons.
     private var identifiers: [EphemeralKey] = []
+    /// The keys of encrypted telemetry, by the number of the advertisement.
     private var openers: [Int: EphemeralKey] = [:]
 
     /// - Parameters:
@@ -73,7 +74,7 @@ public struct AuditedFiles {
         do throws(FleetStoreError) {
             for (name, text) in try fleet.profiles(of: manifest.beacons) { texts[name] = text }
         } catch {
-            // A manifest without its profiles is nearly sufficient.
+            // If the profiles are missing, the manifest is used: it describes all but unusual flags.
             guard error.kind == .missing else { throw error }
         }
         let selected = try selection.beacons(of: manifest.beacons, in: fleet.path)

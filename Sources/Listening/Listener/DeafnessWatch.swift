@@ -30,7 +30,9 @@ public struct DeafnessWatch: Sendable {
     public private(set) var lastReport: HCIInstant?
     /// Whether the radio was found deaf and no report has arrived since.
     public var isDeaf: Bool { found > 0 }
+    /// The mean time between two reports, in microseconds.
     private var meanGap = 0
+    /// The number of probes in the present silence.
     private var probed = 0
     /// How often the radio was found deaf since the last report.
     private var found = 0

@@ -11,6 +11,7 @@ public final class HearingClock: Sendable {
     /// The wall clock minus the boot clock, in microseconds. It is kept while it changes by less than
     /// ``tolerance``.
     private let offset = Mutex<Int64?>(nil)
+    /// The last text of ``prefix(_:)``, with its second since 1970.
     private let written = Mutex((second: Int.min, prefix: ""))
 
     /// The clock of this machine.
@@ -39,7 +40,7 @@ public final class HearingClock: Sendable {
         }
     }
 
-    /// Smaller differences between the clocks are reading errors, in microseconds.
+    /// A change of the offset below this, in microseconds, is an error of reading two clocks one after the other.
     private static let tolerance: Int64 = 1000
 
     /// Returns the time as RFC 3339 text with microseconds; `nil` if a recording has no times.

@@ -22,8 +22,11 @@ struct EphemeralTable {
     }
 
     private let keys: [EphemeralKey]
+    /// For each key, its rotation period and the ids of that period and its neighbours.
     private var windows: [Window]
+    /// The beacon of each id that is valid now.
     private var beacons: [FixedOctets<8>: Int] = [:]
+    /// The second since 1970 in which all keys were last brought up to date.
     private var checkedSecond: Int?
 
     init(_ keys: [EphemeralKey]) {
@@ -84,7 +87,9 @@ struct AddressResolver {
     /// A hash table of addresses that could not be tried: one part of the address is the position, another part is the
     /// value. 0 is an empty place. The table is empty until the limit is reached for the first time.
     private var untried: [UInt32] = []
+    /// The number of keys that may be tried now. It grows with time up to the limit.
     private var trials = Double(Self.trialsPerSecond)
+    /// The time at which `trials` was last increased.
     private var last = HeardInstant(nanoseconds: 0)
 
     init(_ keys: [AddressKey]) {

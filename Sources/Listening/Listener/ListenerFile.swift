@@ -67,7 +67,8 @@ public struct ListenerFile: Hashable, Sendable {
     /// A beacon that is described in the file itself.
     public struct Beacon: Hashable, Sendable {
         public var name: String
-        /// Its identities, its local name, or what the devices have in common that count as this beacon. At least one.
+        /// The patterns by which the beacon is recognised, at least one: identities, a local name, or a property that
+        /// several devices share.
         public var patterns: [RegionPattern]
         public var note: BeaconNote
     }

@@ -125,9 +125,11 @@ enum KnownKeys {
     static let identities = [
         Key(
             "ibeacon", IdentityKeys.iBeacon,
-            "An iBeacon; without minor, or without major and minor, every iBeacon with the rest."),
+            "An iBeacon. Without minor, or without major and minor: every iBeacon with the remaining values."),
         Key("altbeacon", IdentityKeys.altBeacon, "An AltBeacon."),
-        Key("uid", IdentityKeys.eddystoneUID, "An Eddystone-UID; without instance, every one of the namespace."),
+        Key(
+            "uid", IdentityKeys.eddystoneUID,
+            "An Eddystone-UID. Without instance: every Eddystone-UID of the namespace."),
         Key("url", IdentityKeys.eddystoneURL, "The URL of an Eddystone-URL."),
         Key("address", IdentityKeys.address, "Device address, for devices that do not change it."),
         Key(
@@ -142,11 +144,12 @@ enum KnownKeys {
     ]
     static let tags = Key(
         "tags", .list("tags", 1...Int.max, of: .label().defined(as: "label", "A text for people."), isUnique: true),
-        "Words for the tag of zones.")
-    static let attachments = Key("attachments", attachmentTexts, "Your own keys and texts, for the texts of zones.")
+        "Words by which the key tag of a zone selects beacons.")
+    static let attachments = Key(
+        "attachments", attachmentTexts, "Your own keys and texts, which the texts of zones can contain as ${key}.")
 
     static let beacon = Section(
-        "A beacon with one or more of the identities that it sends, or every device that sends what is given.",
+        "A beacon with one or more of the identities that it sends, or all devices that send the given values.",
         [name] + identities + [tags, attachments],
         rules: [hasIdentity])
 

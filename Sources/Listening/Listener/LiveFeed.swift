@@ -83,7 +83,8 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             source.counts.restarts = scan?.restarts ?? source.counts.restarts
             source.counts.foreignRestarts = scan?.foreignRestarts ?? source.counts.foreignRestarts
             if state(runner) == .foreign { reportForeignScan() }
-            // While packets wait, time goes on with them: a consumer that was busy has not missed what arrived meanwhile.
+            // While packets wait, the current time is the arrival of the last packet that was taken. Otherwise a
+            // consumer that was busy would take the delay for a silence.
             let current = lastPacket ?? self.now
             source.change(state(runner), at: heard(current))
             if current >= nextLossCheck {

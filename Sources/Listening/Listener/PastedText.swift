@@ -28,7 +28,7 @@ public struct PastedText: Sendable {
         case wrongLength(packet: String, stated: Int, found: Int)
         case malformedEvent(HCIEventError)
         case malformedAirPacket
-        /// Words about packets, without their bytes.
+        /// A description of packets that does not contain their bytes.
         case describedPackets(program: String)
         /// A dump with offsets or a call of hcitool that contains no bytes.
         case unsuitable(String)
@@ -61,7 +61,9 @@ public struct PastedText: Sendable {
     }
 
     private var lines = HexadecimalLines()
+    /// The packet that may continue on the next line.
     private var open: Open?
+    /// The entries that ``next()`` has not returned yet.
     private var ready: [Entry] = []
     private var packets = 0
     private var isHcidump = false
@@ -254,7 +256,7 @@ public struct PastedText: Sendable {
 
     // MARK: Bytes
 
-    /// Takes bytes without any sign of their meaning but themselves.
+    /// Takes bytes whose meaning only the bytes themselves can show.
     private mutating func take(_ octets: [UInt8], _ number: Int) {
         let isPayload = Self.isWholePayload(octets)
         let stated = Self.statedLength(octets)?.0

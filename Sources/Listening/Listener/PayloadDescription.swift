@@ -40,7 +40,7 @@ public struct PayloadDescription: Sendable {
         self.opener = opener
         self.commandFault = commandFault
         decoded = DecodedAdvertisingData(data, in: container)
-        // The sender is not to blame for data that the receiver lost.
+        // Data that the receiver cut off is no fault of the sender.
         problems =
             decoded.problems.filter { !isCut || $0.rule != .truncatedStructure }
             + (commandFault.map { [LintProblem(.hciCommandLength, at: data.octets.count, $0)] } ?? [])
@@ -98,7 +98,7 @@ public struct PayloadDescription: Sendable {
         return lines
     }
 
-    /// The bytes after the last whole structure, and the reason why they are none.
+    /// The bytes after the last whole AD structure, and the reason why they are not one.
     private var rest: String {
         let reason = problems.first { $0.rule == .truncatedStructure }.map { " (\($0.message))" } ?? ""
         return "not decoded: \(Hexadecimal.text(decoded.remainder, separator: " "))\(reason)"

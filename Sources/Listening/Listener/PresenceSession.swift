@@ -15,7 +15,9 @@ public final class PresenceSession {
 
     /// The connection to the kernel, which can be used for other commands between two events.
     public let host: ManagementHost
+    /// The N of hciN.
     private let index: UInt16
+    /// The kernel's handle of the advertisement monitor; `nil` if none was added.
     private var monitor: UInt16?
 
     /// - Parameter index: The N of hciN, which must be powered up.

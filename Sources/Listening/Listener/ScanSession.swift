@@ -55,13 +55,17 @@ public final class ScanSession: AdapterSession {
     private var hasLeftover: Bool
     /// Whether the present scan belongs to another program.
     private var isForeignScan = false
+    /// Whether the controller was unreachable and has lost its settings.
     private var isLost = false
     private var watch = ForeignScanWatch()
     private var deafness = DeafnessWatch()
+    /// The time of the next check whether the scan is on.
     private var nextProbe: HCIInstant?
+    /// The time at which another program last changed the scan, until the next check.
     private var foreignSeen: HCIInstant?
-    /// The number of resets since the controller was set up, and the number of them after which it was set up again.
+    /// The number of resets so far.
     private var resets = 0
+    /// The value of `resets` when the controller was last set up.
     private var resetsOutlived = 0
     private var wasReset: Bool { resets > resetsOutlived }
     /// Whether another program has opened the event masks since the last reset.

@@ -227,19 +227,22 @@ struct VirtualBeacon: Sendable {
     }
 }
 
-/// The way of the receiver on a virtual air.
+/// The path of the receiver among the virtual beacons.
 enum VirtualPath: Sendable {
     /// Next to all beacons, 0.3 m from each.
     case still
-    /// From beacon to beacon, which are 10 m apart, and beyond the last ones by as much, there and back. The receiver
-    /// stays 10 s at each, and walks the 10 m in 7 s.
+    /// Along a line of beacons that are 10 m apart, there and back. The receiver turns 10 m before the first beacon and
+    /// 10 m after the last one. It stays 10 s at each beacon and each turning point, and walks 10 m in 7 s.
     case tour
 
+    /// The shortest distance to a beacon, in metres.
     private static let nearest = 0.3
+    /// The distance between two neighbouring beacons, in metres.
     private static let spacing = 10.0
     private static let staySeconds = 10.0
+    /// The time for the way from one stop to the next.
     private static let walkSeconds = 7.0
-    /// Weaker packets are not received, as by most radios.
+    /// The level in dBm below which packets are not received, as by most radios.
     private static let sensitivity = -100.0
 
     /// The distance in metres from the receiver to a beacon.
@@ -320,7 +323,7 @@ final class VirtualBeaconHosts: AirResident {
     }
 }
 
-/// The sensors of rehearsed beacons: fixed values, because this machine's sensors are not those of the beacons.
+/// The sensors of virtual beacons: fixed values, because this machine's sensors are not those of the beacons.
 private final class RehearsalSensors: TelemetrySource, Sendable {
     static let shared = RehearsalSensors()
 

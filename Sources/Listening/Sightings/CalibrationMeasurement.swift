@@ -38,8 +38,11 @@ public struct CalibrationMeasurement: Sendable {
     /// The amount by which this receiver's levels exceed those of a reference receiver, in dB.
     public var referenceOffset = 0.0
 
+    /// The levels of each leg.
     private var tallies: [LevelTally]
+    /// The number of levels above the transmit power, which are impossible.
     private var tooLoud = 0
+    /// The number of packets without a level.
     private var withoutLevel = 0
     private var senders = SenderChanges()
 
@@ -100,7 +103,7 @@ public struct CalibrationMeasurement: Sendable {
         return tally
     }
 
-    // MARK: What it tells
+    // MARK: Results
 
     /// Returns the trimmed mean. 10 % is trimmed from each end, or 20 % if the lower tail is long because packets were
     /// shadowed.

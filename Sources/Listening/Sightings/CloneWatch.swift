@@ -94,7 +94,9 @@ public struct CloneWatch: Hashable, Sendable {
     private var jumps = LevelJumps()
     private var bySender: Finding?
     private var byLevel: Finding?
+    /// The number of reports since the count of `senders` began.
     private var sinceSenders = 0
+    /// The number of levels since the count of `jumps` began.
     private var sinceLevels = 0
     private var lastSender: Sender?
 

@@ -13,7 +13,7 @@ public enum DeviceNetwork: String, Hashable, Sendable, CaseIterable {
     case tile
     /// Google: earphones and other accessories that offer to be paired.
     case fastPair = "fast-pair"
-    /// The warnings of an infection that phones exchange.
+    /// Exposure notifications, with which phones warn each other of infections.
     case exposureNotification = "exposure-notification"
 
     /// The name for people.

@@ -23,7 +23,7 @@ public struct DistanceEstimate: Hashable, Sendable {
         public var model = DistanceModel.log
         /// The path-loss exponent n of ``DistanceModel/log`` and of the interval; 2 in free space.
         public var exponent = 2.0
-        /// The standard deviation of the shadowing, in dB.
+        /// The standard deviation of levels behind obstacles such as walls and people (shadowing), in dB.
         public var shadowingDecibels = 6.0
 
         /// The log-distance model with n = 2 and a shadowing of 6 dB.

@@ -62,10 +62,15 @@ public struct FindGuide: Sendable {
 
     private var window = LevelWindow()
     private var lastHeard: HeardInstant?
+    /// The interval as learned from the reports, used if it is not given.
     private var learned = IntervalEstimate()
+    /// The levels with which the next levels are compared, and when they ended.
     private var reference: (tally: LevelTally, at: HeardInstant)?
+    /// The strongest mean level so far, in dBm.
     private var best: Double?
+    /// The last advice, which stays until another one is justified.
     private var last = Advice.wait
+    /// The time since which the receiver misses reports; `nil` while it works.
     private var deafSince: HeardInstant?
     /// Whether the next gap must not be used to learn the interval, because events may be missing in it.
     private var skipsNextGap = false

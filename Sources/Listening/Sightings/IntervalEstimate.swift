@@ -14,9 +14,11 @@ public struct IntervalEstimate: Sendable {
     /// The mean of the random delay, in microseconds.
     public static let meanDelayMicroseconds = 5_000
 
+    /// The last gaps between events in microseconds, as a ring.
     private var gaps = InlineArray<32, UInt32>(repeating: 0)
     private var next = 0
     private var filled = 0
+    /// The sum of the gaps, in microseconds.
     private var sum = 0
 
     /// An estimate without gaps.

@@ -3,9 +3,12 @@ public struct LevelWindow: Sendable {
     /// The maximum number of levels.
     public static let capacity = 64
 
+    /// The times of the levels, as ``milliseconds(_:)`` returns them. A ring, like `levels`.
     private var times = InlineArray<64, UInt32>(repeating: 0)
     private var levels = InlineArray<64, Int8>(repeating: 0)
+    /// The position of the next level.
     private var next = 0
+    /// The number of levels.
     private var filled = 0
 
     /// A window without levels.
@@ -42,7 +45,9 @@ public struct LevelTrace: Sendable {
     /// The number of seconds.
     public static let seconds = 30
 
+    /// The strongest level of each second, at the position of the second modulo 30.
     private var levels = InlineArray<30, Int8>(repeating: .min)
+    /// The last second with a level, counted from 1.
     private var last: UInt64 = 0
 
     /// A trace without levels.

@@ -33,7 +33,7 @@ public struct ListeningClock: Hashable, Sendable {
     private var wasStopped = false
     /// When the receiver last started to work again after it had stopped; `nil` before that.
     public private(set) var restarted: HeardInstant?
-    /// The sum of earlier times in which the receiver may have failed although it seemed to work.
+    /// The sum of earlier times in which the receiver may have failed although it seemed to work, in microseconds.
     private var doubtfulBefore = 0
     private var traffic = ReportTraffic()
     /// When the present period began, and what the clock showed then.
