@@ -5,8 +5,9 @@ internal import Sites
 /// The likelihood of each cell for one beacon in one second: of the levels at the receivers that received it, and of
 /// the silence of the others.
 ///
-/// The levels exclude most cells. The silence is computed only for the remaining cells, and only for receivers in
-/// reach.
+/// The power of a beacon may be unknown. The filter then has a plane of cells for each possible power; a state is a
+/// cell of a plane. The levels exclude most cells. The silence is computed only for the remaining cells, and only for
+/// receivers in reach.
 struct BeaconEvidence: CellEvidence {
     /// A receiver that received the beacon, and its level.
     struct Heard {
@@ -30,8 +31,9 @@ struct BeaconEvidence: CellEvidence {
     /// The highest level first.
     private let heard: [Heard]
     private let silence: Silence
+    /// The number of packets that each receiver should have received.
     private let owed: Float
-    /// The number of states for which silent receivers were looked at one by one.
+    /// The number of states for which the silence was computed receiver by receiver.
     private(set) var asked = 0
     let most: Double
     let least: Double
@@ -202,9 +204,11 @@ struct SilenceCache: Sendable {
         let owed: Double
     }
 
+    /// Whether each receiver works, for the sums that are kept.
     private var listening: [Bool] = []
+    /// The sums that are kept.
     private var known: [Key: SilenceSums] = [:]
-    /// The number of states for which receivers were looked at one by one.
+    /// The number of states for which the silence was computed receiver by receiver.
     private var asked: [Kind: Int] = [:]
     /// The largest numbers of sums and of counts that are kept.
     private static let limit = 64
@@ -221,8 +225,8 @@ struct SilenceCache: Sendable {
         return powers.map { sums(plan, power: $0, owed: owed) }
     }
 
-    /// Returns the sums if they are cheaper: receivers were looked at one by one for at least as many states as there
-    /// are cells.
+    /// Returns the sums if they are cheaper: the silence was computed receiver by receiver for at least as many states
+    /// as there are cells.
     mutating func worthwhileSums(
         _ plan: RoomPlan, _ listening: [Bool], powers: [Int], owed: Double
     ) -> [SilenceSums]? {
@@ -231,7 +235,7 @@ struct SilenceCache: Sendable {
         return powers.map { sums(plan, power: $0, owed: owed) }
     }
 
-    /// Notes that receivers were looked at one by one.
+    /// Notes that the silence was computed receiver by receiver.
     ///
     /// - Parameter states: The number of states.
     mutating func note(_ states: Int, powers: [Int], owed: Double) {

@@ -31,6 +31,7 @@ struct BeaconTrail: Sendable {
     /// The reports of one receiver in the second.
     private struct Sound {
         var receiver: Int
+        /// The sum of the levels in dBm, and their number.
         var sum = 0.0
         var levels = 0
         var reports = 0
@@ -46,7 +47,9 @@ struct BeaconTrail: Sendable {
     private(set) var probability: Double?
     /// The room of the last event; `nil` after an exit.
     private(set) var reportedRoom: Int?
+    /// The time of the last enter or exit, in milliseconds since 1970.
     private(set) var since: Int?
+    /// The time of the last report, in milliseconds since 1970.
     private(set) var lastHeard: Int?
     /// The receivers because of which the room is not known.
     private(set) var silent: [Int] = []
@@ -56,14 +59,17 @@ struct BeaconTrail: Sendable {
     private(set) var batteryMillivolts: Int?
     private(set) var temperature: Int?
 
+    /// The power at 1 m from which ``offsets`` count, in dBm.
     private var power: Double
     /// In dBm; a usual value if it is not known.
     var powerAtOneMeter: Int { Int(power) }
+    /// The configured time between two packets; `nil` if it is not known.
     private let periodSeconds: Double?
     /// The differences from ``power`` that are possible, in dB. The filter has a plane for each.
     private var offsets: [Double]
     /// The probabilities of the cells; `nil` if nothing is known.
     private(set) var filter: CellFilter?
+    /// The time of the last calculation of the cells, in milliseconds since 1970.
     private var lastUpdate = 0
     /// Until this time the state of an earlier run is kept, in milliseconds.
     private var settling: Int?
@@ -72,6 +78,7 @@ struct BeaconTrail: Sendable {
     private var vocabularies: [Int] = []
     /// The time of the last report of each receiver.
     private var hearers: [Int: Int] = [:]
+    /// The seconds of the present silence in which the receivers certainly worked.
     private var silenceSeconds = 0
     /// Silent seconds in which it is not yet known whether the receivers worked.
     private var openSeconds = 0
@@ -79,8 +86,10 @@ struct BeaconTrail: Sendable {
     private var proof = ListeningClock.Proof.report
     /// Each receiver numbers its periods of listening. This sum of the numbers changes when any receiver begins a new one.
     private var periods = 0
+    /// The seconds in which the receivers worked, and those of them with a report of the beacon.
     private var listenedSeconds = 0
     private var heardSeconds = 0
+    /// For how many seconds in a row the room has had the probability of ``surerWithDead``.
     private var sureSeconds = 0
     /// Without a plan: the room that may become the new one, and for how many seconds it has been louder.
     private var challenger: (room: Int, seconds: Int)?
@@ -95,12 +104,13 @@ struct BeaconTrail: Sendable {
     static let leastChance = 0.05
     /// Silence counts only while all receivers work that have received the beacon in this time before its last report.
     static let coverMilliseconds = 60_000
-    /// Silence is evidence of where the beacon is not, once in this time.
+    /// The time between two uses of silence as evidence of where the beacon is not, in milliseconds.
     static let quietStep = 5000
-    /// From this probability on, a room is known. While a receiver is dead, more is needed, and for several seconds.
+    /// The least probability with which a room becomes known.
     static let sure = 0.95
-    /// Down to this probability, a room stays known.
+    /// The least probability with which the room of the last event stays known.
     static let stillSure = 0.75
+    /// While a receiver is dead: the least probability of a known room, and for how many seconds it must have lasted.
     static let surerWithDead = (probability: 0.999, seconds: 3)
     /// The number of seconds in which the exit rule learns how often the beacon is received.
     static let learningSeconds = 16
@@ -219,7 +229,7 @@ struct BeaconTrail: Sendable {
         if periods != before { openSeconds = 0 }
         openSeconds = isCovered(now) ? openSeconds + 1 : 0
         if !covering.allSatisfy({ now.isAlive[$0] }) { proof = .restart }
-        // That a receiver has failed is noticed late. Only something that it receives later proves that it has worked.
+        // A failed receiver is noticed late. Only a later report of the receiver proves that it has worked.
         let reports = covering.map { now.lastReports[$0] ?? 0 }
         let proven = (hearers.isEmpty ? reports.max() : reports.min()) ?? 0
         let start = now.end - openSeconds * 1000
@@ -359,7 +369,7 @@ struct BeaconTrail: Sendable {
 
     // MARK: Known or unknown
 
-    /// The receivers that do not work certainly, among those that could say more about the beacon.
+    /// The receivers that could receive the beacon but may have failed.
     private func silentReceivers(_ now: ReceiverStates) -> [Int] {
         let isFresh = lastHeard.map { now.end - $0 < Self.quietStep } ?? false
         let doubtful = now.isCertain.indices.filter { isFresh ? !now.isAlive[$0] : !now.isCertain[$0] }

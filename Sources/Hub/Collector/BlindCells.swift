@@ -4,6 +4,7 @@ struct BlindCells: Sendable {
     /// The numbers of living and of dead receivers that cover each cell.
     private var living: [UInt16]
     private var dead: [UInt16]
+    /// The number of cells that dead receivers cover and living ones do not.
     private var blind: Int
     /// The number of dead receivers without a position. It is not known what they cover.
     private var unknown: Int

@@ -90,7 +90,7 @@ public final class CollectorBroker {
         case .message(let message) where message.topic == HomeAssistant.statusTopic:
             if !message.isRetained, message.payload == Array(HomeAssistant.birth.utf8) { births.ask() }
         case .message(let message) where message.topic == tree.status:
-            // The last message of the collector that worked before came after our first one.
+            // The previous collector's "offline" came after this collector's "online", and has replaced it.
             if message.payload != Array("online".utf8), !isLeaving { board.publishAgain(tree.status) }
         case .message(let message): return message
         case .dropped(let count):

@@ -14,28 +14,34 @@ public final class CollectorService {
     /// Takes the site's lock, and writes to PostgreSQL; `nil` without PostgreSQL.
     public let uploader: SiteUploader?
     private let rooms: RoomPlan
+    /// The path of the state file.
     private let state: String
+    /// The permissions of the state file.
     private let stateMode: UInt32
     private let ledger: EventLedger?
     private var notices: [Notice] = []
     private var hasResumed = false
+    /// The number of lines since sightings were last written.
     private var linesSinceKept = 0
     private var hasChanged = false
+    /// The earliest time of the next write of the state file, in nanoseconds.
     private var nextState: UInt64 = 0
     /// The duration of the last write of the state file, in nanoseconds.
     private var stateTime: UInt64 = 0
+    /// Whether the last write of the state file failed.
     private var stateFails = false
     private var clock: WallClockSteps
+    /// Whether events were returned that are not recorded as printed.
     private var hasUnprinted = false
     /// True after a line that was received when it was written, not read from a recording.
     private var isLive = false
 
     /// Sightings are written after this number of lines, and by ``rest()``.
     private static let linesBetween = 1000
-    /// The pause between two writes of the state file, in nanoseconds, and at least so many times as long as the last one
-    /// took.
+    /// The pause between two writes of the state file: at least `least` nanoseconds, and at least `factor` times the
+    /// duration of the last write.
     private static let statePause: (least: UInt64, factor: UInt64) = (1_000_000_000, 5)
-    /// If the last write of the state file took longer, the last one is left out after a signal, in nanoseconds.
+    /// After a signal, the state file is written once more only if its last write took no longer, in nanoseconds.
     private static let quickWrite: UInt64 = 200_000_000
 
     /// Creates a collector that has received nothing.
@@ -97,8 +103,8 @@ public final class CollectorService {
         return events
     }
 
-    /// Changes all times if this machine's clock was set: a time is a label, and the clock that counts from the start of
-    /// the machine measures.
+    /// Changes all times if this machine's wall clock was set. Durations do not change, because they are measured with
+    /// the clock that counts from the start of the machine.
     ///
     /// - Parameter reading: The time now.
     /// - Returns: whether the clock was set.

@@ -7,7 +7,7 @@ struct TimedLine: Sendable {
     var time: Int
 }
 
-/// Lines that are far ahead of all lines before them: their clock is wrong, or nothing was received for a long time.
+/// Lines with times far after those of all lines before: their clock is wrong, or no line came for a long time.
 ///
 /// They wait until they agree: three lines over at least 15 s, with no line of the usual time between them.
 struct LeapingLines: Sendable {

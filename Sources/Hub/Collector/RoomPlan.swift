@@ -4,7 +4,7 @@ public import Sites
 
 /// The floors of a site as cells, with the rooms of each cell and the expected level at each receiver.
 ///
-/// In the filter, floors lie next to each other in one plane, so that the walls of one floor do not affect another.
+/// In the filter, the floors lie side by side on one drawing, so that the walls of one floor do not affect another.
 public struct RoomPlan: Sendable {
     /// A room of one floor.
     public struct Room: Hashable, Sendable {

@@ -8,8 +8,8 @@ public import Store
 ///
 /// Time is that of the lines, in milliseconds since 1970, and advances second by second. No single line changes it by
 /// much: lines that leap ahead wait until three of them agree. A receiver that sends nothing for 15 s, or reports that it
-/// is deaf, is dead. The silence of a dead receiver, and of one that receives nothing, is
-/// ignored; beacons that only it could hear become unknown.
+/// is deaf, is dead. The silence of a dead receiver, and of a receiver that receives nothing, is ignored. Beacons that
+/// only such a receiver could receive become unknown.
 public struct SightingCollector: Sendable {
     public let file: CollectorFile
     let plan: RoomPlan
@@ -192,7 +192,7 @@ public struct SightingCollector: Sendable {
             if let events = agree(line, start, isCertain: isCertain, goesOn) { return events }
         }
         guard line.time > start + LeapingLines.step, !isCertain else {
-            // Lines that come late contradict nothing.
+            // A line that comes late does not show that the waiting lines have a wrong clock.
             if line.time >= start - LeapingLines.step { counts.wrongClocks += leaping.take().count }
             return use(line, goesOn)
         }
@@ -201,7 +201,7 @@ public struct SightingCollector: Sendable {
         return useLeapingLines(goesOn)
     }
 
-    /// Decides what the time is. Until a second line agrees, only one line says it, and its clock may be wrong.
+    /// Decides whether the time is certain. Until a second line agrees, it comes from one clock, which may be wrong.
     ///
     /// - Returns: the changes if the line is taken or waits; `nil` if it is taken as any other line.
     private mutating func agree(
@@ -231,7 +231,7 @@ public struct SightingCollector: Sendable {
         }
     }
 
-    /// Takes the waiting lines, the first one at once. The others may leap from there.
+    /// Takes the waiting lines. The first one sets the time; others that are far ahead of it wait again.
     private mutating func useLeapingLines(_ goesOn: () -> Bool) -> [Event] {
         let lines = leaping.take()
         isTimeAgreed = true

@@ -37,7 +37,7 @@ public struct UnknownReason: Hashable, Sendable {
 
     /// The least probability of a candidate.
     static let leastProbability = 0.05
-    /// The largest numbers of candidates, and of receivers in a text.
+    /// The largest number of candidates, and the largest number of receivers in a text.
     static let candidateLimit = 3
     private static let receiverLimit = 3
 

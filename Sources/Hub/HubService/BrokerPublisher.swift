@@ -86,6 +86,7 @@ final class BrokerPublisher {
 
     /// The largest size of waiting sightings and of events that are not stored in a file, in bytes.
     private static let memoryLimit = 1 << 20
+    /// The largest number of messages that are read from the ledger or the outbox at a time.
     private static let messagesAtATime = 64
     /// The time after which waiting sightings are moved to the outbox, in microseconds.
     private static let memoryMicroseconds: Int64 = 10_000_000
@@ -100,12 +101,14 @@ final class BrokerPublisher {
     private var sightings = PublicationQueue(limit: BrokerPublisher.memoryLimit)
     private var unkeptEvents = UnkeptEvents()
     private var batch = Batch()
+    /// The messages that the broker has not acknowledged.
     private var onTheWay: [BrokerTicket: Origin] = [:]
     /// The number of events in the ledger that the broker does not have. The ledger counts them once, because they may
     /// be the events of a month.
     private lazy var eventCount = ledger.waitingCount(for: EventLedger.broker)
     /// The number of the newest event that was sent.
     private var lastEvent: Int64 = 0
+    /// False if the ledger has no event after ``lastEvent``.
     private var mayHaveEvents = true
     /// The time at which the connection was lost, in microseconds since 1970; `nil` while connected.
     private var downSince: Int64? = WallClock.microseconds()

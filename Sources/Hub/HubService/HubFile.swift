@@ -302,7 +302,7 @@ extension KnownBeacons {
         try self.init(listener, at: path) { file throws(ListenerServiceError) in try Self.things(file) }
     }
 
-    /// The same without the beacons of files that cannot be used, for a check.
+    /// The beacons that a listener file names, for a check: beacons of files that cannot be used are left out.
     fileprivate init(allWithInventoriesOf listener: ListenerFile, at path: String) {
         self.init(allOf: listener, at: path) { file throws(ListenerServiceError) in try Self.things(file) }
     }

@@ -37,6 +37,7 @@ final class ListenRun: SightingConsumer {
     private var isReady = false
     private var nextRound: HeardInstant?
     private var nextPoll: HeardInstant?
+    /// The time of the next message for systemd's watchdog, in nanoseconds of the monotonic clock.
     private var nextWatchdog: UInt64 = 0
 
     init(

@@ -39,12 +39,17 @@ struct ListenerStatusWriter {
     private let name: String
     private let directory: String
     private let metrics: String
+    /// The last written state.
     private var last: ListenerStatus.State?
+    /// The time since which that state lasts.
     private var since: RFC3339Time?
+    /// The number of reports at the last write.
     private var reports: (count: Int, at: HeardInstant)?
+    /// The number of reports per second.
     private var rate: Double?
     private var hasListened = false
-    private var lost: Set<String> = []
+    /// The names of the files that could not be written last, as in messages.
+    private var unwritable: Set<String> = []
     /// The number of recoveries from an adapter that was missing or had to be restarted.
     private var recoveries = 0
     /// The number of restarts before the present recovery. A recovery by a restart is counted as that restart only.
@@ -92,9 +97,9 @@ struct ListenerStatusWriter {
     private mutating func put(_ what: String, _ journal: HubJournal, _ write: () throws(SystemError) -> Void) {
         do throws(SystemError) {
             try write()
-            if lost.remove(what) != nil { journal.write(.notice, "\(what) can be written again") }
+            if unwritable.remove(what) != nil { journal.write(.notice, "\(what) can be written again") }
         } catch {
-            guard lost.insert(what).inserted else { return }
+            guard unwritable.insert(what).inserted else { return }
             journal.write(.warning, "\(error): \(what) is out of date until it can be written; the listener continues")
         }
     }

@@ -128,11 +128,12 @@ package enum BrokerKeys {
         "raddec", .boolean, "Publish reelyActive's raddecs too, under raddec/RECEIVER.", default: false)
     static let homeAssistant = Key(
         "homeAssistant", homeAssistantType,
-        "Publish Home Assistant's discovery of beacons and zones too, or with \"beacons\": false of zones. Default: false."
+        "Also publish discovery messages, with which Home Assistant adds all beacons and zones; only the zones if "
+            + "\"beacons\" is false. Default: false."
     )
     static let before = Key(
         "before", homeAssistantVersion,
-        "Set this if your Home Assistant is older than this version, such as 2026.7; its trackers then get a state.")
+        "A version such as 2026.7. Set it if your Home Assistant is older: its trackers then get a state.")
 
     static let section = Section(
         "The MQTT 3.1.1 broker that receives all events and states.",

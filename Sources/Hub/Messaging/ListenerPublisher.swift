@@ -79,6 +79,7 @@ public struct ListenerPublisher {
     /// The topics of the receiver.
     public let tree: TopicTree
     private let subject: Subject
+    /// Whether the states of beacons are published.
     private let tellsBeacons: Bool
     private let homeAssistant: HomeAssistant?
     private let espresense: ESPresense?
@@ -86,13 +87,17 @@ public struct ListenerPublisher {
     private let raddec: Raddec?
     private var watch: PresenceWatch
     private var beacons: [PublishedBeacon]
+    /// The text of ``SightingBatch/knownNames``.
     private let knownNames: String
+    /// When the receiver first worked.
     private var begunAt: HeardInstant?
     private var lastRoundAt: HeardInstant?
     private var lastReports = 0
+    /// The number of the last batch of sightings.
     private var sequence = 0
     private var receiverPace = PublishingPace()
     private var lastReceiverState: String?
+    /// The time of ESPresense's next telemetry message.
     private var telemetryDue: HeardInstant?
     /// The topics for which a conflict was found.
     private var conflicts: Set<String> = []
@@ -176,9 +181,9 @@ public struct ListenerPublisher {
             conflicts.insert(HomeAssistant.trackerFilter).inserted
         else { return nil }
         return
-            "\(TerminalText.quoted(status, to: 200)) stands for another program that publishes the same beacons for Home "
-            + "Assistant, and the last one wins: set \"beacons\": false in \"mqtt\" of all listeners, and let one collector "
-            + "publish them"
+            "\(TerminalText.quoted(status, to: 200)) is the status of another program that publishes the same beacons "
+            + "for Home Assistant, and the last one wins: set \"beacons\": false in \"mqtt\" of all listeners, and let one "
+            + "collector publish them"
     }
 
     // MARK: The receiver's state

@@ -57,8 +57,8 @@ public struct TopicTree: Hashable, Sendable {
     /// The site in the topics.
     private let site: TopicLevel
     private let receiver: TopicLevel
-    /// The path of the status. No receiver's name can produce the path of a collector.
-    private let teller: String
+    /// The levels of the status topic between site and `status`. No receiver's name can produce those of a collector.
+    private let statusLevels: String
 
     /// - Parameters:
     ///   - site: As in the listener file; `nil` for ``defaultSite``.
@@ -67,7 +67,7 @@ public struct TopicTree: Hashable, Sendable {
         self.site = TopicLevel(site ?? Self.defaultSite)
         root = "pharos/\(self.site)"
         self.receiver = TopicLevel(receiver)
-        teller = "receivers/\(self.receiver)"
+        statusLevels = "receivers/\(self.receiver)"
     }
 
     /// The topics of a site's collector.
@@ -75,11 +75,11 @@ public struct TopicTree: Hashable, Sendable {
         self.site = TopicLevel(site)
         root = "pharos/\(self.site)"
         receiver = TopicLevel("collector")
-        teller = "collectors/all"
+        statusLevels = "collectors/all"
     }
 
     /// `online` or `offline`, retained.
-    public var status: String { "\(root)/\(teller)/status" }
+    public var status: String { "\(root)/\(statusLevels)/status" }
     /// The state of the receiver, retained.
     public var receiverState: String { "\(root)/receivers/\(receiver)/state" }
 

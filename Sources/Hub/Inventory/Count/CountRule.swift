@@ -12,7 +12,7 @@ public struct CountRule: Hashable, Sendable {
     /// The share of present beacons that should be found within ``goalRounds``.
     public static let goal = 0.98
 
-    /// The two kinds of memory, with their names in the file.
+    /// The two kinds of ``Memory``, with their names in the file.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case window
         case sharedQueue = "shared-queue"
@@ -91,9 +91,12 @@ public struct CountRule: Hashable, Sendable {
 /// Counts the last rounds in which each beacon was near. Beacons are identified by numbers.
 struct NearRounds: Sendable {
     private let memory: CountRule.Memory
+    /// For each beacon, the last round in which it was near, and a bit for each round up to it, the last one lowest.
     private var windows: [Int: (hits: UInt64, round: Int)] = [:]
+    /// The shared queue. Beacons before ``queueStart`` have left it.
     private var queue: [Int] = []
     private var queueStart = 0
+    /// How often each beacon is in the queue.
     private var queued: [Int: Int] = [:]
     /// The number of rounds so far.
     private var round = 0

@@ -68,10 +68,13 @@ public struct CountSession: Sendable {
     public var strangerReports: Int { table.counts.strangers }
 
     private var table: SightingTable
+    /// The last rounds in which each beacon was near.
     private var near: NearRounds
     private let distances: DistanceEstimate.Rule
     private var roundStart: HeardInstant?
+    /// Whether the receiver worked since the start of the round.
     private var wasListened = true
+    /// The time of the last call.
     private var clock: HeardInstant?
     private var isDeaf = false
     private var workingMicroseconds = 0

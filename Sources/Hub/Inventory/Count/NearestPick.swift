@@ -23,13 +23,17 @@ public struct NearestPick: Sendable {
     /// The number of beacons within half a metre in the last completed round.
     public private(set) var atHand = 0
     private var table: SightingTable
+    /// The last rounds in which each beacon was within half a metre.
     private var near: NearRounds
+    /// The number of each beacon in ``near``: its position in `identities`.
     private var numbers: [BeaconIdentity: Int] = [:]
     private var identities: [BeaconIdentity] = []
     private let distances: DistanceEstimate.Rule
+    /// The start of the search.
     private var begun: HeardInstant?
     private var roundStart: HeardInstant?
     private var isDeaf = false
+    /// Whether the receiver worked since the start of the round.
     private var wasListened = true
 
     /// - Parameters:

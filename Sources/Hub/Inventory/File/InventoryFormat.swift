@@ -10,12 +10,12 @@ enum InventoryKeys {
     static let rule = Key(
         "rule", ValueType<CountRule.Kind>.word,
         """
-        Rule of the count. window keeps the last rounds of each beacon. shared-queue keeps one queue for all beacons and \
-        finds none if too many are near.
+        How a count remembers rounds. window keeps the last rounds of each beacon. shared-queue keeps one queue for \
+        all beacons, and finds no beacon if too many are near.
         """, default: .window)
     static let rounds = Key(
         "rounds", .integer(CountRule.roundLimits, unit: "rounds"),
-        "For window: rounds of one second. A beacon is near if it was near in 4 of them. Default: 6.")
+        "For window: number of rounds, each of one second. A beacon is found if it was near in 4 of them. Default: 6.")
     static let capacity = Key(
         "capacity", .integer(CountRule.capacityLimits, unit: "sightings"), "For shared-queue: size of the queue.")
     static let within = Key(

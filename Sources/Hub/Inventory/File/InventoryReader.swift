@@ -86,7 +86,7 @@ private struct InventoryReader {
             decoder.error("\(other) is the same beacon", at: object)
         }
         if let name, let node = object["name"], beaconNames.updateValue(identity, forKey: name) != nil {
-            decoder.error("the name \(ProblemText.quoted(name)) stands here twice", at: node)
+            decoder.error("the name \(ProblemText.quoted(name)) is in the list twice", at: node)
         }
         var beacon = Inventory.Beacon(identity: identity, name: name)
         beacon.intervalMicroseconds = interval
@@ -99,7 +99,7 @@ private struct InventoryReader {
         let position = decoder.read(PlaceKeys.position, in: object)
         guard let name else { return nil }
         if !placeNames.insert(name).inserted, let node = object["name"] {
-            decoder.error("the place \(ProblemText.quoted(name)) stands here twice", at: node)
+            decoder.error("the place \(ProblemText.quoted(name)) is in the list twice", at: node)
         }
         return Inventory.Place(name: name, position: position)
     }

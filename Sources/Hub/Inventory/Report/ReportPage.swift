@@ -83,7 +83,7 @@ enum ReportPage {
     /// The class of a state.
     static func styleClass(_ state: ItemState?) -> String { state?.rawValue ?? "unknown" }
 
-    /// What the pages of counts have in addition to the style of all pages.
+    /// The style that the pages of counts have in addition to that of all pages.
     private static let style: String = {
         func rules(_ color: (ItemState?) -> String) -> String {
             (ItemState.allCases.map { Optional($0) } + [nil]).map {

@@ -10,6 +10,7 @@ public struct ReportSheets: Sendable {
     private var bottom = 0
     private let title: String
 
+    /// The size of a page, its margin, the height of a line and the size of the text, in hundredths of a millimetre.
     private static let (width, height) = (29_700, 21_000)
     private static let (margin, lineHeight, size) = (1200, 380, 260)
     /// The approximate number of terminal columns that fit into two centimetres at ``size``.
