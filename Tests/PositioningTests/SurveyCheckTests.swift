@@ -48,7 +48,7 @@ import Testing
     @Test func stayAtAnotherPlaceIsFoundByItsLevels() {
         let check = Self.check(Self.lines { stay, place, _ in stay == 3 ? 5 : place })
         #expect(check.findings.filter(\.isError).map(\.stay) == [2])
-        #expect(check.findings.contains { $0.message.contains("P5") && $0.message.contains("was it taken there?") })
+        #expect(check.findings.contains { $0.message.contains("P5") && $0.message.contains("was it recorded there?") })
     }
 
     @Test func movedBeaconIsFoundBetweenSessions() {

@@ -46,7 +46,7 @@ import Testing
 
     @Test func emptyRunIsASentence() throws {
         let page = TrackPage(try Self.track(0), command: "")
-        #expect(page.html.contains("There is no second in this run."))
+        #expect(page.html.contains("This run has no seconds."))
     }
 }
 

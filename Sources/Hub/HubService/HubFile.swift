@@ -205,7 +205,8 @@ enum HookKeys {
         "Zone of the event. Default: any zone.")
     static let run = Key(
         "run", .list("words", 1...wordLimit, of: word),
-        "The program and its arguments, such as [\"/usr/bin/light\", \"on\"]. No shell is used. ${title}, ${body}, ${zone}, ${beacon}, ${event} and attachments are filled in.",
+        "The program and its arguments, such as [\"/usr/bin/light\", \"on\"]. No shell is used. ${title}, ${body}, "
+            + "${zone}, ${beacon}, ${event} and attachments are filled in.",
         isRequired: true)
     static let section = Section(
         "A program. It reads the event as JSON from standard input.", [event, zone, run])

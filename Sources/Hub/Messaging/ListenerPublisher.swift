@@ -182,8 +182,8 @@ public struct ListenerPublisher {
         else { return nil }
         return
             "\(TerminalText.quoted(status, to: 200)) is the status of another program that publishes the same beacons "
-            + "for Home Assistant, and the last one wins: set \"beacons\": false in \"mqtt\" of all listeners, and let one "
-            + "collector publish them"
+            + "for Home Assistant, and the last one wins: set \"beacons\": false in \"mqtt\" of all listeners, and "
+            + "let one collector publish them"
     }
 
     // MARK: The receiver's state

@@ -69,7 +69,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Opens a file, and creates it if it is missing and `isReadOnly` is false. Only its owner may open a new one.
     ///
-    /// A file of another user in a directory that others may write to is refused, and so is what is not a regular file.
+    /// Refuses what is not a regular file, and a file of another user in a directory that others may write to.
     ///
     /// - Parameters:
     ///   - application: SQLite's application id, which marks the files of this program.

@@ -10,15 +10,17 @@ internal import LinuxHost
 public final class EventLedger {
     /// The largest number of events that wait in memory. If there are more, the oldest are dropped.
     public static let eventLimit = 10_000
+    /// The largest number of sightings that wait in memory.
     private static let sightingLimit = 100_000
     /// Sightings are written each second, or when there are this many.
     private static let sightingBatch = 10_000
     /// One second in nanoseconds.
     private static let second: UInt64 = 1_000_000_000
+    /// The time between two deletions of old events, in nanoseconds.
     private static let pruning: UInt64 = 3600 * second
     /// The longest wait for another process that has locked the file, in milliseconds: while the service runs, and at
     /// its start and its end.
-    private static let patience = (running: 50, ends: 500)
+    private static let lockMilliseconds = (running: 50, ends: 500)
 
     /// The number of events that were dropped, and will never be in the file.
     public private(set) var dropped = 0
@@ -33,6 +35,7 @@ public final class EventLedger {
     private var deliveries: [EventStore.Delivery] = []
     private var run = ServiceRunWriter()
     private var failure = FailureReport()
+    /// The earliest times of the next attempt, of writing sightings and of deleting events, in nanoseconds.
     private var nextTry: UInt64 = 0
     private var nextSightings: UInt64 = 0
     private var nextPruning: UInt64 = 0
@@ -51,8 +54,9 @@ public final class EventLedger {
         do throws(StoreError) {
             // The presences are needed at the start, so it waits longer.
             let opened = try EventStore(
-                path: path, waiting: nextTry == 0 ? Self.patience.ends : Self.patience.running)
-            opened.wait(forOthers: Self.patience.running)
+                path: path,
+                waiting: nextTry == 0 ? Self.lockMilliseconds.ends : Self.lockMilliseconds.running)
+            opened.wait(forOthers: Self.lockMilliseconds.running)
             store = opened
             succeed()
         } catch {
@@ -142,7 +146,7 @@ public final class EventLedger {
     @discardableResult
     public func finish() -> [EventStore.Record] {
         if !isUnusable {
-            store?.wait(forOthers: Self.patience.ends)
+            store?.wait(forOthers: Self.lockMilliseconds.ends)
             write()
             run.ends(at: WallClock.microseconds())
             writeRun(isOver: true)

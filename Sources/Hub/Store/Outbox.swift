@@ -60,19 +60,22 @@ public final class Outbox {
 
     /// The longest wait for another process that has locked the file, in milliseconds, and the pause before the next
     /// attempt, in nanoseconds.
-    private static let patience = 50
+    private static let lockMilliseconds = 50
     private static let pause: UInt64 = 1_000_000_000
 
     /// Messages that were dropped since the outbox was created.
     public private(set) var dropped = 0
     private let path: String
+    /// A word for the messages in notices, such as `sightings`.
     private let contents: String
     private let limits: Limits
     private var database: Database?
+    /// The messages in the file: their number, and the size of their topics and texts in bytes.
     private var fileCount = 0
     private var fileBytes = 0
     /// The numbers of messages in the file that the receiver has.
     private var removed: Set<Int64> = []
+    /// The messages in memory, and the size of their topics and texts in bytes.
     private var memory: [Waiting] = []
     private var memoryBytes = 0
     private var lastMemoryNumber: Int64 = 0
@@ -81,6 +84,7 @@ public final class Outbox {
     /// them, in microseconds.
     private var unwritten: (step: Int64, start: Int64)?
     private var failure = FailureReport()
+    /// The earliest time of the next attempt, in nanoseconds.
     private var nextTry: UInt64 = 0
 
     /// Creates an outbox; ``open()`` opens its file.
@@ -115,7 +119,7 @@ public final class Outbox {
         guard database == nil else { return }
         let opened = try Database(
             path: path, application: Self.application, version: Self.version, setUp: Self.tables,
-            waiting: Self.patience)
+            waiting: Self.lockMilliseconds)
         // Messages arrive every second. Waiting for the disk each time would wear it out.
         try opened.execute("PRAGMA synchronous = NORMAL")
         database = opened

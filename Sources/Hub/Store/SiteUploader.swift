@@ -51,19 +51,25 @@ public final class SiteUploader {
     private let ledger: EventLedger?
     private var presence: SitePresence?
     private var notices: [Notice] = []
+    /// The messages and the events of the current job.
     private var sent: [Outbox.Waiting] = []
     private var sentEvents: [EventStore.Waiting] = []
     private var mayHaveEvents = true
     private var isBusy = false
-    /// The time at which the thread got the current job.
+    /// The time at which the thread got the current job, in nanoseconds.
     private var begun: UInt64 = 0
     /// True if a notice has reported that the current job takes long.
     private var saidSlow = false
+    /// The pause after the next failure, in nanoseconds.
     private var pause = SiteUploader.pauses.lowerBound
+    /// The earliest time of the next job, in nanoseconds.
     private var nextTry: UInt64 = 0
+    /// The time of the next check of the lock, in nanoseconds.
     private var nextLock: UInt64 = 0
     private var lastError: SiteStoreError?
+    /// The number of dropped batches that a notice has reported.
     private var saidDropped = 0
+    /// The time at which ``rows`` are next uploaded, in nanoseconds.
     private var nextRows: UInt64 = 0
     private var rows: [SightingRow] = []
 

@@ -28,15 +28,19 @@ struct BeaconSilence: Sendable {
     private var lastEvent: Int?
     /// The number of events that the sighting table had counted by then.
     private(set) var events = 0
+    /// The time between two events, configured or learned.
     private var period: Double?
     private let configuredPeriod: Double?
     /// False for a group of devices, which have no common interval.
     private let learns: Bool
+    /// The smallest gap between two events so far.
     private var smallestGap: Int?
     private var listeningPeriod = 0
+    /// The number of events until the interval is estimated again.
     private var untilLearning = firstGaps + 1
     /// The gaps before the interval is known.
     private var firstOnes: [Int] = []
+    /// The numbers of received and of lost events; halved from time to time, see ``memory``.
     private var received = 0.0
     private var lost = 0.0
     /// The number of runs of losses.

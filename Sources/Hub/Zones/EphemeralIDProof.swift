@@ -2,8 +2,9 @@ internal import Sightings
 
 /// Whether an ephemeral id proves that its beacon is there.
 ///
-/// Everybody in reach can repeat an id while it is valid, and a receiver cannot tell which of two senders has the key. So
-/// an id proves nothing if it comes from more senders, or with more different levels, than one beacon can explain.
+/// Every device in reach can repeat an id while it is valid, and a receiver cannot find out which of two senders has
+/// the key. So an id proves nothing if it comes from more senders, or at more different levels, than one beacon can
+/// explain.
 struct EphemeralIDProof: Sendable {
     /// Two senders within this time are present at once, in microseconds of listened time: 10 s.
     static let together = 10_000_000
@@ -83,7 +84,7 @@ struct EphemeralIDProof: Sendable {
         }
         use.last = (sender, now)
         if use.senders.count <= mostSenders, !use.senders.contains(where: { $0 == sender }) {
-            // After the next id, only a device that repeats this one begins to send it.
+            // When the beacon sends its next id already, a new sender of this one only repeats it.
             if !isNewest, !use.senders.isEmpty { return false }
             use.senders.append(sender)
         }

@@ -120,7 +120,7 @@ public struct ZoneEngine: Sendable {
             }
             guard let index, !occupants[index].isInside, occupants.rivals(of: index).isEmpty else { continue }
             _ = occupants.enter(index, at: clock.listened, .unix(presence.since))
-            // A wall clock that was set back must not give a negative time inside, and a damaged file none of millennia.
+            // The time inside must not be negative if the wall clock was set back, nor endless if the file is damaged.
             let before = (now ?? presence.since).subtractingReportingOverflow(presence.since)
             occupants[index].enteredBefore =
                 before.overflow ? 0 : Int(min(max(0, before.partialValue), Self.longestStay))

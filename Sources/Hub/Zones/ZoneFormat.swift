@@ -42,7 +42,7 @@ package enum ZoneKeys {
         "dwellS", .list("seconds", 1...Int.max, of: .integer(1...864_000, unit: "s"), isUnique: true),
         "Times inside, in s and ascending, after each of which a dwell event is sent.")
     static let exclusive = Key(
-        "exclusive", .name, "A beacon is only in the nearest of all zones with this word.")
+        "exclusive", .name, "Name of a group of zones. A beacon is inside only the nearest zone of the group.")
     static let exclusiveMargin = Key(
         "exclusiveDb", .integer(0...40, unit: "dB"),
         """

@@ -8,7 +8,7 @@ public struct ZoneSection: Sendable {
     public let problems: [FileProblem]
 
     /// - Parameters:
-    ///   - node: The list; `nil` where the file has none.
+    ///   - node: The list; `nil` if the file has none.
     ///   - beacons: The beacons that the file knows, for names and tags. If it is `nil`, because they could not be read,
     ///     only the form of the zones is checked.
     public init(_ node: JSONNode?, beacons: [ZoneBeacon]?) {

@@ -106,8 +106,8 @@ public struct EvaluationRun {
                 // No algorithm can be evaluated.
                 throw .refused(
                     .malformed,
-                    "--leave \(leaving.rawValue): of this survey that leaves nothing to make a map from: record more than "
-                        + "one \(leaving.rawValue), or leave out something else")
+                    "--leave \(leaving.rawValue): no other part of this survey remains to make a map from: record more "
+                        + "than one \(leaving.rawValue), or leave out something else")
             } catch {
                 guard wanted.count > 1 else { throw MapFitting.refusal(error) }
                 notices.append("\(algorithm.rawValue): \(error)")

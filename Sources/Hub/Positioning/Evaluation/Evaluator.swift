@@ -149,8 +149,8 @@ public struct Evaluator: Sendable {
     /// The number of maps that ``results(_:leaving:forTemper:)`` makes for each settings.
     func mapCount(_ leaving: Evaluation.LeftOut) -> Int { min(parts(leaving).count, partLimit) }
 
-    /// The parts that are left out at the same time: each one alone, or if there are more than ``partLimit``, so many
-    /// groups whose parts come from all over the survey.
+    /// The parts that are left out at the same time: each part alone. If there are more than ``partLimit`` parts, they
+    /// form ``partLimit`` groups, each with parts from all over the survey.
     private func folds(_ parts: [Part]) -> [[Part]] {
         guard parts.count > partLimit else { return parts.map { [$0] } }
         guard groupsParts else { return (0..<partLimit).map { [parts[$0 * parts.count / partLimit]] } }

@@ -13,16 +13,22 @@ struct CellLocator: Sendable {
     /// The room of each cell. `nil` for cells in no room.
     private let roomOfCell: [Int?]
     private let roomCount: Int
+    /// The receiver offsets that are tried, in dB, and the logarithms of their probabilities before the run.
     private let offsets: [Double]
     private let priors: [Double]
     /// The logarithms of the probabilities of the offsets by the run so far, without the window.
     private var runPriors: [Double] = []
+    /// The value of ``runPriors`` when a run begins.
     private let firstPriors: [Double]
+    /// The number of vectors that are located together.
     private let window: Int
+    /// The divisor of the log-likelihoods.
     private let temper: Double
     /// The log-likelihoods of the window's vectors by offset, then by cell; oldest vector first.
     private var recent: [[Double]] = []
+    /// The filter of `hmm`; `nil` for the other algorithms.
     private var filter: CellFilter?
+    /// The time of the last vector since the start of the run.
     private var lastSeconds: Double?
 
     /// Readings one second apart are not independent. In a filter, each log-likelihood is divided by this number and by the
@@ -88,7 +94,7 @@ struct CellLocator: Sendable {
         }
         let best = runPriors.max() ?? 0
         let total = best + log(runPriors.reduce(0) { $0 + exp($1 - best) })
-        // A run may be handed to another receiver: no offset becomes impossible.
+        // Another receiver may continue the run, so no offset becomes impossible.
         runPriors = zip(runPriors, firstPriors).map { max($0 - total, $1 - Self.mostLearned) }
     }
 

@@ -74,12 +74,13 @@ private struct FloorField {
     /// The numbers of the floor's places in the map, and their positions.
     private let places: [Int]
     private let positions: [FloorPosition]
+    /// The length scale of the Gaussian process, in metres.
     private let length: Double
     /// The statistics of each place of the floor, by beacon.
     private let found: [[Int: PlaceStatistics]]
     private let trends: [BeaconTrend?]
 
-    /// The variance of the level F that is assumed at places where a beacon was never received, in dB².
+    /// Where a beacon was never received, its level is assumed as ``ReceivedLevel/floor`` with this variance, in dB².
     private static let absentVariance = 100.0
     /// The weight of the overall probability of reception at each cell, in seconds.
     private static let priorSeconds = 5.0

@@ -54,8 +54,11 @@ struct CholeskyFactor: Sendable {
 
 /// A Gaussian process with mean zero over places with noisy values: the expected value elsewhere and its variance.
 struct GaussianProcess {
+    /// The factor L of the covariance of the values.
     private let factor: CholeskyFactor
+    /// The solution x of L·x = values.
     private let whitened: [Double]
+    /// The variance of the process.
     private let variance: Double
 
     /// - Parameters:

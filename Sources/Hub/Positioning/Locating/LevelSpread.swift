@@ -45,7 +45,7 @@ struct GaussModel {
     let cells: [Cell]
     private(set) var table: EmissionTable
 
-    /// The variance of the level F at a place that never received the beacon, in dB².
+    /// Where a beacon was never received, its level is assumed as ``ReceivedLevel/floor`` with this variance, in dB².
     private static let absentVariance = 25.0
 
     /// The places of a map as cells. Places without a position are at the origin. Only their names are used.

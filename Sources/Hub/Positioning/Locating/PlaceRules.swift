@@ -55,8 +55,8 @@ struct PlacePrint: Sendable {
         return prints
     }
 
-    /// The squared distance to a sample over all beacons of the map. If only one side received a beacon,
-    /// ``ReceivedLevel/floor`` is used for the other side.
+    /// The squared distance to a sample over all beacons of the map. A level that is missing in the print or in the
+    /// sample is replaced by ``ReceivedLevel/floor``.
     func squaredDistance(to sample: [SignalVector.Reading]) -> Double {
         var sum = 0.0
         var (own, other) = (0, 0)
@@ -111,6 +111,7 @@ struct NearestPrintRule: PlaceRule {
 /// `bhattacharyya`: -ln of the mean overlap between the histograms of the place's five strongest beacons and the
 /// histograms of the last received levels. A place is a candidate only if all of these beacons are received.
 struct BhattacharyyaRule: PlaceRule {
+    /// The strongest beacons of each place.
     private let strongest: [[PlaceStatistics]]
 
     /// q: the number of beacons that are compared.
@@ -141,8 +142,8 @@ struct BhattacharyyaRule: PlaceRule {
     }
 }
 
-/// `relative`: the sum of the differences of levels relative to the strongest one, plus a penalty for each beacon that only
-/// one side received. Infinite if the two sides share no beacon.
+/// `relative`: the sum of the differences of levels relative to the strongest one, plus a penalty for each beacon that
+/// is only in the print or only in the sample. Infinite if they share no beacon.
 struct RelativeRule: PlaceRule {
     /// The prints, with relative levels.
     private let prints: [PlacePrint]

@@ -55,7 +55,7 @@ public enum RelativeReading: String, CaseIterable, Hashable, Sendable {
     /// 10^(difference from the strongest level / 10).
     case power
 
-    /// The default penalty for a beacon that only one side received.
+    /// The default penalty for a beacon that only the survey or only the receiver received.
     public var penalty: Double {
         switch self {
         case .db, .power: 0.5
@@ -87,15 +87,16 @@ public struct LocatorSettings: Hashable, Sendable {
     /// The number of the newest vectors that are located together, at least 1. `nil` for the algorithm's default: one
     /// for `nn`, `nn-mean`, `nn-median` and `relative`, the whole run for `bhattacharyya`, five for the others.
     public var window: Int?
-    /// The unit of relative levels (`relative`).
+    /// For `relative`: the unit of relative levels.
     public var reading: RelativeReading = .db
-    /// The penalty for a beacon that only one side received (`relative`). `nil` for the default of the unit.
+    /// For `relative`: the penalty for a beacon that only the survey or only the receiver received. `nil` for the
+    /// default of the unit.
     public var penalty: Double?
-    /// The prints that the sample is compared with (`relative`).
+    /// For `relative`: the prints that the sample is compared with.
     public var prints: Prints = .slices
-    /// k, the number of nearest vectors (`wknn`).
+    /// For `wknn`: k, the number of nearest vectors.
     public var neighbors = 10
-    /// The receiver offset (`gauss`, `field` and `hmm`).
+    /// For `gauss`, `field` and `hmm`: the receiver offset.
     public var receiverOffset: ReceiverOffset = .unknown
     /// The divisor of the log-likelihoods, fitted so that a 95 % region contains 95 % of the true positions.
     public var temper = 4.0

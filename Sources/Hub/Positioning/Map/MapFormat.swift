@@ -21,7 +21,7 @@ enum MapFormat {
         "The received beacons.", isRequired: true)
     static let statistics = Key(
         "statistics", .list("places", 0...Int.max, of: StatisticsKeys.ofPlace),
-        "What was received at each place, in the order of the places.", isRequired: true)
+        "Statistics of the levels at each place, in the order of the places.", isRequired: true)
     static let vectors = Key(
         "vectors", ValueType<[JSONNode]>.list("vectors", 0...Int.max, of: .vector).orNull,
         """
@@ -30,7 +30,7 @@ enum MapFormat {
         """)
     static let field = Key(
         "field", ValueType<JSONNode>.section(FieldKeys.section).orNull,
-        "What the levels are computed from, if the map was made from a site file; null for a map of a survey.")
+        "Data from which the levels are computed, if the map was made from a site file; null for a map of a survey.")
     static let evaluation = Key(
         "evaluation", ValueType<JSONNode>.evaluation.orNull,
         "The errors by leaving visits out, as pharos map evaluate --json prints them; null if they are unknown.")
@@ -57,12 +57,13 @@ enum SettingKeys {
         "window", ValueType<Int>.integer(1...100_000, unit: "s").orNull,
         "Number of the last seconds that are located together; null for all.")
     static let reading = Key(
-        "reading", ValueType<RelativeReading>.word, "Unit of the relative levels (relative).", default: .db)
+        "reading", ValueType<RelativeReading>.word, "Unit of the levels that relative compares.", default: .db)
     static let penalty = Key(
         "penalty", ValueType<Double>.real(0...1_000_000),
-        "What relative adds for a beacon that only one side received.")
+        "Penalty of relative for a beacon that only the survey or only the receiver received.")
     static let prints = Key(
-        "prints", ValueType<LocatorSettings.Prints>.word, "What relative compares a second with.", default: .slices)
+        "prints", ValueType<LocatorSettings.Prints>.word, "Parts of the survey that relative compares a second with.",
+        default: .slices)
     static let neighbors = Key(
         "neighbors", .integer(1...100_000), "Number of nearest vectors that wknn uses.", default: 10)
     static let receiverOffset = Key(
@@ -105,8 +106,8 @@ enum MapBeaconKeys {
     static let trend = Key(
         "trend", ValueType<JSONNode>.section(TrendKeys.section).orNull,
         """
-        Its level at the distance d, which is dbmAt1m - 10 * exponent * log10 d; null if no place that received it has \
-        a position. It is for readers of the file: Pharos computes it again.
+        Level of the beacon at the distance d: dbmAt1m - 10 * exponent * log10 d. Null if no place with a position \
+        received the beacon. Pharos does not use it, but computes it again.
         """)
     static let section = Section("A beacon.", [key, position, seconds, trend])
 }
@@ -137,7 +138,8 @@ enum StatisticsKeys {
     static let histogram = Key(
         "histogram", .list("levels", 0...Int.max, of: .bin), "Number of seconds with each level: [dBm, seconds].")
     static let section = Section(
-        "What was received of a beacon.", [beacon, heard, mean, median, minimum, maximum, deviation, histogram])
+        "Statistics of the levels of one beacon.",
+        [beacon, heard, mean, median, minimum, maximum, deviation, histogram])
 
     /// All beacons of one place.
     static let ofPlace = ValueType<[JSONNode]>.list("beacons", 0...Int.max, of: .section(section))

@@ -23,7 +23,8 @@ public enum EvaluationText {
             ])
         }
         return table.text
-            + "\nTables of four places of 20 s each vary by 13 to 20 percentage points: they rank nothing.\n"
+            + "\nTables of four places of 20 s each vary by 13 to 20 percentage points, so they cannot rank "
+            + "algorithms.\n"
     }
 
     private static func table(_ results: [Evaluation]) -> String {

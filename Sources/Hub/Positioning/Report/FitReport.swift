@@ -66,12 +66,13 @@ public struct FitReport: Sendable {
 
     /// The chosen algorithm, its errors, and advice, one sentence each.
     var sentences: [String] {
-        [taken] + honesty + worst
+        [taken] + expectedErrors + worst
             + MapAdvice(map).wants.map {
                 "one more \($0.kind.rawValue) would help at \(MapText.name(map.places[$0.place])): \($0.reason)"
             }
     }
 
+    /// The chosen algorithm and the reason.
     private var taken: String {
         let name = map.settings.algorithm.rawValue
         guard let best = trials.first else {
@@ -93,7 +94,8 @@ public struct FitReport: Sendable {
         leaving == .half ? "halves of stays" : "\(leaving.rawValue)s"
     }
 
-    private var honesty: [String] {
+    /// The errors that are to be expected, and how far they can be relied on.
+    private var expectedErrors: [String] {
         guard let evaluation = map.evaluation else { return [] }
         var sentences: [String] = []
         if let mean = evaluation.mean {
@@ -117,6 +119,7 @@ public struct FitReport: Sendable {
         return sentences
     }
 
+    /// The places with the largest errors, and those that are mistaken for others.
     private var worst: [String] {
         guard let evaluation = map.evaluation else { return [] }
         let places = evaluation.byPlace.enumerated().filter { $0.element.meanError != nil }

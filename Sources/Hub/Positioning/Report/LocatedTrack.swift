@@ -29,7 +29,7 @@ public struct LocatedTrack: Sendable {
 
     /// The summary of the run, with its errors if true positions are known.
     var answer: String {
-        guard !points.isEmpty else { return "There is no second in this run." }
+        guard !points.isEmpty else { return "This run has no seconds." }
         let fixes = points.count { $0.answer.state == .fix }
         let poor = points.count { $0.answer.state == .poor }
         let text =

@@ -5,8 +5,8 @@ public import Sightings
 ///
 /// A key is either an identity as everywhere else (`ibeacon:UUID-MAJOR-MINOR`, `altbeacon:COMPANY-ID`,
 /// `uid:NAMESPACE-INSTANCE`, `address:AA:BB:CC:DD:EE:FF`; `/` instead of `-` is also read) or the name that a fleet gives
-/// the beacon, which does not change when the hardware is replaced. If several devices with lasting addresses send one identity at once, the address follows:
-/// `ibeacon:…@AA:BB:CC:DD:EE:FF`.
+/// the beacon, which does not change when the hardware is replaced. If several devices with lasting addresses send one
+/// identity at once, the address follows: `ibeacon:…@AA:BB:CC:DD:EE:FF`.
 public struct BeaconKey: Hashable, Sendable {
     /// The text of the key in files.
     public let text: String

@@ -77,7 +77,7 @@ enum WrongFile {
         case run = "a run, which has one second per line"
         case site = "a site file"
         case positions = "a site or a fleet"
-        case truth = "a table of where a receiver was"
+        case truth = "a table of the true positions of a receiver"
     }
 
     /// The largest object that is examined, in bytes.

@@ -10,9 +10,11 @@ public import Sites
 public struct SimulatedSite: Sendable {
     private let site: Site
     private let model: SiteModel
+    /// The key of each beacon of the site; `nil` for beacons that are left out.
     private let keys: [BeaconKey?]
     private let floor: String?
     private let seed: UInt64
+    /// The waves of each beacon.
     private let shadows: [[Wave]]
 
     /// One of the waves whose sum is a beacon's shadowing.
@@ -33,10 +35,13 @@ public struct SimulatedSite: Sendable {
         mutating func noise() -> Double { (0..<12).reduce(-6.0) { sum, _ in sum + share() } }
     }
 
+    /// The number of waves of a beacon's shadowing.
     private static let wavesOfABeacon = 4
     /// The wavelengths of the shadowing, in metres.
     private static let wavelengths = 6.0...20.0
+    /// The standard deviation of the fading of each packet, in dB.
     private static let fading = 3.0
+    /// The share of packets that are lost.
     private static let loss = 0.1
     /// The largest random delay that is added to each advertising interval, in seconds.
     private static let longestDelay = 0.01

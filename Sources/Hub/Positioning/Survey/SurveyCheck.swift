@@ -116,7 +116,7 @@ public struct SurveyCheck: Sendable {
         }
         var strange: Set<Int> = []
         for (entry, own, best) in found {
-            // If all of a place differ from each other, only the one that fits best elsewhere was taken there.
+            // If all stays of a place differ, only the stay that fits another place best was recorded at that place.
             let rivals = found.filter { $0.entry.place == entry.place }
             if rivals.count == others.count(where: { $0.place == entry.place }),
                 rivals.contains(where: { $0.best.difference < best.difference })
@@ -127,7 +127,7 @@ public struct SurveyCheck: Sendable {
             add(
                 true, entry.stays[0],
                 "\(subject(entry)) by \(Self.db(own)) from the others at \(table.names[entry.place]), and by "
-                    + "\(Self.db(best.difference)) from those at \(table.names[best.place]): was it taken there?")
+                    + "\(Self.db(best.difference)) from those at \(table.names[best.place]): was it recorded there?")
         }
         return strange
     }

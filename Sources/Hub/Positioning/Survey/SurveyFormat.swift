@@ -51,7 +51,8 @@ enum StayKeys {
     static let position = Key("position", .floorPosition, "Position of the place: [metres east, metres north].")
     static let floor = Key("floor", .text, "Name of the floor, on sites with several floors.")
     static let heading = Key("heading", .heading, "Direction of the receiver in degrees clockwise from north.")
-    static let session = Key("session", .text, "Name of what was recorded together, such as a day.")
+    static let session = Key(
+        "session", .text, "Name of the session: everything that was recorded together, such as on one day.")
     static let section = Section(
         "A stay at one place with one heading begins.", [number, place, position, floor, heading, session])
 }

@@ -16,14 +16,20 @@ public struct SurveyReader: Sendable {
     private let acceptsZero: Bool
     private let acceptsRuns: Bool
     private let file: String?
+    /// The start of a line whose end has not been read.
     private var pending: [UInt8] = []
+    /// The number of the current line, from 1.
     private var line = 0
+    /// Whether the rest of a line that is too long is skipped.
     private var isTooLong = false
     private var isInStay = false
     private var hasHeader = false
+    /// The time of the last second of the stay.
     private var lastSeconds = -Double.infinity
+    /// The number of problems beyond those that are listed.
     private var unlisted = 0
     private var leftOutBeacons: Set<String> = []
+    /// The number of each beacon in the survey, by its key as written in the file.
     private var numbers: [String: Int] = [:]
     /// The index of the problem with the previous line, if that line was no JSON object.
     private var brokenLine: Int?

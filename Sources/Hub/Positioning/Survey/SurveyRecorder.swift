@@ -86,9 +86,13 @@ public final class SurveyRecorder: RunConsumer {
     private var recorded: RecordedStays
     private let spot: SurveySpot
     private let legs: [Leg]
+    /// The index of the current leg.
     private var leg = 0
+    /// The number of seconds of the current leg so far.
     private var count = 0
+    /// Whether a stay has begun and not ended.
     private var isOpen = false
+    /// The time of the first second of the stay, in seconds of the source.
     private var origin: Double?
     /// Called with a message for the user.
     public var onSentence: (_ sentence: String, _ isWarning: Bool) -> Void = { _, _ in }

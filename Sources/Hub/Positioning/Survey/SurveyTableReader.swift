@@ -326,8 +326,8 @@ enum SurveyTime {
     /// The longest span of a stay or a run, in seconds: 366 days.
     static let longest = 31_622_400.0
 
-    /// Returns a number in seconds. Numbers from 1973 on, read as milliseconds or microseconds since 1970, are such.
-    /// `nil` if it is none of them.
+    /// Returns a number as seconds. Small numbers are seconds; large ones are milliseconds or microseconds since 1970,
+    /// if that gives a date from 1973 on. `nil` for numbers between these ranges.
     static func seconds(_ value: Double) -> Double? {
         switch abs(value) {
         case ..<1e10: value

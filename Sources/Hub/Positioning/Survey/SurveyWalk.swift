@@ -7,8 +7,11 @@ public final class SurveyWalk: RunConsumer {
     private let spots: [SurveySpot]
     /// The times at which the places were passed, in seconds since the start of the walk, as far as they are known.
     private var marks: [Double]
+    /// The seconds that are not written yet, because the next mark is not known.
     private var pending: [(seconds: Double, heard: [HeardBeacon])] = []
+    /// The number of the place to which the walk leads at present.
     private var segment = 1
+    /// The time since the start of the walk, in seconds.
     private var latest = 0.0
     /// The time in seconds between the start of the walk and the first second, because an adapter takes time to open. `nil`
     /// before the end of the first second.

@@ -28,7 +28,8 @@ struct MapEvaluate: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The part to leave out: visit, stay, half, place, session, heading or fingerprint (default: visit, or if most places were visited once, stay or half a stay).",
+            "The part to leave out: visit, stay, half, place, session, heading or fingerprint (default: visit, or if "
+                + "most places were visited once, stay or half a stay).",
             valueName: "part"),
         completion: .list(["visit", "stay", "half", "place", "session", "heading", "fingerprint"]), transform: Self.part
     )
