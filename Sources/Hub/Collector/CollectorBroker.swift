@@ -10,6 +10,7 @@ public final class CollectorBroker {
     private let homeAssistant: HomeAssistant?
     /// The collector's own status, and the states of the beacons.
     private var board = RetainedBoard()
+    /// The topics of the messages that the broker has not acknowledged.
     private var sent: [BrokerTicket: String] = [:]
     private var lastError: BrokerError?
     /// The subscriptions that the broker refuses.
@@ -18,6 +19,7 @@ public final class CollectorBroker {
     private var notices: [Notice] = []
     /// When all states were published last, in nanoseconds.
     private var published: UInt64 = 0
+    /// Whether ``finish()`` has published that the collector is offline.
     private var isLeaving = false
 
     /// The pause between two publications of all states, in milliseconds: if nothing changes, and if something does.

@@ -20,9 +20,11 @@ public final class CollectorService {
     private let stateMode: UInt32
     private let ledger: EventLedger?
     private var notices: [Notice] = []
+    /// Whether the presence of an earlier run has been taken.
     private var hasResumed = false
     /// The number of lines since sightings were last written.
     private var linesSinceKept = 0
+    /// Whether there were events since the states were last published.
     private var hasChanged = false
     /// The earliest time of the next write of the state file, in nanoseconds.
     private var nextState: UInt64 = 0

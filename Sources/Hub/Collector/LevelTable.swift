@@ -39,9 +39,11 @@ struct LevelTable: Sendable {
 struct HearingTable: Sendable {
     /// The log-likelihood of a level, by its difference from the expected level.
     private let byError: [Float]
+    /// The differences that ``byError`` covers.
     private let errorRange: Range<Int>
     /// The differences with a log-likelihood of at least minus n quarters, by n.
     private let ranges: [Range<Int>]
+    /// The number of elements of ``ranges`` for each unit of the log-likelihood.
     private static let limits = 4.0
     /// The log-likelihood of a missed packet, by the expected level above the sensitivity.
     private let byMargin: [Float]

@@ -16,7 +16,9 @@ public struct SightingCollector: Sendable {
     private(set) var trails: [BeaconTrail] = []
     /// The index of each trail, by name or, for a stranger, by identity.
     private var numbers: [String: Int] = [:]
+    /// The beacons of the file, by name.
     private let described: [String: CollectorFile.Beacon]
+    /// The names of the file's beacons, by the text of their identity.
     private let namesOfIdentities: [String: String]
     private let receiverNumbers: [String: Int]
     private(set) var receivers: [Receiver]
@@ -32,6 +34,7 @@ public struct SightingCollector: Sendable {
     private var shifted = 0
     /// The beacons of an earlier run, until the time is agreed.
     private var resumed: [Stay] = []
+    /// The identities of beacons without a name, if they are only counted.
     private var strangers: Set<String> = []
     /// The number of each text of ``SightingBatch/knownNames``. They follow the numbers of the receivers, which stand for
     /// receivers whose batches have no such text.

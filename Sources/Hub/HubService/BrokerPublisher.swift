@@ -47,6 +47,7 @@ final class BrokerPublisher {
     /// delivers the oldest when it can store them.
     private struct UnkeptEvents {
         private(set) var waiting: [UnkeptEvent] = []
+        /// The size of the payloads that wait, in bytes.
         private(set) var octets = 0
         /// The ids of the events that wait or are on the way.
         private(set) var ids: Set<String> = []

@@ -59,6 +59,7 @@ final class HookRunner {
     private var running: [Running] = []
     /// For each event, the number of its programs that have not ended.
     private var open: [Result: Int] = [:]
+    /// The results that were not returned yet.
     private var results: [Result] = []
 
     /// True if no program runs or waits.

@@ -92,6 +92,7 @@ public final class ZoneMonitor {
 public final class ClockQuality: Sendable {
     private let isRecorded: Bool
     private let last = Mutex<(at: UInt64, word: String)?>(nil)
+    /// The shortest time between two queries of the kernel, in nanoseconds.
     private static let interval: UInt64 = 60_000_000_000
 
     /// - Parameter isRecorded: True if times come from a recording.

@@ -92,6 +92,7 @@ public struct ListenerPublisher {
     /// When the receiver first worked.
     private var begunAt: HeardInstant?
     private var lastRoundAt: HeardInstant?
+    /// The number of reports at the end of the last round.
     private var lastReports = 0
     /// The number of the last batch of sightings.
     private var sequence = 0

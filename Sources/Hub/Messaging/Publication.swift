@@ -39,9 +39,11 @@ public struct Publication: Hashable, Sendable {
 /// While no broker is connected, it holds one publication for each topic.
 public struct RetainedBoard: Sendable {
     private var publications: [Publication] = []
+    /// The index of each topic's publication.
     private var places: [String: Int] = [:]
     /// The indices of publications that were not published since they changed, the oldest first.
     private var waiting: [Int] = []
+    /// For each publication, whether it is in ``waiting``.
     private var isWaiting: [Bool] = []
 
     /// A board without publications.
@@ -97,6 +99,7 @@ public struct PublicationQueue: Sendable {
     public private(set) var dropped = 0
     /// The size of the payloads that wait, in bytes.
     public private(set) var octets = 0
+    /// The largest size of the payloads, in bytes.
     private let limit: Int
     /// The publications. Those before ``start`` have been published or dropped.
     private var waiting: [(publication: Publication, time: Int64)] = []

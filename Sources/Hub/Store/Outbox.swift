@@ -78,6 +78,7 @@ public final class Outbox {
     /// The messages in memory, and the size of their topics and texts in bytes.
     private var memory: [Waiting] = []
     private var memoryBytes = 0
+    /// The number of the newest message in memory.
     private var lastMemoryNumber: Int64 = 0
     private var clock: WallClockSteps
     /// The sum of the steps of the clock that the file does not have yet, and the start of the machine by the clock before

@@ -65,8 +65,10 @@ struct ServiceRunWriter {
     /// in microseconds.
     private static let jump: Int64 = 60_000_000
 
+    /// The start and the end of the run so far, in microseconds since 1970.
     private(set) var start: Int64?
     private(set) var end: Int64 = 0
+    /// The time of the next write, in nanoseconds.
     private var nextWrite: UInt64 = 0
 
     /// Takes the present time.

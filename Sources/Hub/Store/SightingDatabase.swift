@@ -155,6 +155,7 @@ struct NumberRanges: Hashable, Sendable {
 struct SightingDatabase {
     private let database: Database
 
+    /// One minute in milliseconds.
     private static let minute: Int64 = 60_000
     /// Levels are summed in thousandths of a decibel.
     private static let scale = 1000.0

@@ -54,7 +54,9 @@ public final class SiteUploader {
     /// The messages and the events of the current job.
     private var sent: [Outbox.Waiting] = []
     private var sentEvents: [EventStore.Waiting] = []
+    /// False if the ledger has no event that waits.
     private var mayHaveEvents = true
+    /// Whether the thread works on a job.
     private var isBusy = false
     /// The time at which the thread got the current job, in nanoseconds.
     private var begun: UInt64 = 0
@@ -71,6 +73,7 @@ public final class SiteUploader {
     private var saidDropped = 0
     /// The time at which ``rows`` are next uploaded, in nanoseconds.
     private var nextRows: UInt64 = 0
+    /// The sightings that are not in the outbox yet.
     private var rows: [SightingRow] = []
 
     private static let second: UInt64 = 1_000_000_000

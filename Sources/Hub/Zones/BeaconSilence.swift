@@ -30,11 +30,13 @@ struct BeaconSilence: Sendable {
     private(set) var events = 0
     /// The time between two events, configured or learned.
     private var period: Double?
+    /// The configured time between two events; `nil` to learn it.
     private let configuredPeriod: Double?
     /// False for a group of devices, which have no common interval.
     private let learns: Bool
     /// The smallest gap between two events so far.
     private var smallestGap: Int?
+    /// The number of the period of listening in which the last event was received.
     private var listeningPeriod = 0
     /// The number of events until the interval is estimated again.
     private var untilLearning = firstGaps + 1

@@ -54,6 +54,7 @@ struct DeviceLevels: Sendable {
     /// The number of devices whose levels are kept. The one that was received least recently gives way to a new one.
     static let capacity = 16
 
+    /// For each device, its address, when it was last received, and its levels.
     private var windows: [(sender: Sender?, last: Int, levels: MedianWindow)] = [(nil, .min, MedianWindow())]
 
     mutating func add(_ level: Int8, power: Int?, from sender: Sender?, at now: Int) {
@@ -108,6 +109,7 @@ struct MedianWindow: Sendable {
     // A ring of fixed size, because it is written and sorted for each report of each beacon.
     private var times = InlineArray<64, Int>(repeating: 0)
     private var levels = InlineArray<64, Int8>(repeating: 0)
+    /// The levels relative to the level at 1 m, in dB.
     private var gains = InlineArray<64, Int8>(repeating: 0)
     private var next = 0
     private var filled = 0

@@ -36,6 +36,7 @@ struct EphemeralIDProof: Sendable {
 
     /// The lowest and the highest level of the last 10 to 20 s.
     private struct LevelRange {
+        /// The start of the range `current`. The range `before` ended then.
         private var start = 0
         private var current: ClosedRange<Int8>?
         private var before: ClosedRange<Int8>?

@@ -31,7 +31,9 @@ public struct ZoneEngine: Sendable {
     private var clock = ListeningClock()
     /// When the last report before the zones became unknown arrived, or the receiver stopped; `nil` while they are known.
     private var unknownSince: HeardInstant?
+    /// The number of the last event.
     private var sequence = 0
+    /// The events that were not returned yet.
     private var pending: [ZoneEvent] = []
     /// For each zone, the number of events of each kind.
     private var counts: [[ZoneEvent.Kind: Int]]
@@ -360,6 +362,7 @@ public struct ZoneEngine: Sendable {
         }
     }
 
+    /// Whether the next timer is that of a dwell time.
     private var dwellIsFirst: Bool {
         guard let dwell = dwellTimers.first else { return false }
         return timers.first.map { dwell < $0 } ?? true

@@ -15,11 +15,14 @@ struct ZoneIndex {
         let needsProof: Bool
     }
 
+    /// The number of each beacon, by name.
     private var beaconNumbers: [String: Int] = [:]
+    /// For each beacon, its tracks in the sighting table.
     private var tracksOfBeacons: [[Int]] = []
     private var trackerNumbers: [TrackerKey: Int] = [:]
     private var beaconsWithTag: [String: [Int]] = [:]
 
+    /// The beacons that are groups of devices.
     private var groupBeacons: Set<Int> = []
 
     init(_ rules: [ZoneRule], known: [KnownBeacon], beacons described: [ZoneBeacon]) {

@@ -37,6 +37,7 @@ public struct Auditor: Sendable {
         /// The number of advertisements whose end is missing: AD structures that reach past the data, and those that
         /// ``Auditor/note(truncated:by:)`` added.
         public internal(set) var truncated = 0
+        /// The last value of ``Auditor/note(truncated:by:)``, which is contained in ``truncated``.
         fileprivate var truncatedBefore = 0
     }
 

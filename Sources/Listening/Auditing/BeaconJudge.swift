@@ -70,6 +70,7 @@ struct BeaconJudge {
     private let isWalk: Bool
     /// The share of events below which a beacon is weak, if collisions lose none.
     private static let weakShare = 2.0 / 3
+    /// By type, the frames from the beacon's address that are none of its advertisements.
     private let unexpected: [String: Auditor.Unexpected]
     /// The sender and the events of each advertisement.
     private var own: [Owner]

@@ -136,6 +136,7 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
 /// that depends on the granted power.
 public struct ExpectedOctets: Hashable, Sendable {
     private let octets: [UInt8]
+    /// For each byte, whether it may have any value.
     private let isFree: [Bool]
 
     /// Data in which the bytes that differ between two samples may have any value.

@@ -16,6 +16,7 @@ struct ReceivedAdvertisement: Sendable {
         /// How often right data followed wrong data that had followed right data.
         var octetReturns = 0
         private var jumps = LevelJumps()
+        /// Whether the last data was wrong and earlier data was right.
         private var hasTurnedWrong = false
 
         init(_ sender: Sender?) { self.sender = sender }
@@ -85,12 +86,14 @@ struct TelemetryRecord: Sendable {
         var frame: EddystoneTLM
     }
 
+    /// The number of frames.
     private(set) var count = 0
     /// The first frame since the counters last went back.
     private(set) var first: Point?
     private(set) var last: Point?
     /// How often a counter went back.
     private(set) var resets = 0
+    /// The range of battery voltages in millivolts.
     private(set) var battery: ClosedRange<Int>?
     /// The range of temperatures in 1/256 °C.
     private(set) var temperature: ClosedRange<Int>?

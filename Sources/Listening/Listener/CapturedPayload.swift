@@ -95,6 +95,7 @@ public struct CapturedPayload: Sendable {
 public struct CaptureTally: Sendable {
     /// The number of advertising data found.
     public private(set) var payloads = 0
+    /// The number of records that the capturing program has shortened.
     private var shortened = 0
     private var malformedEvents = 0
     private var clock = RecordingClock()

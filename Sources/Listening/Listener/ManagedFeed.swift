@@ -16,11 +16,13 @@ final class ManagedFeed: SightingFeed {
     private let index: UInt16
     private let options: SightingSource.Options
     private let signals: SignalDescriptor
+    /// The session and the adapter while the kernel scans; otherwise `nil`.
     private var running: (session: PresenceSession, adapter: ManagedAdapter)?
     /// The latest session, which knows the monitor that it left in the kernel when the adapter was powered down.
     private var session: PresenceSession?
     /// The restarts of earlier sessions.
     private var restartsBefore = 0
+    /// The earliest time of the next attempt to start.
     private var nextAttempt = HCIInstant.distantPast
     private var clock = SessionClock()
 

@@ -65,7 +65,9 @@ public struct PastedText: Sendable {
     private var open: Open?
     /// The entries that ``next()`` has not returned yet.
     private var ready: [Entry] = []
+    /// The number of packets so far.
     private var packets = 0
+    /// Whether the text began with the header of hcidump.
     private var isHcidump = false
     private var isFinished = false
     /// Whether the text describes packets, so that no line can be read.

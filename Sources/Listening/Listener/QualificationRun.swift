@@ -68,6 +68,7 @@ public final class QualificationRun {
     private let options: Options
     private let signals: SignalDescriptor
     private let radios: [RadioUnderTest]
+    /// The air of virtual radios; `nil` without any.
     private let air: VirtualAirServer?
     private let beacons = QualificationBeacons()
     private var deliveries: [Delivery] = []

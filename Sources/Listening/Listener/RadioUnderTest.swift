@@ -18,6 +18,7 @@ final class RadioUnderTest {
     /// The reports of the present phase; `nil` while the radio does not receive.
     private(set) var delivery: Delivery?
 
+    /// The locks on the adapter, by which other runs of Pharos notice this one.
     private let claims: [AdapterClaim]
     private let opened: OpenAdapter
     private let host: HCIHost
@@ -27,6 +28,7 @@ final class RadioUnderTest {
     private var reader = ReportReader()
     /// Judges data: right or wrong, or `nil` for data of another sender.
     private var judge: ([UInt8]) -> OctetsJudgement? = { _ in nil }
+    /// The number of packets that the kernel had dropped when the phase began.
     private var lostBefore: Int?
 
     /// Opens the radio, without sending or receiving yet.

@@ -104,6 +104,7 @@ public final class InputPieces {
     private let descriptor: Descriptor
     /// The bytes that ``peek(_:)`` has read.
     private var held: [UInt8] = []
+    /// The largest size of a piece, in bytes.
     private static let size = 1 << 16
 
     /// - Parameter path: A file, a named pipe, or `-` for standard input.

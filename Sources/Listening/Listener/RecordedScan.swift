@@ -35,7 +35,9 @@ struct RecordedScan {
     private var asked: (isOn: Bool, filters: Bool)?
     /// The last sign that the scan was on; `nil` before the first one.
     private var proven: HeardInstant?
+    /// The adapter with the last sign that the scan was on.
     private var adapter: UInt16?
+    /// Whether the recording has signs of several adapters.
     private var isOfSeveral = false
 
     init() {}

@@ -98,6 +98,7 @@ public struct NetworkSightings: Sendable {
     }
 
     private var devices: [Sender: Device] = [:]
+    /// The number of reports of each network in the present round.
     private var reports: [DeviceNetwork: Int] = [:]
 
     init() {}

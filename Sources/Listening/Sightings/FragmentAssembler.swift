@@ -56,6 +56,7 @@ public struct FragmentAssembler: Sendable {
     public private(set) var incomplete = 0
     /// The data of the last assembled advertisement.
     public private(set) var assembled: [UInt8] = []
+    /// The advertisements of which pieces are missing.
     private var open: [Open] = []
 
     /// An assembler without pieces.

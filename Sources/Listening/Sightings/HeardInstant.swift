@@ -46,6 +46,7 @@ public struct RecordingClock: Sendable {
     public private(set) var steps = 0
     /// The moment of the last packet.
     public private(set) var now = HeardInstant(nanoseconds: 0)
+    /// The wall clock time of the last packet that has one, in microseconds since 1970.
     private var unixMicroseconds: Int64?
 
     /// A clock that starts with the first packet that has a time.

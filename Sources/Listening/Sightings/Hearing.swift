@@ -12,11 +12,14 @@ public struct Hearing: Sendable {
 
     public private(set) var table: SightingTable
     public private(set) var monitor: RegionMonitor
+    /// The length of a round; `nil` for no rounds.
     private let roundMicroseconds: Int?
     private var roundStart: HeardInstant?
+    /// Whether the last round was returned and the next one has not begun.
     private var isRoundOver = false
     /// The events of regions that were not returned yet.
     private var waiting: [RegionMonitor.Event] = []
+    /// The index of the first event in ``waiting`` that was not returned.
     private var nextWaiting = 0
 
     /// - Parameter roundMicroseconds: The length of a round; `nil` for no rounds.

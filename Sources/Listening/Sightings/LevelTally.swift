@@ -116,6 +116,7 @@ public struct LevelTally: Sendable {
             / (Self.usualWeight + degrees)).squareRoot()
     }
 
+    /// The usual fading in dB, and the number of levels as which it counts.
     private static let usualDeviation = 6.0
     private static let usualWeight = 3.0
 }

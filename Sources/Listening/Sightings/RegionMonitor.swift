@@ -51,6 +51,7 @@ public struct RegionMonitor: Sendable {
     }
 
     public let regions: [Region]
+    /// For each region, the presence in it; `nil` if no beacon is in it.
     private var inside: [Presence?]
     private var isUnknown = false
 

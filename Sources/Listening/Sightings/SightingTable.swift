@@ -60,10 +60,13 @@ public struct SightingTable: Sendable {
     private let strangerLimit: Int
     private let resolver: Resolver?
     private let addressResolver: AddressResolver?
+    /// Whether a known beacon is identified by its address.
     private let hasKnownAddresses: Bool
+    /// The position of each beacon in ``tracks``.
     private var places: [BeaconIdentity: Int] = [:]
     /// The groups of known devices.
     private var regions: [(pattern: RegionPattern, place: Int)] = []
+    /// The groups of devices that advertise a service.
     private var services: [(service: AdvertisedService, place: Int)] = []
     /// The beacons that are known by their local names.
     private var localNames: [(octets: [UInt8], place: Int)] = []
@@ -322,9 +325,11 @@ extension BeaconFrame {
 /// Whang, Vander-Zanden and Taylor, A Linear-Time Probabilistic Counting Algorithm (1990). The estimate is nearly
 /// exact for small numbers, within 2 % up to 100,000 senders, and at most about 340,000.
 public struct AddressSketch: Sendable {
+    /// The number of bits of the sketch.
     private static let bits = 32_768
 
     private var words = [UInt64](repeating: 0, count: bits / 64)
+    /// The number of bits that are set.
     private var taken = 0
 
     /// A sketch without senders.

@@ -41,7 +41,9 @@ public struct APIChannel: Sendable {
     private let key: ProxyKey?
     private let identity: ProxyIdentity
     private var state: State
+    /// The received bytes that are not read yet.
     private var octets: [UInt8] = []
+    /// The bytes that the handshake has to send.
     private var answers: [UInt8] = []
 
     /// A new connection.

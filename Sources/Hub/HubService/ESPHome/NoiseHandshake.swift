@@ -4,6 +4,7 @@ internal import Crypto
 /// revision 34, section 5.1).
 struct NoiseCipher: Sendable {
     private let key: SymmetricKey
+    /// The number of messages so far, which is the next nonce.
     private var count: UInt64 = 0
 
     init(_ key: [UInt8]) { self.key = SymmetricKey(data: key) }

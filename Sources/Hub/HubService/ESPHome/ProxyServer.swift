@@ -33,6 +33,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
     static let backlogLimit = 1 << 20
     /// The largest number of batches that wait for the thread.
     private static let batchLimit = 256
+    /// The longest time that an advertisement waits for others of its message.
     private static let batchMilliseconds = 50
     /// The pause after a connection that could not be accepted, in nanoseconds.
     private static let acceptPause: UInt64 = 1_000_000_000
@@ -41,6 +42,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
     public let address: String
 
     private let shared: Mutex<Shared>
+    /// True while the thread runs.
     private let running = Monitor(false)
     private let socket: Descriptor
     private let identity: ProxyIdentity
@@ -260,10 +262,14 @@ private final class ProxyClient {
     private(set) var isOver = false
     private var session: ProxySession
     private var channel: APIChannel
+    /// The bytes that wait to be sent.
     private var waiting: [UInt8] = []
+    /// The number of advertisements that the client has lost.
     private var dropped = 0
     private var reason: String?
+    /// The time of the last byte from the client, in nanoseconds.
     private var lastReceived = MonotonicClock.nanoseconds()
+    /// The time of the connection, in nanoseconds.
     private let begun = MonotonicClock.nanoseconds()
     /// True if it has sent a message, which it can encrypt only with the key.
     private(set) var isKnown = false

@@ -77,6 +77,7 @@ public struct CountSession: Sendable {
     /// The time of the last call.
     private var clock: HeardInstant?
     private var isDeaf = false
+    /// The time in which the receiver seemed to work, and the time in which it did not.
     private var workingMicroseconds = 0
     private var stoppedMicroseconds = 0
     private var warnings = BeaconWarnings()

@@ -18,10 +18,12 @@ public struct InventoryMap: Sendable {
     private let title: String
     private let site: Site?
     private let entries: [Entry]
+    /// The corners of the drawn area, in metres.
     private let bounds: (low: FloorPosition, high: FloorPosition)
 
     /// The width without margins, in pixels.
     private static let width = 1000.0
+    /// The margin, in pixels.
     private static let margin = 30.0
     /// Names are drawn for at most this number of items, because more would hide the plan.
     private static let labelLimit = 80
@@ -50,6 +52,7 @@ public struct InventoryMap: Sendable {
         FloorPosition(x: Double(position.east) / 1000, y: Double(position.north) / 1000)
     }
 
+    /// The number of pixels of a metre.
     private var scale: Double { Self.width / max(1, bounds.high.x - bounds.low.x, (bounds.high.y - bounds.low.y) / 2) }
 
     private var height: Double { max(60, (bounds.high.y - bounds.low.y) * scale) }

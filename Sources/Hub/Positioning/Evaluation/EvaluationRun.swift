@@ -36,6 +36,7 @@ public struct EvaluationRun {
         return settings
     }
 
+    /// The algorithms to evaluate; empty for the default.
     private var wanted: [PositioningAlgorithm] { preset?.algorithms ?? algorithms }
 
     /// Evaluates a map with a survey.

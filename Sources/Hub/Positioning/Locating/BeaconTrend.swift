@@ -20,6 +20,7 @@ struct BeaconTrend: Sendable {
         let variance: Double
     }
 
+    /// The limits of n.
     private static let exponents = 0.5...4.0
     /// n if the places do not determine it.
     private static let usualExponent = 2.0

@@ -13,6 +13,7 @@ public struct RunLocator: Sendable {
     }
     private var session: String?
     private var heading: RunHeading
+    /// The map's number of each received key; `nil` for keys that the map does not have.
     private var numbers: [BeaconKey: Int?] = [:]
 
     /// A locator for a map.

@@ -171,6 +171,7 @@ extension SecondGatherer {
 /// Passes on the stays of a survey that is still being read, each as a run. Stays that a later line drops are passed on
 /// too, because the result must not depend on how much of the file has already been written.
 private struct StayFeed {
+    /// The index of the next stay, and of the next vector in it.
     private var stay = 0
     private var vector = 0
     private var hasBegun = false

@@ -239,6 +239,7 @@ extension CellFilter {
         for plane in anywhere.indices where totals[plane] < Self.leastPlane { anywhere[plane] = 0 }
     }
 
+    /// The number of steps, each of half a power of e, into which weights are sorted.
     private static let bins = 96
 
     private static func bin(_ log: Double) -> Int { min(bins - 1, max(0, Int(-log * 2))) }

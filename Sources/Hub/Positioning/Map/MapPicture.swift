@@ -42,6 +42,7 @@ public struct MapPicture: Sendable {
     private static let work = 20_000_000.0
 
     private let table: EmissionTable
+    /// The cell of each place; `nil` for places without a position.
     private let cellOfPlace: [Int?]
 
     /// The picture of a map.

@@ -83,6 +83,7 @@ struct PaperDrawing {
     /// The meaning of the colours, each with its class.
     var legend: [(name: String, class: String)] = []
 
+    /// The height of the title, and of a row of text, in units of the drawing.
     private static let head = 64.0
     private static let row = 22.0
     private static let width = FloorPlanFigure.Frame.width

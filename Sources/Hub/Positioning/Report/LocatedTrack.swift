@@ -13,6 +13,7 @@ public struct LocatedTrack: Sendable {
 
     /// The largest number of points: one per second for almost 14 hours.
     public static let limit = 50_000
+    /// The largest number of regions that are drawn.
     private static let regionLimit = 300
 
     /// - Parameter site: The site whose walls and outline are drawn. `nil` for the site from which the map was made, if

@@ -14,6 +14,7 @@ public struct MapHeatMap {
     private static let letters = [".", ".", ":", ":", "+", "+", "#", "#"]
     /// A character is about twice as high as it is wide.
     private static let aspect = 2.0
+    /// The largest number of rows of a floor.
     private static let rowLimit = 40
 
     /// - Parameters:

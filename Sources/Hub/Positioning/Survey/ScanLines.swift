@@ -12,9 +12,12 @@ struct ScanLines {
     /// The wall-clock time minus the time since boot at the first report, in microseconds.
     private var difference: Int64?
     private var pending: [UInt8] = []
+    /// The number of the current line, from 1.
     private var line = 0
     private(set) var reports = 0
+    /// The number of lines that are summaries of a round.
     private var rounds = 0
+    /// The number of lines that are not reports.
     private var faults = 0
 
     init(_ gatherer: SecondGatherer, _ clock: HearingClock, name: String) {

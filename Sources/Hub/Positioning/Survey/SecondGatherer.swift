@@ -51,7 +51,9 @@ public final class SecondGatherer: SightingConsumer {
     private var table: SightingTable
     /// The start of the first second. `nil` before it.
     private(set) var origin: HeardInstant?
+    /// The number of the current second, from 0.
     private var second = 0
+    /// Whether the receiver was deaf at any time in the current second.
     private var wasDeaf = false
     private var isDeaf = false
 
@@ -71,7 +73,9 @@ public final class SecondGatherer: SightingConsumer {
     private var names: [Source: BeaconKey] = [:]
     /// Senders whose identity several devices send at once.
     private var shared: Set<Source> = []
+    /// Identities of which it is known from the start that several devices send them.
     private let sharedBefore: Set<BeaconKey>
+    /// The number of packets so far.
     private var packets = 0
     private let acceptsZero: Bool
 

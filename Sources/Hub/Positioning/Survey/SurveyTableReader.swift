@@ -16,13 +16,17 @@ public struct SurveyTableReader {
     private let acceptsZero: Bool
     private let acceptsRuns: Bool
     private var problems: [FileProblem]
+    /// The number of readings with a value that is not a level, by the value in whole dBm.
     private var refused: [Int: Int] = [:]
     /// The faults in rows. One fault is often in all of them.
     private var faults: [String: RowFault] = [:]
     private var rowCount = 0
+    /// The lines of the rows with a fault.
     private var faultyRows: Set<Int> = []
     private var stays: [TableStay] = []
+    /// The index of each stay in `stays`.
     private var byKey: [StayKey: Int] = [:]
+    /// The number of each beacon in the survey, by its key as written in the table.
     private var numberOfName: [String: Int] = [:]
     /// The columns of beacons in the wide form, with the beacons' numbers.
     private var wide: [(offset: Int, beacon: Int)] = []
