@@ -7,7 +7,8 @@ internal import Sites
 
 struct SiteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "site", abstract: "Make, draw and check site files: floors with a picture, walls, rooms and beacons.",
+        commandName: "site",
+        abstract: "Make, draw and check site files: floors with a picture, walls, rooms and beacons.",
         discussion: """
             A site file is a floor for `pharos plan site`, `pharos locate` and `pharos collect`. Example:
 
