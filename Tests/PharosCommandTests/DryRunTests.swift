@@ -163,11 +163,11 @@ import Testing
         #expect(
             Array(table) == [
                 "# set 1 is shared by 4: it runs at 101.875 ms, an event every 106.875 ms on average",
-                "#                     asked ms  granted ms  owed in 600 s  sent in 600 s",
-                "#   1  ibeacon             200     199.046           2927           2941",
-                "#   2  eddystone-uid       350     348.348           1690           1698",
-                "#   3  eddystone-url       700     696.719            851            855",
-                "#   4  eddystone-tlm      5000    4976.712            120            120",
+                "#                     asked ms  granted ms  due in 600 s  sent in 600 s",
+                "#   1  ibeacon             200     199.046          2927           2941",
+                "#   2  eddystone-uid       350     348.348          1690           1698",
+                "#   3  eddystone-url       700     696.719           851            855",
+                "#   4  eddystone-tlm      5000    4976.712           120            120",
                 "# on the air now; these commands take it off again:",
             ])
         let json = try Program.run("advertise", profile, "--dry-run", "--json")

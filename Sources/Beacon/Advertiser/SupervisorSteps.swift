@@ -26,13 +26,13 @@ extension Supervisor {
     public enum Input: Hashable, Sendable {
         /// The result of ``Action/open``: the adapter is open.
         case opened
-        /// The result of ``Action/start``: the beacon is on the air. With a summary for the log.
+        /// The result of ``Action/start``: the beacon is on the air. The value is a summary for the log.
         case started(String)
         /// The result of ``Action/verify``: advertising is on.
         case verified
         /// The result of ``Action/rearm``: advertising is on again with the right settings.
         case rearmed
-        /// The failure of an action, or a fault: the beacon is off the air, or must be assumed to be. With one sentence.
+        /// The failure of an action, or a fault, in one sentence: the beacon is off the air, or must be assumed to be.
         case failed(SupervisorCause, String)
         /// A failure of ``Action/open`` or ``Action/start`` that waiting cannot repair. It ends a beacon that has never been
         /// on the air; other beacons try again.
@@ -51,7 +51,7 @@ extension Supervisor {
         case reloadGood(adapter: String)
         /// The failure of ``Action/readProfile`` or ``Action/adopt``, with its reason: the old profile stays.
         case reloadBad(String)
-        /// The result of ``Action/adopt``: the new profile is on the air. With a summary for the log.
+        /// The result of ``Action/adopt``: the new profile is on the air. The value is a summary for the log.
         case adopted(String)
         /// The operator ends the beacon.
         case stop
@@ -103,10 +103,10 @@ extension Supervisor {
 
     /// The state of the beacon.
     public enum State: Hashable, Sendable {
-        /// It has not been on the air yet. With the cause of a failed attempt.
+        /// It has not been on the air yet. If an attempt has failed, the value is the cause.
         case starting(SupervisorCause?)
         case onAir
-        /// It is off the air after a fault; `nil` as the cause for a change of the adapter.
+        /// It is off the air after a fault, or, if the cause is `nil`, because its adapter changes.
         case recovering(SupervisorCause?, attempt: Int)
         case off
     }

@@ -95,8 +95,9 @@ extension DoctorChecks {
     private func firmware(_ adapter: BlueZAdapter) -> DoctorFinding? {
         guard adapter.address.octets.octets.allSatisfy({ $0 == 0 }) else { return nil }
         return .warn(
-            "firmware", "\(adapter.name) has no address: its firmware file is missing, or it was never up",
-            "`sudo dmesg | grep -i -e bluetooth -e firmware` names a missing file, `apt-cache search firmware` its package"
+            "firmware", "\(adapter.name) has no address: its firmware file is missing, or the adapter was never up",
+            "`sudo dmesg | grep -i -e bluetooth -e firmware` names a missing file; `apt-cache search firmware` lists "
+                + "the packages"
         )
     }
 
@@ -189,7 +190,8 @@ extension DoctorChecks {
         else { return nil }
         return .ok(
             "antenna",
-            "2.4 GHz Wi-Fi shares it and is slow during `pharos scan`; --scan-window-ms 30 leaves Wi-Fi half of the time"
+            "2.4 GHz Wi-Fi shares it and is slow during `pharos scan`; with --scan-window-ms 30, Wi-Fi has half of the "
+                + "time"
         )
     }
 
@@ -220,7 +222,7 @@ extension DoctorChecks {
     }
 
     private func power(_ found: ControllerCapabilities) -> DoctorFinding {
-        let range = found.transmitPowerRange.map { ", \($0.lowerBound.dBm)...\($0.upperBound.dBm) dBm" } ?? ""
+        let range = found.transmitPowerRange.map { " (range \($0.lowerBound.dBm)...\($0.upperBound.dBm) dBm)" } ?? ""
         if isManaged, let device, !found.hasExtendedAdvertising {
             return .warn(
                 "radio power", "the kernel cannot set it on this controller",

@@ -41,7 +41,7 @@ struct RotationTable {
             result += "# set \(set + 1) is shared by \(members.count): it runs at \(interval), "
             result += "an event every \(period) ms on average\n"
             var table = Table(
-                ["", "", "asked ms", "granted ms", "owed in \(Self.seconds) s", "sent in \(Self.seconds) s"],
+                ["", "", "asked ms", "granted ms", "due in \(Self.seconds) s", "sent in \(Self.seconds) s"],
                 alignment: [.right, .left, .right, .right, .right, .right])
             for row in members {
                 table.add([

@@ -139,7 +139,7 @@ extension ServiceEnvironment: AdapterEnvironment {
             let name = try finder.find(job.adapter)
             guard name != .virtualTour else {
                 throw BeaconServiceError.refused(
-                    .request, "\(name): only commands that receive can take a tour; send with virtual")
+                    .request, "\(name): only commands that receive can use this form; send with virtual")
             }
             try takeLock(name)
             if name == .virtual, air == nil {

@@ -86,7 +86,7 @@ extension ConfigurationDecoder {
         checkTransmitPower(structures ?? [], in: object, radioPower: radioPower)
         if let index = structures?.firstIndex(where: { $0.type == .flags }) {
             error(
-                "a scan response may not contain flags, only the advertisement",
+                "flags are allowed only in the advertisement, not in its scan response",
                 at: object["structures"]?[index] ?? object)
         }
         guard object["localName"] == nil || localName != nil, object["structures"] == nil || structures != nil else {

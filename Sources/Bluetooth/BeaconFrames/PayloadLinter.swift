@@ -101,7 +101,7 @@ struct PayloadLinter {
         guard !seenOnce.insert(type).inserted else { return }
         report(
             type == .flags ? .flagsDuplicated : .dataTypeDuplicated, at: element.offset,
-            "\(element.type.name) may appear only once, and there is one before")
+            "\(element.type.name) may appear only once, and the data contains one already")
     }
 
     private mutating func checkFlags(_ element: ADElement) {

@@ -159,7 +159,7 @@ extension FileDescriptor.OpenOptions {
 }
 
 extension FilePermissions {
-    /// 0644: everybody may read the file, its owner may write to it.
+    /// 0644: all users may read the file, and its owner may write to it.
     static let newFile: Self = [.ownerReadWrite, .groupRead, .otherRead]
     /// All permissions of users other than the owner.
     static let exceptOwner: Self = [.groupReadWriteExecute, .otherReadWriteExecute]

@@ -46,7 +46,8 @@ public final class FileLock: Sendable {
     /// - Parameters:
     ///   - path: The path of the file, in an existing directory that this user may write to. It must not be the file that is
     ///     changed, because that one gets replaced.
-    ///   - purpose: What this process does, for the message of a process that finds the lock taken, such as the command.
+    ///   - purpose: The action of this process, such as the command, for the message of a process that finds the lock
+    ///     taken.
     ///   - limit: The longest time to wait for another holder. It is checked every 20 ms.
     ///   - isPublic: Whether to name the holder also in a file that every user may read: the path with `.holder` instead of
     ///     `.lock`. Other users need it for ``holder(of:)``.

@@ -109,8 +109,8 @@ public enum Files {
     /// Whether a file of any kind is at `path`. Symbolic links are followed here and in the following functions.
     public static func exists(_ path: String) -> Bool { (try? Stat(FilePath(path))) != nil }
 
-    /// The time of the last change of the contents, in seconds since 1970; `nil` if there is no such file. Anybody can set
-    /// any time: those more than 30,000 years away are made nearer, so that differences of times have no overflow.
+    /// The time of the last change of the contents, in seconds since 1970; `nil` if there is no such file. A user can set
+    /// any time, so a time is limited to 30,000 years from 1970, and differences of times have no overflow.
     public static func modificationTime(_ path: String) -> Int? {
         (try? Stat(FilePath(path))).map { min(max($0.st_mtim.tv_sec, -1 << 40), 1 << 40) }
     }

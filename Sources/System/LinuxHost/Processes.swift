@@ -43,7 +43,7 @@ public final class ChildProcess {
         }
         unsafe posix_spawn_file_actions_adddup2(&actions, outputEnd.number, STDOUT_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, errorsEnd.number, STDERR_FILENO)
-        // Also those that this program was started with, such as the lock file of a shell script.
+        // Also closes descriptors with which this program was started, such as the lock file of a shell script.
         unsafe posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
         // The program does not inherit blocked and ignored signals.
         var attributes = posix_spawnattr_t()

@@ -22,7 +22,7 @@ public final class HCIHost: CommandExchange {
     public let channel: any HCIChannel
     /// Called with each packet before it is sent or processed.
     public var observer: Observer?
-    /// The latest end of the wait for any command, regardless of its timeout. For a program that must end soon.
+    /// The moment at which every wait for an answer ends, regardless of the timeout. For a program that must end soon.
     public var latestAnswer = HCIInstant.distantFuture
     /// `true` if only the observer reads advertising reports. Then ``nextEvent(until:)`` returns them as unknown events
     /// without bytes, so they are not decoded twice.

@@ -14,7 +14,7 @@ public final class ManagementHost: CommandExchange {
     public let channel: any ManagementChannel
     /// Called for every message in either direction.
     public var observer: ((_ packet: ManagementPacket, _ isFromKernel: Bool) -> Void)?
-    /// The latest end of the wait for any command. For a program that must end soon.
+    /// The moment at which every wait for an answer ends, regardless of the timeout. For a program that must end soon.
     public var latestAnswer = HCIInstant.distantFuture
     var queue = ManagementQueue()
     private var backlog: [ManagementEvent] = []

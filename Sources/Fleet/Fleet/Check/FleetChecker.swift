@@ -140,8 +140,9 @@ public struct FleetChecker {
             let which = key == "host" ? "the host \(machine)" : "the machine with the serial number \(machine)"
             list.add(
                 fleet.place(of: fleet.beacons[number], key).problem(
-                    "\"\(beacon.name)\" and \"\(owner.name)\" (\(other.file):\(other.position)) use one adapter of \(which): "
-                        + "correct the machine, or give each beacon its own adapter (\"adapter\": \"${adapter}\")",
+                    "\"\(beacon.name)\" and \"\(owner.name)\" (\(other.file):\(other.position)) use the same adapter "
+                        + "of \(which): correct the machine, or give each beacon its own adapter "
+                        + "(\"adapter\": \"${adapter}\")",
                     severity: .warning))
         }
     }
