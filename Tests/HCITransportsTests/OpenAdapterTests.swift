@@ -67,8 +67,8 @@ import VirtualController
             ),
             (
                 "serial:\(missing)@115200",
-                "there is no such serial line; is the board plugged in? `ls /dev/ttyACM* /dev/ttyUSB*` shows those "
-                    + "there are"
+                "there is no such serial line; is the board plugged in? "
+                    + "`ls /dev/ttyACM* /dev/ttyUSB*` lists the serial lines"
             ),
             ("serial:/dev/null@115200", "this is not a serial line"),
         ]

@@ -190,8 +190,7 @@ extension DoctorChecks {
         else { return nil }
         return .ok(
             "antenna",
-            "2.4 GHz Wi-Fi shares it and is slow during `pharos scan`; with --scan-window-ms 30, Wi-Fi has half of the "
-                + "time"
+            "2.4 GHz Wi-Fi shares it and is slow during `pharos scan`; --scan-window-ms 30 leaves Wi-Fi half of the time"
         )
     }
 
