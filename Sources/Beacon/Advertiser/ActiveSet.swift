@@ -5,7 +5,7 @@ internal import HCI
 /// The state of an advertising set: its granted power, its current data, and its events so far.
 struct ActiveSet {
     let place: SetAllocation.AdvertisingSet
-    /// `nil` if the set sends only one advertisement.
+    /// The schedule of a shared set; `nil` if the set sends only one advertisement.
     var scheduler: FrameScheduler?
     var tally: EventTally
     var grant = RadioPowerGrant.unknown

@@ -95,7 +95,7 @@ public protocol AdapterSession: AnyObject {
     func receive(until deadline: HCIInstant) throws(SessionError)
     /// Returns whether the session is on the air, without disturbing it.
     func verify() throws(SessionError) -> Bool
-    /// Sets everything up again.
+    /// Sets up the controller again, and advertises or scans again.
     func rearm() throws(SessionError)
     /// Notes that nothing has been on the air since `instant`.
     func silence(since instant: HCIInstant)

@@ -167,7 +167,7 @@ extension SetParameters {
 }
 
 extension AdvertisingPDU {
-    /// Advertising_Type.
+    /// The Advertising_Type of the legacy command.
     fileprivate var legacyType: LegacyAdvertisingType {
         switch self {
         case .nonconnectable: .nonconnectable
@@ -265,7 +265,7 @@ public struct PassiveScan: Sendable {
         isExtended = capabilities.hasExtendedAdvertising
     }
 
-    /// 60 ms.
+    /// The scan window and the scan interval: 60 ms.
     private static let window = ScanInterval(rawValue: 96)
 
     /// Enables the scan. The reports are events of `host`.

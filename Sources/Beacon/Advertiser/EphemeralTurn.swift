@@ -74,7 +74,7 @@ struct EphemeralTurn: Hashable, Sendable {
 
 /// The salts that a beacon's encrypted telemetry has used, for each key.
 public struct TelemetrySalts: Hashable, Sendable {
-    /// By the key's file: ids with different exponents and one key share its nonces.
+    /// The salts of each key, by the key's file: ids with different exponents and one key share its nonces.
     private var counters: [String?: SaltCounter] = [:]
 
     /// Creates a record without used salts.

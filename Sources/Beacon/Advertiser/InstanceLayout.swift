@@ -29,7 +29,7 @@ public struct InstanceLayout: Hashable, Sendable {
 
     public let capabilities: ManagedCapabilities
     public let form: Form
-    /// In the order of the advertisements.
+    /// The instances, in the order of the advertisements.
     public let instances: [Instance]
     public let warnings: [ManagedWarning]
     /// `true` if the instances take turns: on a legacy controller only one is on the air at a time.
@@ -316,7 +316,7 @@ private struct InstanceDraft {
 
     private enum IntervalRule {
         case asked
-        /// 100...150 ms.
+        /// The kernel always uses 100...150 ms.
         case forced
         case adapters
     }

@@ -41,9 +41,9 @@ public struct PayloadSource: Sendable {
         public var measurements: [String?] = []
         /// The beacon's seconds counter t, from which ephemeral ids and nonces are computed.
         public var eidTime: UInt32
-        /// For encrypted telemetry: a new salt each time.
+        /// The salt of encrypted telemetry, a new one each time.
         public var salt: UInt16
-        /// For BTHome: a new packet number each time.
+        /// The number of a BTHome packet, a new one each time.
         public var packet: UInt32
 
         /// Creates a moment. Values that are not given are those of a new beacon.

@@ -7,7 +7,7 @@ public struct SetParameters: Hashable, Sendable {
     /// The family of commands that sets them.
     public enum Family: Hashable, Sendable {
         case legacy
-        /// With the handle of the set.
+        /// The extended commands, with the handle of the set.
         case extended(handle: UInt8)
     }
 
@@ -15,7 +15,7 @@ public struct SetParameters: Hashable, Sendable {
     public private(set) var interval: AdvertisingInterval
     public let pdu: AdvertisingPDU
     public let channels: AdvertisingChannels
-    /// `nil` for the public address.
+    /// The random address; `nil` for the public address.
     public private(set) var randomAddress: DeviceAddress?
     /// The address that receivers see.
     public private(set) var address: DeviceAddress

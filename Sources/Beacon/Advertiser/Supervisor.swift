@@ -316,7 +316,7 @@ extension Supervisor {
         }
     }
 
-    /// Seconds with one decimal.
+    /// Returns a time in seconds with one decimal.
     private static func seconds(_ microseconds: Int) -> String {
         let tenths = (max(0, microseconds) + 50_000) / 100_000
         return "\(tenths / 10).\(tenths % 10)"

@@ -181,6 +181,6 @@ public final class AdapterClaim {
         }
     }
 
-    /// /run/pharos.
+    /// The default directory of the locks: /run/pharos.
     public static var defaultDirectory: String { StatusFile.defaultDirectory }
 }

@@ -7,7 +7,7 @@ internal import LinuxHost
 
 /// The checks of `pharos doctor`: of this machine, and of the adapter that a beacon will use.
 struct DoctorChecks {
-    /// `nil` if the machine has no adapter.
+    /// The adapter that the beacon will use; `nil` if the machine has none.
     private let name: AdapterName?
     private let adapters: [BlueZAdapter]
     /// The directory that contains /sys, /etc, /usr and /run.

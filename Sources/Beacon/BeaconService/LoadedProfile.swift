@@ -177,7 +177,7 @@ public struct ProfileReport {
 
     /// The file's name in messages.
     public let file: String
-    /// `nil` if the file has an error.
+    /// The profile; `nil` if the file has an error.
     public let profile: BeaconProfile?
     /// All errors and warnings, in the order of the file.
     public let problems: [FileProblem]

@@ -236,7 +236,7 @@ extension OnAirAdvertisement.Place {
         return Int(number)
     }
 
-    /// `set 1`, `instance 3`.
+    /// The place in words, such as `set 1` or `instance 3`.
     var text: String {
         switch self {
         case .set(let position): "set \(position + 1)"

@@ -105,7 +105,7 @@ public final class Service {
             in: environment)
     }
 
-    /// Runs until the end.
+    /// Runs the service until its end.
     func run() throws(BeaconServiceError) {
         begin()
         while !isOver {

@@ -5,7 +5,7 @@ internal import LinuxHost
 
 /// An event that does not come from the adapter's channel.
 enum ServiceEvent {
-    /// For the supervisor.
+    /// An input for the supervisor.
     case input(Supervisor.Input)
     /// Another program has changed the random address of the controller.
     case addressChanged

@@ -8,7 +8,7 @@ struct BTHomeValues: Sendable {
     var objects: [BTHomeObject] = []
     var measurements: [Advertisement.BTHomeSource.Measurement] = []
 
-    /// `nil` without values.
+    /// The values as JSON; `nil` if there are none.
     var json: JSONValue? {
         let fixed = objects.map { object -> (String, JSONValue) in
             if object.kind.isBinary { return (object.kind.name, .boolean(object.text == "true")) }

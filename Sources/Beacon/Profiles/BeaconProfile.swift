@@ -26,7 +26,7 @@ public struct BeaconProfile: Hashable, Sendable {
     public var pdu: AdvertisingPDU
     /// The time at which the beacon's counter for ephemeral ids was 65280.
     public var eidEpoch: RFC3339Time?
-    /// At least one.
+    /// The advertisements, at least one.
     public var advertisements: [ProfileAdvertisement]
     public var scanResponse: ScanResponse?
 

@@ -303,7 +303,7 @@ struct MeasuredPowerKeys: Sendable {
     let sent: Key<ProfileAdvertisement.MeasuredPower>
     let atOneMeter: Key<ProfileAdvertisement.MeasuredPower>
 
-    /// `nil` for frames without a measured power.
+    /// Returns the keys of a frame; `nil` for frames without a measured power.
     static func of(_ kind: FrameKind) -> MeasuredPowerKeys? {
         switch kind {
         case .iBeacon, .altBeacon: manufacturerFrames

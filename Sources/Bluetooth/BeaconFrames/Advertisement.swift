@@ -61,9 +61,9 @@ public struct Advertisement: Hashable, Sendable {
 
     /// The source of telemetry: fixed values (for tests and `advertise tlm`), or sensors by name.
     public struct TelemetrySource: Hashable, Sendable {
-        /// In millivolts.
+        /// The battery voltage in millivolts.
         public var battery: Reading<UInt16>
-        /// In 1/256 °C.
+        /// The temperature in 1/256 °C.
         public var temperature: Reading<FixedPointTemperature>
 
         /// One telemetry value: not known, always the same, or read when it is sent.
@@ -159,13 +159,13 @@ extension Advertisement {
     public struct LiveValues: Hashable, Sendable {
         /// The power that the controller granted or reported; `nil` if it reports none.
         public var radioPower: RadioPower?
-        /// For Eddystone-TLM, not encrypted.
+        /// The frame of an unencrypted Eddystone-TLM.
         public var telemetry: EddystoneTLM?
-        /// For encrypted Eddystone-TLM, made by EddystoneSecurity.
+        /// The frame of an encrypted Eddystone-TLM, made by EddystoneSecurity.
         public var encryptedTelemetry: EddystoneEncryptedTLM?
-        /// For Eddystone-EID, made by EddystoneSecurity.
+        /// The id of an Eddystone-EID, made by EddystoneSecurity.
         public var ephemeralID: FixedOctets<8>?
-        /// For BTHome. EddystoneSecurity makes encrypted packets.
+        /// The packet of BTHome. EddystoneSecurity makes encrypted packets.
         public var btHome: BTHome?
 
         /// The known values. Each kind of content needs only its own: an EID needs the ephemeral id, for example.

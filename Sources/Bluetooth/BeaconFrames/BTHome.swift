@@ -139,7 +139,7 @@ struct BTHomeCursor {
     struct Element {
         /// The offset of the object's number.
         let offset: Int
-        /// `nil` for an unknown number. Then all following bytes are its data.
+        /// The kind of the object; `nil` for an unknown number. Then all following bytes are its data.
         let kind: BTHomeKind?
         let data: Range<Int>
         /// Whether bytes are missing.

@@ -4,7 +4,7 @@ public import BluetoothTypes
 ///
 /// github google/eddystone, eddystone-url/README.md.
 public struct CompressedURL: Hashable, Sendable {
-    /// 0...3; a received byte may have any value.
+    /// The scheme byte, 0...3; a received byte may have any value.
     public let scheme: UInt8
     /// The bytes after the scheme; only the first ``length`` bytes are valid.
     private let storage: FixedOctets<17>

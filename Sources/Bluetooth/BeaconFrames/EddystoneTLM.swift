@@ -124,10 +124,10 @@ extension EddystoneEncryptedTLM {
 
 /// A temperature in 1/256 °C: the signed 8.8 fixed point of Eddystone-TLM.
 public struct FixedPointTemperature: RawRepresentable, Hashable, Sendable {
-    /// 1/256 °C; never -32768, which means "unknown" on the air.
+    /// The temperature in 1/256 °C; never -32768, which means "unknown" on the air.
     public let rawValue: Int16
 
-    /// `nil` for -32768.
+    /// Returns `nil` for -32768, which means "unknown" on the air.
     public init?(rawValue: Int16) {
         guard rawValue != .min else { return nil }
         self.rawValue = rawValue
@@ -153,7 +153,7 @@ extension FixedPointTemperature {
         rawValue = max(value, -Int16.max)
     }
 
-    /// Degrees Celsius, exactly.
+    /// The temperature in degrees Celsius, exactly.
     public var celsius: Double { Double(rawValue) / 256 }
 }
 

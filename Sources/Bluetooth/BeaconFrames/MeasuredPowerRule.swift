@@ -23,7 +23,7 @@ public struct PowerCalibration: Hashable, Sendable {
 
     /// One measurement: the signal strength at 1 m while the transmitter emitted this radio power.
     public struct Point: Hashable, Sendable {
-        /// In dBm.
+        /// The radio power in dBm.
         public var radioPower: RadioPower
         /// The received signal strength in dBm.
         public var measuredPower: MeasuredPowerAtOneMeter

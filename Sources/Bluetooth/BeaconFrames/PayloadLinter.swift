@@ -361,7 +361,7 @@ extension PayloadLinter {
         }
     }
 
-    /// Only encrypted telemetry may be combined with an EID.
+    /// Notes the first EID, and the first frame that may not be combined with an EID. Only encrypted telemetry may be.
     private mutating func noteMixing(_ type: Eddystone.FrameType, frame: Range<Int>, at offset: Int) {
         let isEncrypted = type == .tlm && frame.count > 1 && octets[frame.lowerBound + 1] == 0x01
         if type == .eid {

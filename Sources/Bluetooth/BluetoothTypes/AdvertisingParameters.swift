@@ -4,7 +4,7 @@
 /// The value is the integer that controllers use, in units of 0.625 ms, so it is rounded only once. Core Specification
 /// 5.4, Vol 6 Part B 4.4.2.2.1 and Vol 4 Part E 7.8.5, 7.8.53.
 public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Sendable {
-    /// Units of 0.625 ms.
+    /// The interval in units of 0.625 ms.
     public let rawValue: UInt32
 
     /// Any number of units. The ranges below are what controllers accept.
@@ -50,7 +50,7 @@ extension AdvertisingInterval: CustomStringConvertible {
 /// The value is the integer that controllers use, in units of 0.625 ms. Core Specification 5.4, Vol 4 Part E 7.8.10,
 /// 7.8.64.
 public struct ScanInterval: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// Units of 0.625 ms.
+    /// The time in units of 0.625 ms.
     public let rawValue: UInt16
 
     /// Any number of units. The ranges below are what the commands accept.

@@ -5,7 +5,7 @@
 public enum BluetoothUUID: Hashable, Sendable {
     case uuid16(UInt16)
     case uuid32(UInt32)
-    /// Most significant byte first.
+    /// All 16 bytes, most significant byte first.
     case uuid128(FixedOctets<16>)
 
     /// `FEAA`, `0xFEAA`, eight digits, or 32 digits with or without dashes, in either case; `nil` for anything else.
@@ -57,7 +57,7 @@ public enum BluetoothUUID: Hashable, Sendable {
 }
 
 extension BluetoothUUID: CustomStringConvertible {
-    /// `0xFEAA`, or 8-4-4-4-12 lower-case digits.
+    /// The UUID as `0xFEAA`, or as lower-case digits in the form 8-4-4-4-12.
     public var description: String {
         switch self {
         case .uuid16(let value): Hexadecimal.number(value, width: 4)
@@ -83,7 +83,7 @@ extension FixedOctets<16> {
         return uuid
     }
 
-    /// 8-4-4-4-12 lower-case digits.
+    /// The UUID as lower-case digits in the form 8-4-4-4-12.
     public var uuidText: String {
         var digits: [UInt8] = []
         digits.reserveCapacity(36)

@@ -3,12 +3,12 @@
 /// Not to be confused with ``MeasuredPowerAtOneMeter``: the radio power sets the transmitter, the measured power is a
 /// number in the packet that receivers use to estimate distance. Core Specification 5.4, Vol 4 Part E 7.8.53.
 public struct RadioPower: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// dBm; -127...20, or 127 for no preference.
+    /// The power in dBm: -127...20, or 127 for no preference.
     public let dBm: Int8
 
     /// The power that a host may request for an advertising set, in dBm.
     public static let range = -127...20
-    /// 0x7F: the controller chooses.
+    /// 0x7F: the controller chooses the power.
     public static let noPreference = RadioPower(octet: 0x7F)
 
     /// - Throws: ``ValueOutOfRange`` outside -127...20.
@@ -41,7 +41,7 @@ public protocol MeasuredPower: Hashable, Sendable, CustomStringConvertible {
     static var range: ClosedRange<Int> { get }
     /// The distance in words, such as `1 m`.
     static var distance: String { get }
-    /// In dBm.
+    /// The power in dBm.
     var dBm: Int8 { get }
     /// The byte of a received frame, in range or not.
     init(octet: UInt8)
@@ -67,7 +67,7 @@ extension MeasuredPower {
 
 /// The signal strength at a distance of one metre, in dBm: the byte that iBeacon and AltBeacon carry, -127...0.
 public struct MeasuredPowerAtOneMeter: MeasuredPower {
-    /// In dBm.
+    /// The values that may be sent, in dBm.
     public static let range = -127...0
     public static let distance = "1 m"
     public let dBm: Int8
@@ -90,7 +90,7 @@ public struct MeasuredPowerAtOneMeter: MeasuredPower {
 ///
 /// github google/eddystone, protocol-specification: measure at 1 m and add 41 dB.
 public struct MeasuredPowerAtZeroMeters: MeasuredPower {
-    /// In dBm.
+    /// The values that may be sent, in dBm.
     public static let range = -100...20
     public static let distance = "0 m"
     /// The free-space loss over the first metre at 2.4 GHz, as Eddystone fixes it, in dB.

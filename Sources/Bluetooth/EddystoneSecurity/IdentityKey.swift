@@ -240,7 +240,7 @@ public struct RotationExponent: RawRepresentable, Hashable, Sendable {
     /// The range of Eddystone: periods of 1 s to 32,768 s (github google/eddystone, eddystone-eid/eid-computation.md).
     public static let range = 0...15
 
-    /// `nil` outside 0...15.
+    /// Returns `nil` outside 0...15.
     public init?(rawValue: UInt8) {
         guard Self.range.contains(Int(rawValue)) else { return nil }
         self.rawValue = rawValue

@@ -7,7 +7,7 @@ enum CommandFamily {
     case legacy
     case extended
 
-    /// `nil` for commands that belong to neither family.
+    /// The family of a command; `nil` for commands that belong to neither family.
     init?(_ opcode: HCIOpcode) {
         switch opcode.rawValue {
         case 0x2006...0x200C: self = .legacy
@@ -38,7 +38,7 @@ struct ControllerState {
 
 /// An advertising set of a controller: a handle of the host, or the advertiser of the legacy commands.
 struct AdvertisingSetID: Hashable {
-    /// `nil` for the legacy advertiser.
+    /// The host's number of the set; `nil` for the legacy advertiser.
     let handle: UInt8?
 
     static let legacy = Self(handle: nil)
@@ -63,7 +63,7 @@ struct AdvertisingSet {
     var randomAddress: DeviceAddress?
     var data = AdvertisingContent()
     var scanResponse = AdvertisingContent()
-    /// Advertising DID.
+    /// The Advertising DID of the data.
     var dataID: UInt16 = 0
 
     /// The run that the planned events belong to; `nil` while disabled.
@@ -73,7 +73,7 @@ struct AdvertisingSet {
     /// The time at which its next event is due.
     var nextEvent: HCIInstant?
     var eventsSent = 0
-    /// 0 for no maximum.
+    /// The largest number of events; 0 for no maximum.
     var maximumEvents = 0
 
     init(_ id: AdvertisingSetID, power: RadioPower) {

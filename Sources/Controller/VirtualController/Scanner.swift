@@ -30,10 +30,10 @@ struct Scanner {
     let periodMicroseconds: Int
     /// Start of the first scan interval, on channel 37.
     var start: HCIInstant
-    /// `false` between two scan periods.
+    /// Whether the scan is on; `false` between two scan periods.
     var isListening = true
     let startsFilterAnew: Bool
-    /// `nil` without filter.
+    /// The duplicate filter; `nil` without a filter.
     var duplicates: DuplicateMemory?
 
     /// Returns whether a packet is completely inside one scan window, on that interval's channel, and of a kind that

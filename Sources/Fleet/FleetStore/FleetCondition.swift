@@ -8,9 +8,9 @@ public struct FleetCondition: Sendable {
     /// A beacon of the manifest with its report.
     public struct Entry: Sendable {
         public let beacon: FleetManifest.Beacon
-        /// `nil` when there is no report.
+        /// The report of the beacon; `nil` when there is none.
         public let report: BeaconReport?
-        /// Empty if the beacon sends the advertisements of the manifest.
+        /// The differences from the manifest; empty if the beacon sends the advertisements of the manifest.
         public let problems: [BeaconProblem]
     }
 

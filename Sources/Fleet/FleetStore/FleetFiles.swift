@@ -8,9 +8,9 @@ public struct FleetFiles: Sendable {
     public let file: String
     /// The path of the lock. A symbolic link is followed.
     public let lockFile: String
-    /// `nil` when the file cannot be decoded.
+    /// The fleet; `nil` when the file cannot be decoded.
     public let fleet: Fleet?
-    /// `nil` when there is none yet, or when it cannot be used.
+    /// The lock; `nil` when there is none yet, or when it cannot be used.
     public private(set) var lock: FleetLock?
     /// The problems of the fleet file, its tables and its lock, in their order.
     public private(set) var problems: [FileProblem]

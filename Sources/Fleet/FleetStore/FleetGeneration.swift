@@ -11,7 +11,7 @@ public struct FleetGeneration: Sendable {
     public struct Options: Sendable {
         /// Names of beacons whose retired identities are given up.
         public var releasing: [String] = []
-        /// `true` writes no profiles.
+        /// `true` if no profiles are written, only the manifests.
         public var manifestOnly = false
         /// `true` retires all beacons of a fleet that no longer has any.
         public var allowsEmpty = false
@@ -218,7 +218,7 @@ struct EarlierManifest {
         manifest?.beacons.map(\.name) ?? FleetManifest.beaconLines(in: octets).compactMap(FleetManifest.name)
     }
 
-    /// `nil` when the manifest is damaged.
+    /// The decoded manifest; `nil` when it is damaged.
     private var manifest: FleetManifest? { FleetManifest.decode(octets).manifest }
 }
 

@@ -151,7 +151,7 @@ public final class VirtualControllerServer {
 public protocol AirResident: AnyObject {
     /// The time at which ``wake(at:)`` must be called; `nil` for never.
     var nextWakeUp: HCIInstant? { get }
-    /// Does what is due.
+    /// Does the work that is due.
     func wake(at now: HCIInstant)
 }
 

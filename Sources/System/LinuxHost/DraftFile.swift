@@ -80,7 +80,7 @@ struct FilePlace {
 final class DraftFile {
     let file: Descriptor
     let directory: Directory
-    /// `nil` after it has its final name.
+    /// The temporary name; `nil` after the draft has its final name.
     private var draftName: String?
 
     /// - Throws: ENOSPC, EROFS, and EACCES if this user may not write to the directory, among others.

@@ -184,6 +184,6 @@ public enum BackgroundThread {
 
 /// The processors that this process may use.
 public enum Processors {
-    /// At least 1.
+    /// The number of processors, at least 1.
     public static var count: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 }

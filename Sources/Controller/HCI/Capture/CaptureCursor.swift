@@ -46,7 +46,7 @@ public struct CaptureElement: Hashable, Sendable {
     /// Offset of the record's header from the start of the capture.
     public let offset: Int
     public let kind: Kind
-    /// `nil` if the record does not contain it.
+    /// `true` for a packet that the controller sent; `nil` if the record does not contain the direction.
     public let isFromController: Bool?
     /// Offsets of the packet in the span that was read, without an H4 type byte or a pseudo header.
     public let octets: Range<Int>
@@ -79,7 +79,7 @@ struct CaptureFraming: Sendable {
 
     /// Bytes before the next record, or before the fault.
     private(set) var offset = 0
-    /// Packets found so far.
+    /// The number of packets found so far.
     private(set) var count = 0
     /// The number of packets of interfaces with an unsupported link type, and the first such type.
     private var leftOut = 0
@@ -195,7 +195,7 @@ public struct CaptureCursor: Sendable {
 
     /// The offset of the next record, or of the place at which reading stopped.
     public var offset: Int { framing.offset }
-    /// Packets found so far.
+    /// The number of packets found so far.
     public var count: Int { framing.count }
 
     /// Reads the header of the file that `file` holds.

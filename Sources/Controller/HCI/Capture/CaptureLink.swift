@@ -120,7 +120,7 @@ enum CaptureLink: Hashable, Sendable {
 /// The reception of a packet by a sniffer: the pseudo header of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR or
 /// LINKTYPE_NORDIC_BLE.
 public struct LowEnergyReception: Hashable, Sendable {
-    /// dBm; `nil` if unknown.
+    /// The signal strength in dBm; `nil` if unknown.
     public var rssi: Int8?
     /// The physical layer that the packet was sent on.
     public var phy = AdvertisingPHY.le1M

@@ -17,7 +17,7 @@ public struct CaptureRecord: Hashable, Sendable {
     /// Bytes of the capture before the record's header.
     public let offset: Int
     public let content: Content
-    /// `nil` if the record does not contain it.
+    /// `true` for a packet that the controller sent; `nil` if the record does not contain the direction.
     public let isFromController: Bool?
     /// `true` if the capturing program kept only the first bytes of the packet.
     public let isShortened: Bool

@@ -211,7 +211,7 @@ struct PCAPNGFormat: Sendable {
 struct PCAPNGClock: Hashable, Sendable {
     /// Ticks of a second: 10 to this power or, with the highest bit set, 2 to the power of the remaining bits.
     var resolution: UInt8 = 6
-    /// Seconds to add.
+    /// The seconds to add to the time of each packet.
     var offsetSeconds: Int64 = 0
 
     /// Microseconds since 1970, limited to the range of 64 bits.

@@ -20,7 +20,7 @@ public struct HCIOpcode: RawRepresentable, Hashable, Sendable, CustomStringConve
     /// 0x0000: not a command. A controller uses it to report how many commands it accepts.
     public static let noOperation = HCIOpcode(rawValue: 0)
 
-    /// `0x2006`.
+    /// The number in hexadecimal, such as `0x2006`.
     public var description: String { Hexadecimal.number(rawValue, width: 4) }
 }
 

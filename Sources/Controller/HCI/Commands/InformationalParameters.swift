@@ -112,7 +112,7 @@ public struct HCIVersion: RawRepresentable, Hashable, Comparable, Sendable, Cust
     public static let core53 = Self(rawValue: 12)
     public static let core54 = Self(rawValue: 13)
 
-    /// `5.4`; `nil` for numbers not yet assigned.
+    /// The version, such as `5.4`; `nil` for numbers that are not assigned yet.
     public var name: String? {
         Int(rawValue) < Self.names.count ? Self.names[Int(rawValue)] : nil
     }

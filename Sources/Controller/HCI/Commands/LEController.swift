@@ -101,9 +101,9 @@ public struct LEReadTransmitPower: HCIParameterlessCommand {
 
     /// The lowest and the highest power.
     public struct ReturnParameters: HCIReturnParameters {
-        /// In dBm, -127...20.
+        /// The lowest power in dBm, -127...20.
         public private(set) var minimum = RadioPower(octet: 0)
-        /// In dBm, -127...20.
+        /// The highest power in dBm, -127...20.
         public private(set) var maximum = RadioPower(octet: 0)
 
         /// The answer of a controller. No value is checked.

@@ -34,7 +34,7 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
     /// The host's number of the advertising set, 0x00...0xEF.
     public private(set) var handle: UInt8 = 0
     public private(set) var properties: AdvertisingEventProperties = []
-    /// In units of 0.625 ms. The controller chooses an interval between the two.
+    /// The shortest and the longest interval, in units of 0.625 ms. The controller chooses an interval between the two.
     public private(set) var intervalMinimum = AdvertisingInterval(rawValue: 0)
     public private(set) var intervalMaximum = AdvertisingInterval(rawValue: 0)
     public private(set) var channels: AdvertisingChannels = []
@@ -131,7 +131,7 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
 
     /// The power that the controller has selected.
     public struct ReturnParameters: HCIReturnParameters {
-        /// In dBm.
+        /// The power in dBm.
         public private(set) var selectedPower = RadioPower(octet: 0)
 
         /// The answer of a controller. No value is checked.
@@ -242,7 +242,7 @@ public struct LESetExtendedAdvertisingEnable: HCICommand {
     public struct Entry: Hashable, Sendable {
         /// The host's number of the advertising set, 0x00...0xEF.
         public private(set) var handle: UInt8
-        /// In units of 10 ms; 0 means until disabled.
+        /// The duration in units of 10 ms; 0 means until disabled.
         public private(set) var duration: UInt16
         /// Max_Extended_Advertising_Events; 0 means no maximum.
         public private(set) var maximumEvents: UInt8
@@ -303,7 +303,7 @@ public struct LEReadMaximumAdvertisingDataLength: HCIParameterlessCommand {
 
     /// The maximum length.
     public struct ReturnParameters: HCIReturnParameters {
-        /// In bytes, 31...1650.
+        /// The length in bytes, 31...1650.
         public private(set) var maximumLength: UInt16 = 0
 
         /// The answer of a controller. No value is checked.

@@ -8,7 +8,7 @@ public struct LESetAdvertisingParameters: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2006)
     public static let name = "LE Set Advertising Parameters"
 
-    /// In units of 0.625 ms. The controller chooses an interval between the two.
+    /// The shortest and the longest interval, in units of 0.625 ms. The controller chooses an interval between the two.
     public private(set) var intervalMinimum = AdvertisingInterval(rawValue: 0)
     public private(set) var intervalMaximum = AdvertisingInterval(rawValue: 0)
     public private(set) var type = LegacyAdvertisingType(rawValue: 0)
@@ -62,7 +62,7 @@ public struct LEReadAdvertisingPhysicalChannelTxPower: HCIParameterlessCommand {
 
     /// The power of legacy advertising.
     public struct ReturnParameters: HCIReturnParameters {
-        /// In dBm, -20...20.
+        /// The power in dBm, -20...20.
         public private(set) var power = RadioPower(octet: 0)
 
         /// The answer of a controller. No value is checked.

@@ -129,9 +129,9 @@ public struct LESetExtendedScanEnable: HCICommand {
     /// 1 on, 0 off. Other values that a host may send are invalid.
     public private(set) var enable: UInt8 = 0
     public private(set) var filterDuplicates = DuplicateFilter.off
-    /// In units of 10 ms; 0 means until disabled.
+    /// The duration of a scan in units of 10 ms; 0 means until disabled.
     public private(set) var duration: UInt16 = 0
-    /// In units of 1.28 s; 0 means one scan.
+    /// The time from the start of a scan to the start of the next one, in units of 1.28 s; 0 means one scan.
     public private(set) var period: UInt16 = 0
 
     /// - Throws: ``HCIParameterError`` for a duration that is not shorter than the period, and for a filter per period

@@ -15,7 +15,7 @@ public struct BroadcomSetTransmitPower: HCICommand {
 
     /// A connection, or ``advertisingHandle``.
     public private(set) var handle: UInt16 = 0
-    /// In dBm.
+    /// The power in dBm.
     public private(set) var power = RadioPower(octet: 0)
 
     /// - Throws: ``HCIParameterError`` for a power outside -127...20 dBm: this command has no "no preference".
@@ -68,7 +68,7 @@ public struct ZephyrWriteTxPowerLevel: HCICommand {
     public private(set) var handleType = ZephyrHandleType(rawValue: 0)
     /// The number of the advertising set, scanner or connection; 0 if there is only one.
     public private(set) var handle: UInt16 = 0
-    /// In dBm.
+    /// The power in dBm.
     public private(set) var power = RadioPower(octet: 0)
 
     /// - Throws: ``HCIParameterError`` for reserved handle types and for a power outside -127...20 dBm other than
@@ -119,7 +119,7 @@ public struct ZephyrTxPowerLevel: HCIReturnParameters {
     public private(set) var handleType = ZephyrHandleType(rawValue: 0)
     /// The number of the advertising set, scanner or connection; 0 if there is only one.
     public private(set) var handle: UInt16 = 0
-    /// In dBm.
+    /// The power in dBm.
     public private(set) var power = RadioPower(octet: 0)
 
     /// The answer of a controller. No value is checked.

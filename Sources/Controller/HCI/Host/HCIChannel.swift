@@ -37,7 +37,7 @@ public struct HCIInstant: InstantProtocol, Sendable {
 
     /// The clock's start: nothing is earlier.
     public static let distantPast = HCIInstant(nanoseconds: 0)
-    /// For waits without a deadline: no sum is later.
+    /// The latest moment, for waits without a deadline. No sum is later.
     public static let distantFuture = HCIInstant(nanoseconds: UInt64(Int64.max))
 
     /// The moment later by `duration`, or earlier if it is negative, rounded down to nanoseconds.

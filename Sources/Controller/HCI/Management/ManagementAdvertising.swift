@@ -13,9 +13,9 @@ public struct ReadAdvertisingFeatures: ManagementParameterlessCommand {
     /// The advertising features of the kernel on this adapter, and the existing instances.
     public struct ReturnParameters: HCIReturnParameters {
         public private(set) var supportedFlags: ManagementAdvertisingFlags = []
-        /// In bytes.
+        /// The largest length of the data, in bytes.
         public private(set) var maximumDataLength: UInt8 = 0
-        /// In bytes.
+        /// The largest length of the scan response, in bytes.
         public private(set) var maximumScanResponseLength: UInt8 = 0
         /// The highest number of an instance; the lowest is 1.
         public private(set) var maximumInstances: UInt8 = 0
@@ -74,9 +74,9 @@ public struct GetAdvertisingSizeInformation: ManagementCommand {
         /// The host's number of the advertising instance, from 1.
         public private(set) var instance: UInt8 = 0
         public private(set) var flags: ManagementAdvertisingFlags = []
-        /// In bytes.
+        /// The largest length of the data, in bytes.
         public private(set) var maximumDataLength: UInt8 = 0
-        /// In bytes.
+        /// The largest length of the scan response, in bytes.
         public private(set) var maximumScanResponseLength: UInt8 = 0
 
         /// The kernel's answer. No value is checked.
@@ -176,10 +176,10 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
     public private(set) var duration: UInt16 = 0
     /// Seconds until the kernel removes the instance, with ``ManagementAdvertisingFlags/useTimeout``.
     public private(set) var timeout: UInt16 = 0
-    /// Used with ``ManagementAdvertisingFlags/useIntervals``.
+    /// The shortest and the longest interval, used with ``ManagementAdvertisingFlags/useIntervals``.
     public private(set) var intervalMinimum = AdvertisingInterval(rawValue: 0)
     public private(set) var intervalMaximum = AdvertisingInterval(rawValue: 0)
-    /// Used with ``ManagementAdvertisingFlags/useTxPower``.
+    /// The requested power, used with ``ManagementAdvertisingFlags/useTxPower``.
     public private(set) var power = RadioPower.noPreference
 
     /// - Throws: ``HCIParameterError`` for an instance outside 1...254, and for intervals outside 0x20...0xFFFFFF or in
@@ -217,9 +217,9 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
         public private(set) var instance: UInt8 = 0
         /// The selected power; `RadioPower.noPreference` if the controller does not report it.
         public private(set) var power = RadioPower.noPreference
-        /// In bytes.
+        /// The largest length of the data, in bytes.
         public private(set) var maximumDataLength: UInt8 = 0
-        /// In bytes.
+        /// The largest length of the scan response, in bytes.
         public private(set) var maximumScanResponseLength: UInt8 = 0
 
         /// The kernel's answer. No value is checked.

@@ -120,7 +120,7 @@ public struct ManagementSettings: OptionSet, Hashable, Sendable {
 }
 
 extension ManagementSettings: CustomStringConvertible {
-    /// `powered, low energy (0x00000201)`.
+    /// The settings in words, such as `powered, low energy (0x00000201)`.
     public var description: String {
         named(
             rawValue,
@@ -165,7 +165,7 @@ public struct ManagementAdvertisingFlags: OptionSet, Hashable, Sendable {
 }
 
 extension ManagementAdvertisingFlags: CustomStringConvertible {
-    /// `use intervals, use TX power (0x0000C000)`.
+    /// The flags in words, such as `use intervals, use TX power (0x0000C000)`.
     public var description: String {
         named(
             rawValue,
@@ -216,7 +216,7 @@ public struct ManagementStatus: RawRepresentable, Error, Hashable, Sendable, Cus
         Int(rawValue) < Self.names.count ? Self.names[Int(rawValue)] : nil
     }
 
-    /// `Invalid Parameters (0x0D)`.
+    /// The name and the number, such as `Invalid Parameters (0x0D)`.
     public var description: String {
         "\(name ?? "unknown status") (\(Hexadecimal.number(rawValue, width: 2)))"
     }

@@ -145,7 +145,7 @@ public struct ManagementQueue: Sendable {
 
     /// The end of a command.
     public enum Outcome: Hashable, Sendable {
-        /// With success: the return parameters.
+        /// The command has succeeded, with these return parameters.
         case completed([UInt8])
         case refused(ManagementStatus)
         /// Not answered in time, or not sent because other commands were in progress.

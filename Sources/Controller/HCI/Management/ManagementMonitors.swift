@@ -98,13 +98,13 @@ public struct ManagementMonitor: HCIReturnParameters {
 /// The device of a Device Found or Advertisement Monitor Device Found event.
 public struct ManagementDevice: Hashable, Sendable {
     public let address: DeviceAddress
-    /// 0 BR/EDR, 1 LE public, 2 LE random.
+    /// The type of the address: 0 BR/EDR, 1 LE public, 2 LE random.
     public let addressType: UInt8
-    /// In dBm; `nil` if it is not available.
+    /// The signal strength in dBm; `nil` if it is not available.
     public let rssi: Int8?
-    /// Bit 2 says that the device is not connectable.
+    /// The flags of the device. Bit 2 is set if the device is not connectable.
     public let flags: UInt32
-    /// Advertising data, with that of the scan response behind it.
+    /// The advertising data, followed by the data of the scan response.
     public let data: [UInt8]
 
     /// - Parameter rssi: 127 is sent for `nil`.

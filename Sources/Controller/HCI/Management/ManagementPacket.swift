@@ -14,7 +14,7 @@ public struct ManagementPacket: Hashable, Sendable {
     public var code: UInt16
     /// The N of hciN, or ``noController``.
     public var index: UInt16
-    /// At most 65,535 bytes.
+    /// The parameters, at most 65,535 bytes.
     public var parameters: [UInt8]
 
     /// The index of messages that concern no adapter.

@@ -46,7 +46,7 @@ public struct MonitorPacket: Hashable, Sendable {
         /// An adapter appeared. When the channel is opened, this is reported for each existing adapter.
         case newIndex(address: DeviceAddress, name: String)
         case deleteIndex
-        /// Powered up, or down.
+        /// An adapter was powered up, or down.
         case openIndex
         case closeIndex
         /// A packet between the host (the kernel or a program's raw socket) and the controller.

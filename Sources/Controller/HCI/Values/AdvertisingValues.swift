@@ -8,7 +8,7 @@ public protocol HCINamedOctet: RawRepresentable, Hashable, Sendable, CustomStrin
 }
 
 extension HCINamedOctet {
-    /// `random (0x01)`.
+    /// The name and the number, such as `random (0x01)`.
     public var description: String {
         "\(name ?? "reserved") (\(Hexadecimal.number(rawValue, width: 2)))"
     }
@@ -109,7 +109,7 @@ public struct AdvertisingFilterPolicy: HCINamedOctet {
         self.rawValue = rawValue
     }
 
-    /// Requests of all devices.
+    /// Requests of all devices are answered.
     public static let all = Self(rawValue: 0)
 
     public var name: String? {

@@ -35,7 +35,7 @@ public struct HCIStatus: RawRepresentable, Error, Hashable, Sendable, CustomStri
         Int(rawValue) < Self.names.count ? Self.names[Int(rawValue)] : nil
     }
 
-    /// `Command Disallowed (0x0C)`.
+    /// The name and the number, such as `Command Disallowed (0x0C)`.
     public var description: String {
         "\(name ?? "unknown status") (\(Hexadecimal.number(rawValue, width: 2)))"
     }

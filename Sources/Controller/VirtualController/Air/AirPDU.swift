@@ -10,7 +10,7 @@ public struct AirPDU: Hashable, Sendable {
     public var sender: VirtualController.ID
     /// The time at which its first bit is sent.
     public var start: HCIInstant
-    /// 37, 38 or 39.
+    /// The number of the advertising channel: 37, 38 or 39.
     public var channel: Int
     /// The properties of the PDU, including whether it is a legacy PDU.
     public var properties: AdvertisingEventProperties
@@ -20,14 +20,14 @@ public struct AirPDU: Hashable, Sendable {
     public var address: DeviceAddress
     /// The target of a directed advertisement.
     public var target: DeviceIdentity?
-    /// AdvData or ScanRspData.
+    /// The data of the PDU: AdvData or ScanRspData.
     public var data: [UInt8]
     /// The radiated power in dBm.
     public var power: RadioPower
     /// The power that the PDU itself announces (extended PDUs only).
     public var announcedPower: RadioPower?
     public var primaryPHY: AdvertisingPHY
-    /// `.none` for legacy PDUs.
+    /// The PHY of the auxiliary packets; `.none` for legacy PDUs.
     public var secondaryPHY: AdvertisingPHY
     /// Advertising SID, 0...15; `nil` for legacy PDUs.
     public var setID: UInt8?

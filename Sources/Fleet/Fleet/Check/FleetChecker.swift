@@ -199,7 +199,7 @@ public struct FleetChecker {
 
 /// The contents of a fleet's directory of identity keys.
 public struct FleetKeyFolder: Sendable {
-    /// As the fleet file names it.
+    /// The path of the directory as the fleet file names it.
     public var path: String
     /// The names of all files in it; `nil` when there is no such directory.
     public var files: Set<String>?

@@ -26,11 +26,11 @@ public struct FleetDiff: Hashable, Sendable {
 
     /// A value of a beacon that differs.
     public struct Field: Hashable, Sendable {
-        /// As in the manifest, such as `advertisements[0].minor`.
+        /// The path of the value as in the manifest, such as `advertisements[0].minor`.
         public var path: String
-        /// `nil` for a value that is new.
+        /// The old value; `nil` for a value that is new.
         public var old: JSONValue?
-        /// `nil` for a value that is gone.
+        /// The new value; `nil` for a value that is gone.
         public var new: JSONValue?
 
         /// The path with both values, as in `host: nothing → "pi-1"`.

@@ -17,7 +17,7 @@ public struct AnsibleInventory {
     public let keys: [String]
 
     /// The group of all machines.
-    private static let everybody = "pharos"
+    private static let allMachines = "pharos"
     /// The directories in which the service may read keys.
     private static let keyFolders = ["/etc/pharos/keys/", "keys/", "./keys/"]
 
@@ -50,11 +50,11 @@ public struct AnsibleInventory {
                 box.name,
                 .object([.init("ansible_host", .string(box.host)), .init("pharos_beacons", .array(box.beacons))]))
         }
-        var everybody: [JSONValue.Member] = [
+        var group: [JSONValue.Member] = [
             .init("vars", .object([.init("pharos_fleet", .string(manifest.fleet))])), .init("hosts", .object(records)),
         ]
-        if let children = tree.children() { everybody.append(.init("children", children)) }
-        text = JSONValue.object([.init(Self.everybody, .object(everybody))]).pretty
+        if let children = tree.children() { group.append(.init("children", children)) }
+        text = JSONValue.object([.init(Self.allMachines, .object(group))]).pretty
         withoutHost = manifest.beacons.filter { $0.host == nil }.map(\.name)
         beacons = manifest.beacons.filter { $0.host != nil }.map(\.name)
         self.boxes = hosts.count
@@ -63,7 +63,7 @@ public struct AnsibleInventory {
 
     /// The name of the fleet in an inventory; `nil` for a text that Pharos did not write.
     public static func fleet(of inventory: [UInt8]) -> String? {
-        JSONDocument.parse(inventory).root?[everybody]?["vars"]?["pharos_fleet"]?.string
+        JSONDocument.parse(inventory).root?[allMachines]?["vars"]?["pharos_fleet"]?.string
     }
 
     private static func record(

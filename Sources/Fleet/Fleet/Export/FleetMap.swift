@@ -11,7 +11,7 @@ public struct FleetMap {
         /// The direction of the plan's second axis, in degrees clockwise from north.
         public let bearing: Double
 
-        /// `nil` outside -85...85 and -180...180 degrees, and for a bearing that is not finite.
+        /// Returns `nil` outside -85...85 and -180...180 degrees, and for a bearing that is not finite.
         public init?(latitude: Double, longitude: Double, bearing: Double = 0) {
             guard abs(latitude) <= 85, abs(longitude) <= 180, bearing.isFinite else { return nil }
             self.latitude = latitude

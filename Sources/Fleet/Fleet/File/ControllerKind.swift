@@ -11,7 +11,7 @@ public enum ControllerKind: String, CaseIterable, Hashable, Sendable {
     case bluetooth4 = "bluetooth-4"
     /// Core 5.0 or later without extended advertising.
     case bluetooth5 = "bluetooth-5"
-    /// With extended advertising: several sets, each with its own interval, address and power.
+    /// A controller with extended advertising: several sets, each with its own interval, address and power.
     case extended
     /// The controller in software.
     case virtual

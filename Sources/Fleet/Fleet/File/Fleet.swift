@@ -24,9 +24,9 @@ public struct Fleet: Sendable {
     /// The tags and then the attachments of all beacons.
     let notes: [NoteTemplate]
     let rules: AllocationRules
-    /// The first is the fleet itself.
+    /// The groups. The first one is the fleet itself.
     let groups: [Group]
-    /// In the order of the file.
+    /// The beacons, in the order of the file.
     let beacons: [Beacon]
     /// The number of each beacon by its name.
     let numbers: [String: Int]

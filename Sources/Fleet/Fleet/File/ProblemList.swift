@@ -64,7 +64,7 @@ struct ProblemList: Sendable {
         for problem in list { add(problem.inFile(file)) }
     }
 
-    /// In the order of ``FileProblem/sorted(_:)``, with a note about those that were only counted.
+    /// The problems in the order of ``FileProblem/sorted(_:)``, with a note about those that were only counted.
     var sorted: [FileProblem] {
         var problems = problems
         for fault in cells.values where fault.more > 0 {

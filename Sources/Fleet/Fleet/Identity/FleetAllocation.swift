@@ -55,9 +55,9 @@ public struct FleetAllocation: Sendable {
         var major: Int?
         var minor: Int?
         var instance: UInt64?
-        /// `nil` when the template sets the address.
+        /// The allocated address; `nil` when the template sets the address.
         var address: DeviceAddress?
-        /// `nil` when no key rotates.
+        /// The epoch of the counter for ephemeral ids; `nil` when no key rotates.
         var epoch: RFC3339Time?
     }
 

@@ -52,7 +52,7 @@ public struct FleetLock: Sendable {
         /// The major number that the beacon sends, if `scope` does not determine it.
         var major: Int?
         var minor: Int?
-        /// Six bytes.
+        /// The Eddystone instance, six bytes.
         var instance: UInt64?
         var address: DeviceAddress?
         var epoch: RFC3339Time?

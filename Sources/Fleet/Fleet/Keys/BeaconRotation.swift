@@ -13,7 +13,7 @@ public struct BeaconRotation: Hashable, Sendable {
     /// The values of K of the advertisements with ephemeral ids; empty when only telemetry is encrypted.
     public let exponents: [RotationExponent]
 
-    /// `nil` for a beacon that needs no key.
+    /// Returns `nil` for a beacon that needs no key.
     ///
     /// - Throws: ``BeaconRotationError`` when the beacon has several key files, because a fleet has one key for each
     ///   beacon, or when the name is not that of a file.

@@ -45,7 +45,7 @@ public struct LabelSheet: Sendable {
     /// The largest number of lines of a name.
     private static let nameLines = 6
 
-    /// 0 for a fleet without beacons.
+    /// The number of pages; 0 for a fleet without beacons.
     public var pageCount: Int {
         beacons.isEmpty ? 0 : (skipped + beacons.count + paper.labelsPerPage - 1) / paper.labelsPerPage
     }
@@ -129,10 +129,10 @@ public struct LabelPaper: Hashable, Sendable {
     public let rows: Int
     let labelWidth: Int
     let labelHeight: Int
-    /// From the sheet's left edge to the first label, and from one label to the next.
+    /// The distance from the sheet's left edge to the first label, and from one label to the next in its row.
     private let left: Int
     private let columnPitch: Int
-    /// From the sheet's upper edge to the first label. Rows follow without a gap.
+    /// The distance from the sheet's upper edge to the first label. Rows follow without a gap.
     private let top: Int
 
     private init(

@@ -30,7 +30,7 @@ public struct FleetManifest: Hashable, Sendable {
 
     /// The fleet's name.
     public var fleet: String
-    /// In the order of the fleet file.
+    /// The beacons, in the order of the fleet file.
     public var beacons: [Beacon]
 
     /// - Parameter beacons: In the order of the fleet file, each name once.
@@ -67,7 +67,7 @@ public struct FleetManifest: Hashable, Sendable {
         public var tags: [String] = []
         /// Texts for zones and hooks, in the order of the fleet file.
         public var attachments: [Attachment] = []
-        /// At least one, in the order of the profile.
+        /// The advertisements, at least one, in the order of the profile.
         public var advertisements: [Advertisement]
 
         /// Does not check the values, which ``FleetManifest/decode(_:)`` does.

@@ -37,7 +37,7 @@ struct Expression: Hashable, Sendable {
         }
     }
 
-    /// Exactly `${name}`.
+    /// An expression that is exactly `${name}`.
     init(variable name: String) { parts = [.variable(name)] }
 
     init(_ text: String) throws(Fault) {
