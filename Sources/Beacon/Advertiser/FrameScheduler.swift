@@ -71,7 +71,8 @@ public struct FrameScheduler: Hashable, Sendable {
 
     /// Advances the schedule to `now`. Returns whether ``current`` has changed.
     ///
-    /// If the host is late, the missed slots went to the current advertisement, and the others get more of the next ones.
+    /// If the host is late, the current advertisement has used the missed slots, and the others get more of the next
+    /// slots.
     public mutating func turn(at now: HCIInstant) -> Bool {
         guard let due = boundary, due <= now else { return false }
         let before = current

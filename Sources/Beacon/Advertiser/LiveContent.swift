@@ -45,7 +45,7 @@ public final class LiveContent {
     /// Microseconds since the start; 0 before it.
     func elapsed(at now: HCIInstant) -> Int { onAirSince.map { max(0, now.microseconds(since: $0)) } ?? 0 }
 
-    /// The telemetry counters after so many advertising events.
+    /// The telemetry counters after `events` advertising events.
     func counters(afterEvents events: UInt64, at now: HCIInstant) -> TelemetryCounters {
         countersAtStart.advanced(byEvents: events, microseconds: elapsed(at: now))
     }

@@ -96,8 +96,8 @@ public enum OnAirText {
                 status.setInterval.lowerBound.microseconds + AdvertisingInterval.meanDelayMicroseconds)
             return (
                 status.place.text,
-                "sends \(status.sharers) advertisements in turn: one every \(status.setIntervalText), with the random delay "
-                    + "every \(mean) ms on average"
+                "sends \(status.sharers) advertisements in turn: one every \(status.setIntervalText), or every \(mean) ms on "
+                    + "average with the random delay"
             )
         }
     }

@@ -240,7 +240,7 @@ extension ServiceEnvironment: AdapterEnvironment {
             }
         } catch {
             guard case .system = error else { throw error }
-            // A user without rights in the directory may advertise all the same.
+            // A user without rights in the directory may still advertise.
             if !isForeground { write(.warning, "\(error): a second instance could use this adapter unnoticed") }
         }
     }

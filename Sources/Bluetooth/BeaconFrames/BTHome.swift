@@ -213,7 +213,7 @@ extension PayloadLinter {
             if id < last {
                 report(
                     .btHomeOrder, at: object.offset,
-                    "objects stand in the order of their numbers, and \(text) comes after "
+                    "objects must be in the order of their numbers, but \(text) comes after "
                         + Hexadecimal.number(last, width: 2))
             }
             last = id

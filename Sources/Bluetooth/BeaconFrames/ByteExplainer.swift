@@ -32,8 +32,8 @@ extension AdvertisingData {
 
 /// Writes one note for each byte, from the first to the last.
 ///
-/// The next byte to explain is always the one after the last note, and nothing is written beyond ``end``. So a field
-/// that is cut off simply gets fewer notes, and no bytes can make an explanation lose count.
+/// The next byte to explain is always the byte after the last note, and nothing is written beyond ``end``. So a field
+/// that is cut off gets fewer notes, and no bytes can make an explanation lose count.
 struct ByteExplainer {
     private let octets: [UInt8]
     private(set) var notes: [ByteNote] = []
@@ -93,7 +93,7 @@ struct ByteExplainer {
         while left > 0 { note(field, meaning) }
     }
 
-    /// Explains all bytes that are left as those of a value that is not understood.
+    /// Explains all remaining bytes as parts of a value of unknown meaning.
     mutating func restAsData(_ field: String) {
         let count = left
         for index in 0..<count { note(field, "byte \(index + 1) of \(count)") }
@@ -348,7 +348,7 @@ extension ByteExplainer {
     }
 }
 
-/// The few assigned names that a reader of beacon payloads meets (Bluetooth SIG, Assigned Numbers 3.4, 3.8 and 7.1).
+/// The few assigned names that are common in beacon payloads (Bluetooth SIG, Assigned Numbers 3.4, 3.8 and 7.1).
 private enum AssignedNames {
     /// A company identifier as `0x004C Apple`; the number alone if Pharos knows no name.
     static func company(_ identifier: UInt16) -> String {

@@ -82,9 +82,9 @@ extension CompressedURL: CustomStringConvertible {
 extension CompressedURL {
     /// The shortest legal encoding of `text`.
     ///
-    /// The scheme is recognised in either case and sent in lower case, as RFC 3986 3.1 allows; all else is kept as
-    /// given, so ``text`` gives it back. Codes may stand anywhere. Where two encodings are equally short, the one
-    /// with the longer scheme and the longer codes is taken, which is what most senders make.
+    /// The scheme is recognised in either case and sent in lower case, as RFC 3986 3.1 allows. Everything else is kept
+    /// as given, so ``text`` returns it unchanged. Codes may be at any place. If two encodings are equally short, the
+    /// one with the longer scheme and the longer codes is chosen, as most senders do.
     ///
     /// `https://www.info/` shows why the scheme is part of the choice: 01 `info/` has one byte more than
     /// 03 `www` 04.
@@ -243,7 +243,7 @@ public struct EddystoneURL: EncodableFrame {
 }
 
 extension EddystoneURL {
-    /// Type, power and scheme, which stand before the encoded URL.
+    /// The number of bytes before the encoded URL: type, power and scheme.
     static let headerLength = 3
 
     /// Reads a frame with its type byte. Reserved schemes and codes, and an empty URL, are kept.

@@ -13,7 +13,7 @@ public enum AdapterName: Hashable, Sendable {
     case unix(path: String)
     /// `serial:/dev/ttyACM0@115200`: H4 over a UART.
     case serial(path: String, rate: Int)
-    /// `virtual`: a controller in software inside this process. A receiver on it stands next to all beacons that its
+    /// `virtual`: a controller in software inside this process. A receiver on it is next to all beacons that its
     /// files describe.
     case virtual
     /// `virtual?path=tour`: the same controller, whose receiver walks from beacon to beacon.
@@ -93,7 +93,7 @@ extension AdapterName {
     /// `true` for both forms of the virtual adapter.
     public var isVirtual: Bool { self == .virtual || self == .virtualTour }
 
-    /// N of the forms of hciN, 0...65535; `nil` for the other forms.
+    /// The number N in the forms with hciN, 0...65535; `nil` for the other forms.
     public var kernelIndex: UInt16? {
         switch self {
         case .raw(let index), .user(let index), .managed(let index): index

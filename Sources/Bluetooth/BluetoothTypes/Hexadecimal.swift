@@ -11,7 +11,7 @@ public enum Hexadecimal {
         try octets(in: String(text))
     }
 
-    // Not generic: the runtime would search all conformances of the program for those of the kind of text.
+    // Not generic, because the runtime would search all conformances of the program for those of the text's type.
     @usableFromInline
     static func octets(in text: String) throws(HexadecimalError) -> [UInt8] {
         if let octets = plainOctets(text.utf8) { return octets }

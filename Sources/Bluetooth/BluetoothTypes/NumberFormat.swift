@@ -18,7 +18,7 @@ public enum NumberFormat {
         return number(value, decimals) + suffix(unit)
     }
 
-    /// Returns `value` with at most so many decimals, without zeros at their end: `3.5 m`, `4 m`.
+    /// Returns `value` with at most `decimals` decimals, without zeros at their end: `3.5 m`, `4 m`.
     ///
     /// - Parameters:
     ///   - decimals: The largest number of digits behind the decimal point, 0...12.

@@ -265,9 +265,9 @@ extension VirtualController {
         try HCIStatus.require(Self.fits(longest, on: set.secondaryPHY, set.interval), else: .packetTooLong)
     }
 
-    /// Returns whether the auxiliary packets with so much data are over when the next advertising event begins: 8 µs a
-    /// byte on LE 1M, 4 on LE 2M, 64 on LE Coded with S=8, some 20 bytes of frame and header to a packet, and 300 µs
-    /// between two of them (Vol 6 Part B 2.1, 2.2, 4.1.2).
+    /// Returns whether the auxiliary packets with `octets` bytes of data end before the next advertising event begins.
+    /// A byte takes 8 µs on LE 1M, 4 µs on LE 2M, and 64 µs on LE Coded with S=8. Each packet has about 20 bytes of
+    /// frame and header, and there are 300 µs between two packets (Vol 6 Part B 2.1, 2.2, 4.1.2).
     private static func fits(_ octets: Int, on phy: AdvertisingPHY, _ interval: AdvertisingInterval) -> Bool {
         let perOctet = phy == .leCoded ? 64 : phy == .le2M ? 4 : 8
         let packets = octets / 245 + 1

@@ -238,7 +238,7 @@ public struct FleetFiles: Sendable {
         return allocation
     }
 
-    /// The fleet with identities, also when it has errors, to find more of them.
+    /// The fleet with identities, even if it has errors, so that more errors can be found.
     ///
     /// - Returns: `nil` when no identities can be allocated, with the reason in ``problems``.
     private mutating func allocation(releasing: [String] = []) -> FleetAllocation? {

@@ -129,8 +129,9 @@ public final class BlueZChannel: HCIChannel {
         throw .gone("\(name): the adapter was powered down")
     }
 
-    /// Refuses an adapter whose user channel another program holds. The kernel would pass commands on all the same, which
-    /// disturbs both programs. It reports EBUSY only for other requests, such as the one for a connection, which is used here.
+    /// Refuses an adapter whose user channel another program holds. The kernel would still pass commands on, which
+    /// disturbs both programs. It reports EBUSY only for other requests, so this makes a request for a connection's
+    /// description.
     private func refuseTakenAdapter() throws(TransportError) {
         // struct hci_conn_info_req with space for its answer: an address, then the type of the link.
         var request = [UInt8](repeating: 0, count: 64)

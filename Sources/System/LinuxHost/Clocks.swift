@@ -56,8 +56,8 @@ extension WallClock {
         return kernel < 0 ? .unknown : .unsynchronized
     }
 
-    /// timesyncd touches its file after each answer of its server, at least every 35 minutes. If that time lies more than
-    /// a day from now, in the past or in the future, the clock was set by something else since.
+    /// timesyncd touches its file after each answer of its server, at least every 35 minutes. If the time of the file
+    /// is more than a day before or after now, another program has set the clock since.
     private static func timesyncdIsDone(_ root: String) -> Bool {
         guard let touched = Files.modificationTime(root + "/run/systemd/timesync/synchronized") else { return false }
         return abs(Int(microseconds() / 1_000_000) - touched) < 86_400

@@ -138,7 +138,7 @@ enum PlaceType: Sendable {
         }
     }
 
-    /// The value of a cell at such a place: a number or a boolean when the place takes one and the text is one.
+    /// The value of a cell at such a place: a number or a boolean if the place takes it and the text is one.
     func value(ofCell text: String) -> JSONValue {
         if self == .number, let number = JSONNumber(text) { return .number(number) }
         if self == .boolean, text == "true" || text == "false" { return .boolean(text == "true") }

@@ -37,7 +37,7 @@ struct TemplateFiller {
         var origin: ValueOrigin
     }
 
-    /// - Parameter beacon: The beacon with other cells; `nil` for that of the fleet.
+    /// - Parameter beacon: A copy of the beacon with other cells; `nil` for the beacon of the fleet.
     init(_ fleet: Fleet, _ number: Int, _ identity: FleetAllocation.Identity, as beacon: Fleet.Beacon? = nil) {
         self.fleet = fleet
         self.identity = identity
