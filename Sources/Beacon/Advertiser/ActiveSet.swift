@@ -131,7 +131,7 @@ struct EventTally: Hashable, Sendable {
     private var periodMicroseconds: Int
     /// The events of each member with earlier periods.
     private var earlier: [UInt64]
-    /// Microseconds on the air of each member up to ``since``.
+    /// The time that each member was on the air up to ``since``, in microseconds.
     private var airtime: [Int]
     /// The member on the air, and the instant from which its time is not counted yet; `nil` while nothing is on the
     /// air.

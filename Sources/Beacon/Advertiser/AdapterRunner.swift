@@ -193,7 +193,7 @@ public final class AdapterRunner {
         do throws(SessionError) {
             return try body()
         } catch {
-            // An attempt that ends like this has failed, regardless of the state of the adapter.
+            // An attempt after which nothing is on the air has failed, regardless of the state of the adapter.
             if case .failed(.silent, let text) = input(error) { return .failed(.refused, text) }
             return input(error)
         }

@@ -21,7 +21,7 @@ public protocol AdapterEnvironment: AnyObject {
     /// Closes the adapter.
     func close()
 
-    /// Reads the controller's capabilities and starts a session on it. Counts and ids of the previous session go on.
+    /// Reads the controller's capabilities and starts a session on it. Counts and ids of the previous session continue.
     ///
     /// - Throws: `impossible` if this controller cannot fulfil the request.
     func startSession() throws(SessionError) -> any AdapterSession

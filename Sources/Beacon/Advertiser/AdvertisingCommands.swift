@@ -13,7 +13,7 @@ protocol AdvertisingCommands {
     /// Replaces the parameters of a set that is off, for a new interval. Address, data and power stay.
     func change(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError)
     func enable(_ host: HCIHost) throws(SessionError)
-    /// Turns advertising off. No error if it is off already: controllers answer that in different ways.
+    /// Turns advertising off. It is no error if advertising is off already: controllers answer that in different ways.
     func disable(_ host: HCIHost) throws(SessionError)
     /// Frees the controller's memory for this set, after ``disable(_:)``.
     func release(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError)

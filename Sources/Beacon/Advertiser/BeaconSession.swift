@@ -116,7 +116,8 @@ extension BeaconSession {
     ///
     /// - Parameters:
     ///   - newHost: A new connection to the controller, with the clock of the old one; `nil` for the same connection.
-    ///   - newAllocation: For another controller, or one whose capabilities have changed; `nil` for the same.
+    ///   - newAllocation: The allocation for another controller, or for one whose capabilities have changed; `nil` for
+    ///     the same allocation.
     /// - Throws: The failure. Everything that could be turned off is off then, and counters do not change.
     public func rearm(on newHost: HCIHost?, allocation newAllocation: SetAllocation?) throws(SessionError) {
         silence(since: (newHost ?? host).now)

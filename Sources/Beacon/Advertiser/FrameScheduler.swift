@@ -89,7 +89,8 @@ public struct FrameScheduler: Hashable, Sendable {
         return current != before
     }
 
-    /// Finds the next advertisement and its begin. The current one's first slot begins at `start`.
+    /// Finds the next advertisement and the time at which it begins. The first slot of the current one begins at
+    /// `start`.
     private mutating func lookAhead(from start: HCIInstant, first: Int) {
         guard periods.count > 1 else { return }
         var length = first

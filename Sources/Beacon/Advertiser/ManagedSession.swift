@@ -204,7 +204,7 @@ extension ManagedSession {
         for index in live.turns.indices {
             guard let turn = live.turnIfDue(index, at: now) else { continue }
             for position in onAir.indices where sources[position].advertisement.content.rotatingKey == turn.key {
-                // On a controller with sets, only the parameters draw a new address.
+                // On a controller with sets, the kernel chooses a new address only for new parameters.
                 onAir[position].grant = try prepare(layout.instances[position])
                 try renew(position)
             }

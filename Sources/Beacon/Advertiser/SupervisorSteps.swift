@@ -73,7 +73,7 @@ extension Supervisor {
         case readProfile
         /// Replace the advertisements with those of the profile that was read.
         case adopt
-        /// Use the profile that was read at the next start.
+        /// At the next start, use the profile that was read.
         case adoptForNextStart
         /// Turn advertising off, if the adapter is open.
         case turnOff

@@ -31,7 +31,7 @@ public final class Service {
     /// - Parameters:
     ///   - path: The profile's file.
     ///   - adapter: Overrides the profile's adapter. Without both, the first hciN with LE is used.
-    ///   - directories: Where status, metrics, locks and state are kept.
+    ///   - directories: The directories for status, metrics, locks and state.
     /// - Throws: The reason why the beacon can never go on the air. The service manager has received it already.
     public static func run(
         profile path: String, adapter: AdapterName?, directories: ServiceDirectories

@@ -5,8 +5,8 @@ internal import Configuration
 internal import HCI
 internal import LinuxHost
 
-/// Writes the status and the metrics of a service to files, when something has changed. Without a fault that is only the
-/// verification. A file that cannot be written is logged once.
+/// Writes the status and the metrics of a service to files, when something has changed. Without a fault, only the
+/// verification changes something. A file that cannot be written is logged once.
 final class ServiceReport: ServiceView {
     private let directories: ServiceDirectories
     /// The values in the files; `nil` before the first write.

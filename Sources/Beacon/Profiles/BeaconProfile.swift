@@ -13,7 +13,7 @@ public struct BeaconProfile: Hashable, Sendable {
 
     /// `$schema`, kept for editors.
     public var schema: String?
-    /// Letters, digits, `.`, `_` and `-`, at most 64 characters. Files and units have this name too.
+    /// The name: letters, digits, `.`, `_` and `-`, at most 64 characters. Files and units have this name too.
     public var name: String
     /// The adapter as on the command line, such as `hci0`; `nil` for the first adapter.
     public var adapter: String?

@@ -166,7 +166,7 @@ extension BeaconFrame {
 
 /// Decoded advertising data: its AD structures, and the frames of known types among them. No byte is lost.
 public struct DecodedAdvertisingData: Hashable, Sendable {
-    /// The AD structures before the end of the significant part, of known and of unknown types.
+    /// The AD structures in the significant part, of known and of unknown types.
     public let structures: [ADStructure]
     /// The bytes after the structures: none, the zeros of an early termination, or a truncated structure.
     public let remainder: [UInt8]

@@ -88,7 +88,7 @@ struct ByteExplainer {
         row(field, count: 4, value: value.map(describe) ?? "")
     }
 
-    /// Explains all bytes that are left in the structure in the same words.
+    /// Explains all remaining bytes of the structure with the same words.
     mutating func rest(_ field: String, _ meaning: String) {
         while left > 0 { note(field, meaning) }
     }

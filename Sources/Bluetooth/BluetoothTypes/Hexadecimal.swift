@@ -143,7 +143,7 @@ public enum HexadecimalFault: PositionedReason {
 public protocol PositionedReason: Hashable, Sendable {
     /// A sentence with the reason and the place.
     ///
-    /// - Parameter offset: As in ``PositionedError/offset``.
+    /// - Parameter offset: The offset, as in ``PositionedError/offset``.
     func sentence(at offset: Int) -> String
 }
 

@@ -95,7 +95,7 @@ public struct FleetGeneration: Sendable {
 extension FleetGeneration {
     /// Checks the fleet and writes its files.
     ///
-    /// - Returns: The checks, and what happened to the files; no outcome when there is an error, and then nothing was
+    /// - Returns: The checks, and the outcome for the files. If there is an error, there is no outcome, and nothing was
     ///   written.
     private static func write(
         _ allocation: FleetAllocation, keys: FleetKeyFolder?, lockFile: String, into folder: String, _ options: Options,

@@ -7,7 +7,7 @@ public final class H4Channel: HCIChannel {
     let stream: Descriptor
     /// Reads ``stream`` for a channel that listens.
     private let stamped: StampedStream?
-    /// When the last bytes of the last packet arrived.
+    /// The time at which the last bytes of the last packet arrived.
     public private(set) var receivedAt = HCIInstant.distantPast
     private let waiter: ChannelWaiter
     private let name: String

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import SystemPackage
 
-/// CLOCK_MONOTONIC: is never set back, and stops while the machine sleeps.
+/// CLOCK_MONOTONIC: a clock that is never set back, and stops while the machine sleeps.
 public enum MonotonicClock {
     /// Returns nanoseconds since an arbitrary moment.
     public static func nanoseconds() -> UInt64 {
@@ -22,7 +22,7 @@ public enum WallClock {
     }
 }
 
-/// CLOCK_BOOTTIME: is never set back, and continues while the machine sleeps.
+/// CLOCK_BOOTTIME: a clock that is never set back, and continues while the machine sleeps.
 public enum BootClock {
     /// Returns nanoseconds since the machine started.
     public static func nanoseconds() -> UInt64 {

@@ -308,7 +308,8 @@ extension Files {
             let draft = try DraftFile(of: place.name, in: place.directory)
             try write(draft.file)
             if keepsRights, let old = place.status {
-                // Before the mode, because a change of the owner clears its special bits. Only root may change it.
+                // The owner is changed before the mode, because a change of the owner clears special bits of the mode.
+                // Only root may change the owner.
                 _ = fchown(draft.file.number, old.userID.rawValue, old.groupID.rawValue)
                 try draft.file.setPermissions(old.permissions)
             } else {

@@ -7,8 +7,8 @@ public struct LiveBlock: Sendable {
     /// A block without lines.
     public init() {}
 
-    /// Draws the lines in the place of those before. Each must fit into one row of the terminal. Lines beyond the
-    /// terminal's rows are left out.
+    /// Draws the lines over the lines that were drawn last. Each must fit into one row of the terminal. Lines beyond
+    /// the terminal's rows are left out.
     public mutating func draw(_ lines: [String]) { Terminal.write(frame(lines, on: Terminal.size)) }
 
     /// Returns the text that draws the lines on a terminal of this size.

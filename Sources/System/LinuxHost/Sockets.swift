@@ -217,7 +217,8 @@ extension StreamSocket {
             socket.number, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Whether the socket file at `path` has no listener. A busy listener, or a listener of another user, is one too.
+    /// Whether the socket file at `path` has no listener. A busy listener, and a listener of another user, count as
+    /// listeners.
     private static func isAbandoned(_ path: String) -> Bool {
         do throws(SystemError) {
             _ = try connect(path: path, timeoutMilliseconds: 200)

@@ -77,7 +77,7 @@ struct CaptureFraming: Sendable {
         case pcapng
     }
 
-    /// Bytes before the next record, or before the fault.
+    /// The number of bytes before the next record, or before the fault.
     private(set) var offset = 0
     /// The number of packets found so far.
     private(set) var count = 0

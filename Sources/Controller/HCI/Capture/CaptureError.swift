@@ -62,7 +62,7 @@ public struct CaptureError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     public let reason: Reason
-    /// Bytes from the start of the file to the record or header at fault.
+    /// The number of bytes from the start of the file to the record or header at fault.
     public let offset: Int
     /// The record's position, from 0; `nil` in the file's header.
     public let record: Int?

@@ -14,7 +14,7 @@ public struct CaptureRecord: Hashable, Sendable {
 
     /// Position among the capture's packets, from 0.
     public let index: Int
-    /// Bytes of the capture before the record's header.
+    /// The number of bytes of the capture before the record's header.
     public let offset: Int
     public let content: Content
     /// `true` for a packet that the controller sent; `nil` if the record does not contain the direction.

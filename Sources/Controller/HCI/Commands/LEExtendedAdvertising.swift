@@ -3,7 +3,8 @@ public import BluetoothTypes
 // The extended advertising family: Core Specification 5.4, Vol 4 Part E 7.8.52...7.8.60. It must not be mixed with the
 // legacy family between two resets (3.1.1).
 
-/// LE Set Advertising Set Random Address (7.8.52). The set must exist (0x42 otherwise), so its parameters come first.
+/// LE Set Advertising Set Random Address (7.8.52). The set must exist (0x42 otherwise), so LE Set Extended Advertising
+/// Parameters comes first.
 public struct LESetAdvertisingSetRandomAddress: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2035)
     public static let name = "LE Set Advertising Set Random Address"

@@ -135,7 +135,8 @@ public struct MonitorPacket: Hashable, Sendable {
             program: text(octets, start + 14..<body.upperBound))
     }
 
-    /// A name that ends at a zero byte or with its field. Characters that are unsafe in a log become question marks.
+    /// Reads a name, which ends at a zero byte or at the end of its field. Characters that are unsafe in a log become
+    /// question marks.
     private static func text(_ octets: Span<UInt8>, _ range: Range<Int>) -> String {
         let characters = octets.array(range).prefix { $0 != 0 }
         return String(decoding: characters.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)

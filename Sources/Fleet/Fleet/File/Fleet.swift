@@ -11,7 +11,7 @@ public struct Fleet: Sendable {
     static let depthLimit = 3
     static let levelNames = ["site", "floor", "room"]
 
-    /// Letters, digits, `.`, `_` and `-`, at most 64.
+    /// The name: letters, digits, `.`, `_` and `-`, at most 64 characters.
     public let name: String
     /// The fleet file's path, as the caller gave it.
     public let file: String

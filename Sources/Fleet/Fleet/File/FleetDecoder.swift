@@ -102,7 +102,8 @@ struct FleetDecoder {
             numbers: numbers)
     }
 
-    /// Reports variables of tags and attachments that no beacon has. One that only some beacons have is no error.
+    /// Reports variables of tags and attachments that no beacon has. A variable that only some beacons have is no
+    /// error.
     private mutating func checkVariables(of notes: [NoteTemplate]) {
         guard !notes.isEmpty else { return }
         var names = Set(Variable.reserved + Variable.allocated.filter { rules.isAllocated($0) } + ["title"])

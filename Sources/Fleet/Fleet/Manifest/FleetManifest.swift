@@ -122,7 +122,7 @@ public struct FleetManifest: Hashable, Sendable {
 
     /// An advertisement of a beacon.
     public struct Advertisement: Hashable, Sendable {
-        /// As in profiles: `ibeacon`, `altbeacon`, `eddystone-uid`, `eddystone-url`, `eddystone-tlm`,
+        /// The type as in profiles: `ibeacon`, `altbeacon`, `eddystone-uid`, `eddystone-url`, `eddystone-tlm`,
         /// `eddystone-eid`, `bthome` or `raw`.
         public var type: String
         public var identity: Identity
@@ -187,7 +187,7 @@ public struct FleetManifest: Hashable, Sendable {
 }
 
 extension FleetManifest.Advertisement {
-    /// The length of the advertising data in bytes. 31, the maximum, when the manifest does not determine it.
+    /// The length of the advertising data in bytes. It is 31, the maximum, if the manifest does not determine it.
     public var payloadOctetCount: Int {
         let maximum = FleetManifest.payloadRange.upperBound
         if let payloadOctets { return payloadOctets }
