@@ -45,7 +45,7 @@ struct ByteExplainer {
         notes.reserveCapacity(octets.count)
     }
 
-    /// Bytes of the structure that are not explained yet.
+    /// The number of bytes of the structure that are not explained yet.
     var left: Int { end - notes.count }
 
     /// The byte that is `ahead` bytes after the next byte to explain; `nil` beyond the structure's end.

@@ -9,7 +9,7 @@ public struct CompressedURL: Hashable, Sendable {
     /// The bytes after the scheme; only the first ``length`` bytes are valid.
     private let storage: FixedOctets<17>
     private let length: UInt8
-    /// Bytes after the scheme, 0...17 (0 only when received).
+    /// The number of bytes after the scheme: 0...17, and 0 only in a received frame.
     public var count: Int { Int(length) }
 
     /// The most bytes after the scheme.

@@ -7,9 +7,9 @@ public import BluetoothTypes
 public struct IBeacon: EncodableFrame {
     /// The UUID on the air, most significant byte first.
     private var proximity: FixedOctets<16>
-    /// Big-endian on the air; a group of the beacons with one UUID, such as those of a building.
+    /// A group of the beacons with one UUID, such as those of a building; big-endian on the air.
     public var major: UInt16
-    /// Big-endian on the air; the number of one beacon in the group of `major`.
+    /// The number of one beacon in the group of `major`; big-endian on the air.
     public var minor: UInt16
     public var measuredPower: MeasuredPowerAtOneMeter
 
@@ -73,7 +73,8 @@ extension IBeacon {
 public struct AltBeacon: EncodableFrame {
     /// A company identifier of the Bluetooth SIG; little-endian on the air.
     public var companyID: UInt16
-    /// By convention 16 bytes that an organisation chooses for all of its beacons, and 4 that distinguish them.
+    /// The id. By convention, an organisation chooses 16 bytes for all of its beacons, and 4 bytes distinguish the
+    /// beacons.
     public var beaconID: FixedOctets<20>
     public var measuredPower: MeasuredPowerAtOneMeter
     /// The byte that the manufacturer may use.

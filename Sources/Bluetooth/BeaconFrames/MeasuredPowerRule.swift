@@ -2,13 +2,13 @@ public import BluetoothTypes
 
 /// The source of an advertisement's measured power byte.
 public enum MeasuredPowerRule: Hashable, Sendable {
-    /// The frame carries none (TLM, raw layouts).
+    /// The frame contains no measured power (TLM, raw layouts).
     case none
-    /// Measured at 1 m by the user; Eddystone frames send 41 dB more.
+    /// The power that the user measured at 1 m; Eddystone frames send 41 dB more.
     case atOneMeter(MeasuredPowerAtOneMeter)
     /// The power at 0 m, which Eddystone frames send as it is.
     case atZeroMeters(MeasuredPowerAtZeroMeters)
-    /// Looked up by the radio power that the controller granted.
+    /// The power that a calibration gives for the radio power that the controller granted.
     case calibrated(PowerCalibration)
 }
 

@@ -38,7 +38,8 @@ extension Span<UInt8> {
 
     /// A copy of the bytes of `range`.
     public func array(_ range: Range<Int>) -> [UInt8] {
-        // One copy, because every packet passes here; the range is checked, and the pointer does not leave.
+        // All bytes are copied at once, because every packet passes here. The range is checked, and the pointer is not
+        // kept.
         unsafe extracting(range).withUnsafeBufferPointer { octets in unsafe Array(octets) }
     }
 }

@@ -36,7 +36,7 @@ public struct IdentityKey: Sendable {
     /// Reads the contents of a key file, 32 hexadecimal digits in UTF-8, and overwrites them even if they are not a
     /// key.
     ///
-    /// - Parameter text: Overwritten and emptied. Copies of it are not overwritten.
+    /// - Parameter text: The text, which is overwritten and emptied. Copies of it are not overwritten.
     /// - Throws: ``IdentityKeyTextError``, which does not contain the text.
     public init(wiping text: inout [UInt8]) throws(IdentityKeyTextError) {
         defer { SecretOctets.wipe(&text) }
@@ -56,7 +56,7 @@ public struct IdentityKey: Sendable {
     /// Reads a key of 16 bytes in one of the forms in which programs export keys, and overwrites the text: 32 hexadecimal
     /// digits, or 24 characters of Base64, with or without `irk:` before them.
     ///
-    /// - Parameter text: Overwritten and emptied. Copies of it are not overwritten.
+    /// - Parameter text: The text, which is overwritten and emptied. Copies of it are not overwritten.
     /// - Throws: ``IdentityKeyTextError``, which does not contain the text.
     public init(wipingExported text: inout [UInt8]) throws(IdentityKeyTextError) {
         defer { SecretOctets.wipe(&text) }

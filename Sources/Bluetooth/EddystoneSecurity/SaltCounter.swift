@@ -8,7 +8,7 @@
 /// All advertisements with one key share one counter, because their nonces have the same windows.
 public struct SaltCounter: Hashable, Sendable {
     private struct Window: Hashable, Sendable {
-        /// t with its lowest K bits cleared, in seconds.
+        /// The start of the window in seconds: t with its lowest K bits cleared.
         let start: UInt32
         let first: UInt16
         /// The number of used salts, 0...65536.
@@ -30,8 +30,8 @@ public struct SaltCounter: Hashable, Sendable {
     ///   - exponent: K of the beacon's ephemeral ids.
     ///   - first: The first salt of a new window; `nil` for a random salt.
     ///   - randomness: The source of the first salt of each window.
-    /// - Returns: `nil` if all 65,536 salts of this window are used. Then nothing may be encrypted before the next
-    ///   window.
+    /// - Returns: The salt; `nil` if all 65,536 salts of this window are used. Then nothing may be encrypted before the
+    ///   next window.
     public mutating func next(
         at seconds: UInt32, exponent: RotationExponent, first: UInt16? = nil,
         using randomness: inout some RandomNumberGenerator

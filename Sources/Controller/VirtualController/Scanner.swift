@@ -28,7 +28,7 @@ struct Scanner {
     let isExtended: Bool
     let durationMicroseconds: Int
     let periodMicroseconds: Int
-    /// Start of the first scan interval, on channel 37.
+    /// The start of the first scan interval, which is on channel 37.
     var start: HCIInstant
     /// Whether the scan is on; `false` between two scan periods.
     var isListening = true

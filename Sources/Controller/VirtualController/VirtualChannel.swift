@@ -25,7 +25,7 @@ public final class VirtualChannel: HCIChannel {
 
     public var now: HCIInstant { air.now }
 
-    /// Events that were lost because they were not received in time.
+    /// The number of events that were lost because they were not received in time.
     public var lostEvents: Int { arrived.lost }
 
     /// Passes the packet to the controller. The answer takes no time, unless a fault delays it.

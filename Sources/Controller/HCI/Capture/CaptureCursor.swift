@@ -56,7 +56,8 @@ public struct CaptureElement: Hashable, Sendable {
     public let unixMicroseconds: Int64?
     /// The N of hciN, in captures of the kernel's monitor only.
     public let adapter: UInt16?
-    /// Packets that the capturing program lost from the start of the capture up to this one. Only btsnoop states them.
+    /// The number of packets that the capturing program lost from the start of the capture up to this one. Only btsnoop
+    /// states it.
     public let drops: UInt32
 
     /// Copies the HCI packet out of the bytes that were read; `nil` if the frame is not an HCI packet.

@@ -161,7 +161,7 @@ public struct Capture: Sequence, Sendable {
 
     /// Reads the header, and walks over the records once without copying anything, to find a fault.
     ///
-    /// - Throws: when `octets` are not a capture in a known format.
+    /// - Throws: ``CaptureError`` if `octets` are not a capture in a known format.
     public init(_ octets: [UInt8]) throws(CaptureError) {
         self.octets = octets
         let start = try CaptureCursor(octets.span)

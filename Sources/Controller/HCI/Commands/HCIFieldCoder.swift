@@ -138,7 +138,7 @@ public struct HCIFieldCoder {
     /// The shortest and the longest advertising interval, in units of 0.625 ms.
     ///
     /// - Parameters:
-    ///   - bytes: The size of each of the two.
+    ///   - bytes: The number of bytes of each interval.
     ///   - range: The values that an initialiser accepts, in this order; any two numbers of this size if `nil`.
     public mutating func intervals(
         _ minimumName: String, _ minimum: inout AdvertisingInterval, _ maximumName: String,

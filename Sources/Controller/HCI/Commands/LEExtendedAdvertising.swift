@@ -250,7 +250,7 @@ public struct LESetExtendedAdvertisingEnable: HCICommand {
 
         /// - Parameters:
         ///   - handle: The host's number of the set.
-        ///   - duration: In units of 10 ms; 0 means until disabled.
+        ///   - duration: The duration in units of 10 ms; 0 means until disabled.
         ///   - maximumEvents: 0 means no maximum.
         public init(handle: UInt8, duration: UInt16 = 0, maximumEvents: UInt8 = 0) {
             self.handle = handle
@@ -329,7 +329,7 @@ public struct LEReadNumberOfSupportedAdvertisingSets: HCIParameterlessCommand {
 
     /// The number of sets.
     public struct ReturnParameters: HCIReturnParameters {
-        /// Sets that can exist at the same time, 1...240.
+        /// The number of sets that can exist at the same time, 1...240.
         public private(set) var count: UInt8 = 0
 
         /// The answer of a controller. No value is checked.

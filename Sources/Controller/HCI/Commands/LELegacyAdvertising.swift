@@ -96,7 +96,7 @@ public struct LESetAdvertisingEnable: HCICommand {
     }
 }
 
-/// LE Set Advertising Data (7.8.7). Allowed at any time; used from the next advertising event on.
+/// LE Set Advertising Data (7.8.7). It is allowed at any time. The data is used from the next advertising event on.
 public struct LESetAdvertisingData: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2008)
     public static let name = "LE Set Advertising Data"

@@ -1,6 +1,6 @@
 public import BluetoothTypes
 
-// Legacy scanning: Core Specification 5.4, Vol 4 Part E 7.8.10, 7.8.11. Part of the legacy family.
+// Legacy scanning: Core Specification 5.4, Vol 4 Part E 7.8.10, 7.8.11. It belongs to the legacy family.
 
 /// LE Set Scan Parameters (7.8.10). Refused (0x0C) while scanning is enabled.
 public struct LESetScanParameters: HCICommand {

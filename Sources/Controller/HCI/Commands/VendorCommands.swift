@@ -3,7 +3,7 @@ public import BluetoothTypes
 // Vendor commands that set the transmit power. Opcodes from 0xFC00 on have another meaning for every manufacturer, so
 // they are sent only to a controller whose manufacturer is known.
 
-/// Set_Transmit_Power of Broadcom, Cypress and Infineon chips. Effective until the next reset.
+/// Set_Transmit_Power of Broadcom, Cypress and Infineon chips. The power is effective until the next reset.
 ///
 /// Status 0x30 means that the chip does not support this power.
 public struct BroadcomSetTransmitPower: HCICommand {

@@ -86,7 +86,7 @@ public struct HCICommandQueue: Sendable {
         case refused(HCIStatus)
         /// Sent, and not answered in time.
         case unanswered
-        /// Never sent: the controller accepted no command in time.
+        /// The command was never sent: the controller accepted no command in time.
         case notSent
     }
 

@@ -148,7 +148,7 @@ public struct ManagementQueue: Sendable {
         /// The command has succeeded, with these return parameters.
         case completed([UInt8])
         case refused(ManagementStatus)
-        /// Not answered in time, or not sent because other commands were in progress.
+        /// The command was not answered in time, or was not sent because other commands were in progress.
         case unanswered
     }
 

@@ -95,7 +95,8 @@ public struct ManagementEvent: Hashable, Sendable {
         case monitoredDeviceLost(monitor: UInt16, peer: [UInt8])
         /// Another program's instance was added.
         case advertisingAdded(instance: UInt8)
-        /// Removed by another program, by the kernel because its time was over, or because an update failed.
+        /// The instance was removed by another program, by the kernel because its time was over, or because an update
+        /// failed.
         case advertisingRemoved(instance: UInt8)
         /// The machine goes to sleep. `state`: what the controller does during the sleep.
         case controllerSuspend(state: UInt8)

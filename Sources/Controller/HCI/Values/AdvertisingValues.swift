@@ -84,7 +84,7 @@ public struct AddressType: HCINamedOctet {
     public static let random = Self(rawValue: 1)
     public static let publicIdentity = Self(rawValue: 2)
     public static let randomIdentity = Self(rawValue: 3)
-    /// 0xFF in extended reports: the advertisement carried no address.
+    /// 0xFF in extended reports: the advertisement contained no address.
     public static let anonymous = Self(rawValue: 0xFF)
 
     public var name: String? {
@@ -198,7 +198,7 @@ public struct AdvertisingDataOperation: HCINamedOctet {
     public static let firstFragment = Self(rawValue: 1)
     public static let lastFragment = Self(rawValue: 2)
     public static let complete = Self(rawValue: 3)
-    /// Same data, new Advertising DID: the data is kept.
+    /// The data is kept, with a new Advertising DID.
     public static let unchanged = Self(rawValue: 4)
 
     public var name: String? {

@@ -14,7 +14,7 @@ public struct AirPDU: Hashable, Sendable {
     public var channel: Int
     /// The properties of the PDU, including whether it is a legacy PDU.
     public var properties: AdvertisingEventProperties
-    /// SCAN_RSP, the answer to an active scanner, instead of the advertisement itself.
+    /// Whether this is a SCAN_RSP, the answer to an active scanner, and not the advertisement itself.
     public var isScanResponse: Bool
     public var addressType: AddressType
     public var address: DeviceAddress
@@ -31,7 +31,7 @@ public struct AirPDU: Hashable, Sendable {
     public var secondaryPHY: AdvertisingPHY
     /// Advertising SID, 0...15; `nil` for legacy PDUs.
     public var setID: UInt8?
-    /// Advertising DID: changes with the data of an extended advertisement.
+    /// Advertising DID, which changes with the data of an extended advertisement.
     public var dataID: UInt16
 
     public var isLegacy: Bool { properties.contains(.legacyPDU) }
