@@ -96,7 +96,7 @@ struct BeaconTrail: Sendable {
 
     /// The differences of an unknown beacon's power from the usual one, in dB. Their standard deviation is 6 dB.
     private static let unknownOffsets = [-12.0, -6, 0, 6, 12]
-    /// Levels are a mixture: this share of the packets passes a body, which attenuates them by so many dB.
+    /// The share of packets that are assumed to pass a body, and the attenuation by the body.
     static let shadowed = (share: 0.1, decibels: 6.0)
     /// The share of packets above the sensitivity that are received.
     static let delivered = 0.8
@@ -114,7 +114,7 @@ struct BeaconTrail: Sendable {
     static let surerWithDead = (probability: 0.999, seconds: 3)
     /// The number of seconds in which the exit rule learns how often the beacon is received.
     static let learningSeconds = 16
-    /// Without a plan, the room changes if another receiver has a level higher by so many dB for so many seconds.
+    /// Without a plan, the room changes if the level at another receiver is this much higher for this time.
     static let louder = (decibels: 6.0, seconds: 3)
 
     init(name: String, identity: String?, described: CollectorFile.Beacon?, power: Int?) {
@@ -167,7 +167,7 @@ struct BeaconTrail: Sendable {
         settling = time + SightingCollector.deadAfter
     }
 
-    /// Changes all times by so many milliseconds, because the clock was set.
+    /// Adds `milliseconds` to all times, because the clock was set.
     mutating func shift(by milliseconds: Int) {
         since = since.map { $0 + milliseconds }
         lastHeard = lastHeard.map { $0 + milliseconds }

@@ -54,13 +54,13 @@ public final class CollectorBroker {
     /// When ``poll()`` must be called at the latest, in nanoseconds of `MonotonicClock`; `nil` for never.
     public var nextWakeUp: UInt64? { connection.nextWakeUp }
 
-    /// Returns what the operator should know, once.
+    /// Returns new notices for the operator. Each notice is returned once.
     public func takeNotices() -> [Notice] {
         defer { notices = [] }
         return notices
     }
 
-    /// Sends what waits. Does not wait for the broker.
+    /// Sends the messages that wait. Does not wait for the broker.
     ///
     /// - Returns: the messages of receivers, in their order.
     public func poll() -> [BrokerMessage] {

@@ -68,7 +68,7 @@ public final class CollectorService {
         self.uploader = uploader
     }
 
-    /// Returns what the operator should know, once.
+    /// Returns new notices for the operator. Each notice is returned once.
     public func takeNotices() -> [Notice] {
         defer { notices = [] }
         return notices + (ledger?.takeNotices() ?? []) + (uploader?.takeNotices() ?? [])
@@ -127,7 +127,7 @@ public final class CollectorService {
         return events
     }
 
-    /// Writes what waits and clears the state, because another collector works for the site from now on.
+    /// Writes all data that waits, and clears the state, because another collector works for the site from now on.
     public func standBy() {
         keep([])
         let keepsSightings = collector.keepsSightings

@@ -94,7 +94,7 @@ struct ReceiverRuns: Sendable {
         return .at(time)
     }
 
-    /// Changes all times by so many milliseconds, because this machine's clock was set.
+    /// Adds `milliseconds` to all times, because this machine's clock was set.
     mutating func shift(by milliseconds: Int) {
         for place in runs.indices {
             runs[place].arrival += milliseconds
@@ -129,7 +129,7 @@ struct BootClock: Sendable {
     static let drift = 1000
     /// A single batch may make the difference smaller by this, in milliseconds.
     static let step = 12_000
-    /// Another difference is believed after so many batches over so many milliseconds.
+    /// Another difference is believed after this number of batches over this time.
     static let agreement = (batches: 5, milliseconds: 3000)
 
     /// Takes the uptime of a batch, and returns its time. A batch is from the future if its time is after `arrival`.
@@ -168,7 +168,7 @@ struct BootClock: Sendable {
         differences.map(\.least).min().map { bootMilliseconds + $0 }
     }
 
-    /// Changes all times by so many milliseconds, because this machine's clock was set.
+    /// Adds `milliseconds` to all times, because this machine's clock was set.
     mutating func shift(by milliseconds: Int) {
         differences = differences.map { ($0.minute + milliseconds / 60_000, $0.least + milliseconds) }
         other = nil

@@ -132,7 +132,7 @@ public struct HubFile {
         }
     }
 
-    /// Returns what identifies a beacon, if none of its identities has frames that state a power at 1 m; otherwise `nil`.
+    /// Returns the kind of a beacon's identities, if no frame with one of them states a power at 1 m; otherwise `nil`.
     private static func withoutPower(_ beacon: [KnownBeacon]) -> String? {
         let words = beacon.map { known in
             switch (known.identity, known.region) {

@@ -1,5 +1,5 @@
-/// Home Assistant's birth messages, each of which is answered with all retained publications: the first one at once, and
-/// those of the next 30 s together at their end.
+/// Decides when Home Assistant's birth messages are answered with all retained publications: the first one at once, and
+/// all messages of the following 30 s together at the end of that time.
 public struct BirthAnswers: Hashable, Sendable {
     /// The shortest time between two answers, in nanoseconds.
     public static let pause: UInt64 = 30_000_000_000

@@ -12,8 +12,8 @@ public struct SightingBatch: Hashable, Sendable {
     /// The end of the window, in milliseconds since the machine started. Wall clocks are not used.
     public var bootMilliseconds: Int
     public var windowMilliseconds: Int
-    /// Stands for the names that the receiver knows: receivers with the same names have the same text. That a receiver does
-    /// not name a beacon means something only if it knows the name. `nil` if this is not known.
+    /// Stands for the names that the receiver knows: receivers with the same names have the same text. A batch without
+    /// a beacon is evidence only if the receiver knows the beacon's name. `nil` if this is not known.
     public var knownNames: String?
     public var beacons: [Heard]
 

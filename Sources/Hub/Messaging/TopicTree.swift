@@ -103,7 +103,7 @@ public struct TopicTree: Hashable, Sendable {
 
     /// The filter that subscribes to the states of all zones of the site.
     var zoneStateFilter: String { "\(root)/zones/+/state" }
-    /// A text that distinguishes the zone from those of all sites.
+    /// A text that distinguishes the zone from the zones of all other sites.
     func zoneIdentifier(_ name: String) -> String { "\(site)-\(name)" }
 
     /// The shard of a beacon, 0..<``shards``.

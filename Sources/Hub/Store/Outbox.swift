@@ -81,8 +81,8 @@ public final class Outbox {
     /// The number of the newest message in memory.
     private var lastMemoryNumber: Int64 = 0
     private var clock: WallClockSteps
-    /// The sum of the steps of the clock that the file does not have yet, and the start of the machine by the clock before
-    /// them, in microseconds.
+    /// The steps of the wall clock that are not in the file yet: their sum, and the time at which the machine started
+    /// by the clock before them, in microseconds.
     private var unwritten: (step: Int64, start: Int64)?
     private var failure = FailureReport()
     /// The earliest time of the next attempt, in nanoseconds.

@@ -29,8 +29,8 @@ extension EventStore {
         try database.execute("DELETE FROM run WHERE ended < ?", [.integer(time)])
     }
 
-    /// The times between the first run and `now` in which the service did not run, the oldest first. The time of events
-    /// of the service's first version, which recorded no runs, is no pause.
+    /// The times between the first run and `now` in which the service did not run, the oldest first. The first
+    /// version of the service recorded no runs; the time of its events is no pause.
     ///
     /// - Parameter now: Microseconds since 1970.
     public func pauses(until now: Int64) throws(StoreError) -> [ServicePause] {

@@ -60,7 +60,7 @@ struct BeaconSilence: Sendable {
     /// Takes a report that is not an advertising event of its own, such as a scan response.
     mutating func receiveOther(at now: Int) { lastReceived = now }
 
-    /// An earlier run saved the beacon as present: its silence begins now.
+    /// Begins the silence of a beacon that an earlier run saved as present.
     mutating func resume(at now: Int) {
         lastReceived = lastReceived ?? now
         lastEvent = lastEvent ?? now

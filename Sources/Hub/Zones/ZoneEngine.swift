@@ -171,10 +171,10 @@ public struct ZoneEngine: Sendable {
         return takePending()
     }
 
-    /// The receiver does not work from now on.
+    /// Marks the receiver as not working from now on.
     public mutating func stopListening(at now: HeardInstant) { clock.stopListening(at: now) }
 
-    /// The receiver works from now on, for the first time or again.
+    /// Marks the receiver as working from now on, for the first time or again.
     public mutating func startListening(at now: HeardInstant) -> [ZoneEvent] {
         becomeUnknown(at: now)
         clock.startListening(at: now)

@@ -65,7 +65,7 @@ public struct ZoneEvent: Hashable, Sendable {
 }
 
 extension ZoneEvent {
-    /// What a line of JSON contains in addition to the event itself.
+    /// The facts that a line of JSON contains in addition to the event itself.
     public struct Context: Sendable {
         /// The name of the listener.
         public var receiver: String

@@ -65,7 +65,7 @@ public struct Auditor: Sendable {
     public private(set) var receivers: [Receiver]
     /// All advertisements, in the order of the beacons.
     let advertisements: [(beacon: Int, expected: ExpectedAdvertisement)]
-    /// For each advertisement, what each receiver received.
+    /// For each advertisement, the reports of each receiver.
     private(set) var heard: [[ReceivedAdvertisement]]
     /// For each beacon, by type, frames from its address that are none of its advertisements.
     private(set) var unexpected: [[String: Unexpected]]
@@ -154,10 +154,10 @@ public struct Auditor: Sendable {
     /// The number of advertisements.
     public var expectedCount: Int { advertisements.count }
 
-    /// A receiver works from now on.
+    /// Marks a receiver as working from now on.
     public mutating func begin(_ receiver: Int, at now: HeardInstant) { receivers[receiver].listened.begin(at: now) }
 
-    /// A receiver is deaf from now on.
+    /// Marks a receiver as deaf from now on.
     public mutating func end(_ receiver: Int, at now: HeardInstant) { receivers[receiver].listened.end(at: now) }
 
     /// Sets the number of reports that a receiver has lost so far.
@@ -217,8 +217,8 @@ public struct Auditor: Sendable {
         }
     }
 
-    /// Returns the advertisement that a sender means, if several have the same identity, such as one URL for all beacons
-    /// of a shop; `nil` as long as a frame of its own must show which beacon the sender is.
+    /// Returns which of several advertisements with the same identity a sender sends, such as one URL for all beacons
+    /// of a shop; `nil` until a frame that only one beacon sends shows which beacon the sender is.
     private func choose(
         _ candidates: [Int], from sender: Sender?, _ octets: Span<UInt8>, _ range: Range<Int>
     ) -> Int? {
@@ -306,7 +306,7 @@ public struct Auditor: Sendable {
     private mutating func remember(_ sender: Sender?, _ beacon: Int) {
         guard let sender, senders[sender] != beacon else { return }
         if senders.count >= Self.senderLimit { senders.removeAll(keepingCapacity: true) }
-        // A frame of its own shows that the sender is another beacon than one with the same URL.
+        // A frame that only one beacon sends shows that the sender is not the other beacon with the same URL.
         if let before = senders.updateValue(beacon, forKey: sender) { claimed.remove(before) }
         claimed.insert(beacon)
     }

@@ -69,10 +69,10 @@ public struct Delivery: Sendable {
         self.intervalMicroseconds = intervalMicroseconds
     }
 
-    /// The receiver works from now on.
+    /// Marks the receiver as working from now on.
     public mutating func begin(at now: HeardInstant) { listened.begin(at: now) }
 
-    /// The receiver does not work from now on.
+    /// Marks the receiver as not working from now on.
     public mutating func end(at now: HeardInstant) { listened.end(at: now) }
 
     /// Takes a report of the beacon.
@@ -84,7 +84,7 @@ public struct Delivery: Sendable {
         if let rssi { levels.add(rssi) }
     }
 
-    /// The beacon sends other data from now on, from the same address.
+    /// Notes that the beacon sends other data from now on, from the same address.
     public mutating func changeData(at now: HeardInstant) { changedAt = ListenedTime.microseconds(now) }
 }
 

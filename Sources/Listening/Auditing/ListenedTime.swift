@@ -19,13 +19,13 @@ public struct ListenedTime: Hashable, Sendable {
     /// Whether the receiver is listening now.
     var isOpen: Bool { since != nil }
 
-    /// The receiver listens from now on.
+    /// Begins a period at `now`, unless one has begun.
     public mutating func begin(at now: HeardInstant) {
         guard since == nil else { return }
         since = max(latest, Self.microseconds(now))
     }
 
-    /// The receiver does not listen from now on.
+    /// Ends the present period at `now`.
     public mutating func end(at now: HeardInstant) {
         guard let since else { return }
         self.since = nil

@@ -47,8 +47,8 @@ struct PeriodFold: Sendable {
         count = Double(sorted.count)
     }
 
-    /// Whether more gaps fit than chance explains, by three standard deviations. A period that is short against the gaps
-    /// fits any of them.
+    /// Whether more gaps fit than chance explains, by three standard deviations. A period that is short compared with
+    /// the gaps fits all of them.
     var isEvident: Bool {
         let spread = (byChance * (1 - byChance / count)).squareRoot()
         return fittingShare * count > byChance + 3 * spread
@@ -130,8 +130,9 @@ struct RadioRhythm: Sendable {
         let all = Double(members.reduce(0) { $0 + $1.events.times.count })
         let loss = 1 - all * common.period / Double(max(1, ListenedTime.length(spans)))
         let inTurn = judgeInTurn(members, common, loss: min(1, max(0.05, loss)))
-        // An advertisement with its own right interval is not sent in turn with the others, unless both explanations hold
-        // for it. Telemetry that follows other frames after a fixed time also gives a common period, but a false one.
+        // An advertisement that keeps its configured interval is not sent in turn with the others, unless both
+        // explanations hold for it. Telemetry that follows other frames after a fixed time also gives a common period,
+        // but a false one.
         let isApart = members.indices.contains { index in
             guard let fold = members[index].fold, fold.fittingShare >= clearShare else { return false }
             return !alone[index].isWrong && !alone[index].isMixed && inTurn[index].isWrong
@@ -139,7 +140,7 @@ struct RadioRhythm: Sendable {
         // If both explanations hold for all, either can be used.
         let isGood = alone.allSatisfy { !$0.isWrong && !$0.isMixed }
         if isApart || isGood && inTurn.contains(where: \.isWrong) { return alone }
-        // Few events prove no wrong interval.
+        // A wrong interval cannot be proved with few events.
         return members.indices.map { members[$0].fold == nil && inTurn[$0].isWrong ? alone[$0] : inTurn[$0] }
     }
 

@@ -51,7 +51,7 @@ public struct DeafnessWatch: Sendable {
         found = 0
     }
 
-    /// The receiver did not listen until now: the silence begins again.
+    /// Begins the silence again, because the receiver did not listen until now.
     public mutating func breakOff(at now: HCIInstant) {
         if lastReport != nil { lastReport = now }
         probed = 0

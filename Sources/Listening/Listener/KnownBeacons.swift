@@ -200,7 +200,7 @@ public struct KnownBeacons {
                     }
                 }
             case .beacon(let beacon):
-                // Tags and attachments of a fleet stay if the file names a further identity of the beacon without any.
+                // An entry without tags and attachments does not remove those that a fleet gives the same beacon.
                 if beacon.note != BeaconNote() || notes[beacon.name] == nil { notes[beacon.name] = beacon.note }
                 let own = beacon.patterns.map { KnownBeacon(name: beacon.name, $0) }
                 beacons += own

@@ -128,7 +128,7 @@ extension ListenerFile {
         return (problems.contains(where: \.isError) ? nil : file, problems.sorted { $0.position < $1.position })
     }
 
-    /// Reads what is right in the outermost object of a listener file that has an error, to find further problems.
+    /// Reads the valid values of the outermost object of a listener file with an error, to find further problems.
     package static func decodePart(_ root: JSONNode) -> ListenerFile? {
         var decoder = ConfigurationDecoder()
         return read(root, &decoder)

@@ -153,7 +153,7 @@ final class RadioUnderTest {
         }
     }
 
-    /// The beacon sends other data from now on.
+    /// Notes that the beacon sends other data from now on.
     func noteChange() { delivery?.changeData(at: HeardInstant(nanoseconds: host.now.nanoseconds)) }
 
     /// Takes the events that have arrived, without waiting.

@@ -11,19 +11,19 @@ public protocol SightingConsumer: AnyObject {
     /// Whether the source should end.
     var isSatisfied: Bool { get }
 
-    /// The source listens for the first time.
+    /// Called when the source listens for the first time.
     func begin(at now: HeardInstant)
-    /// The time is `now`. Nothing before it will be reported any more.
+    /// Called when the time is `now`. Nothing before that time will be reported any more.
     func advance(to now: HeardInstant)
     /// Takes an advertisement with the data in `range` of `octets`.
     func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>)
-    /// The state has changed. Silence counts only in states with `Listener/ListeningState/isHearing`.
+    /// Called when the state has changed. Silence counts only in states with `Listener/ListeningState/isHearing`.
     func change(_ state: ListeningState, at now: HeardInstant)
-    /// No further reports are waiting: a good time to print.
+    /// Called when no further reports are waiting, which is a good time to print.
     func rest(at now: HeardInstant)
     /// Takes a sentence for the user about the adapter or the recording.
     func say(_ sentence: String, isWarning: Bool)
-    /// No more sightings follow.
+    /// Called at the end: no more sightings follow.
     func finish(at now: HeardInstant)
 }
 

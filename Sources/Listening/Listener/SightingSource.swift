@@ -37,8 +37,8 @@ public final class SightingSource {
     public struct Counts: Hashable, Sendable {
         /// Advertising reports, including those whose level is left out.
         public var reports = 0
-        /// Reports that the kernel dropped because they were not read in time, or that the program lost that made the
-        /// recording; `nil` if it is not known.
+        /// Reports that the kernel dropped because they were not read in time, or that the recording program lost;
+        /// `nil` if the number is not known.
         public var lostInKernel: Int?
         /// Events that could not be read completely.
         public var malformedEvents = 0

@@ -15,7 +15,7 @@ public import Sightings
 internal import VirtualController
 
 /// The beacons that a virtual adapter receives: everything that profiles, fleets, listener files and inventories
-/// describe, at their intervals. Without any, it receives one iBeacon.
+/// describe, at their intervals. If they describe none, it receives one iBeacon.
 public struct VirtualBeacons: Sendable {
     private enum Part: Sendable {
         case profile(LoadedProfile)
@@ -169,7 +169,7 @@ struct VirtualBeacon: Sendable {
         }
     }
 
-    /// A device that is recognised by its address alone.
+    /// The data of a device that is recognised by its address alone.
     private static let flags = AdvertisingData(octets: [2, 1, 6])
 
     /// A phone that uses one resolvable private address.

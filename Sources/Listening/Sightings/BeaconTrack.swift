@@ -81,8 +81,8 @@ public struct BeaconTrack: Sendable {
         count(sighting)
     }
 
-    /// Takes a report of a device that belongs to this group. Any device may send any part of it, so a scan response
-    /// counts, and the power is that of this device.
+    /// Takes a report of a device that belongs to this group. Its scan responses are counted too, and the power is that
+    /// of this device.
     mutating func meet(_ sighting: Sighting, as identity: BeaconIdentity?, power: Int?, listeningPeriod: Int) {
         self.identity = identity
         claimedPowerAtOneMeter = power

@@ -88,7 +88,8 @@ public struct CloneWatch: Hashable, Sendable {
         case levels
     }
 
-    /// `nil` if one device sends the identity. A finding is withdrawn after as many reports without signs as are counted.
+    /// `nil` if one device sends the identity. A finding is withdrawn after ``senderReports`` reports, or
+    /// ``levelReports`` levels, with fewer signs than ``signs``.
     public var finding: Finding? { bySender ?? byLevel }
 
     private var senders = SenderChanges()

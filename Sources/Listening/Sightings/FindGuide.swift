@@ -78,10 +78,10 @@ public struct FindGuide: Sendable {
     /// A guide without reports.
     public init() {}
 
-    /// The receiver misses reports from now on.
+    /// Marks the receiver as deaf from now on: it misses reports.
     public mutating func becomeDeaf(at now: HeardInstant) { deafSince = deafSince ?? now }
 
-    /// The receiver works again. A silence continues with the length that it had before.
+    /// Marks the receiver as working again. A silence continues with the length that it had before.
     public mutating func becomeHearing(at now: HeardInstant) {
         guard let since = deafSince else { return }
         deafSince = nil

@@ -29,7 +29,7 @@ public struct Hearing: Sendable {
         self.roundMicroseconds = roundMicroseconds.map { max(1, $0) }
     }
 
-    /// Begins the first round. Otherwise it begins with the first sighting.
+    /// Begins the first round. Without this call, it begins with the first sighting.
     public mutating func begin(at now: HeardInstant) {
         if roundStart == nil { roundStart = now }
     }
@@ -86,10 +86,10 @@ public struct Hearing: Sendable {
         return place
     }
 
-    /// The receiver does not work from now on. Beacons do not leave regions until reports arrive again.
+    /// Marks the receiver as not working from now on. Beacons do not leave regions until reports arrive again.
     public mutating func becomeDeaf(at now: HeardInstant) { table.stopListening(at: now) }
 
-    /// The receiver works, for the first time or again.
+    /// Marks the receiver as working, for the first time or again.
     public mutating func becomeHearing(at now: HeardInstant) {
         table.startListening(at: now)
         monitor.becomeKnown(at: now, table.clock) { waiting.append($0) }

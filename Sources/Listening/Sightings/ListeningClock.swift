@@ -46,7 +46,7 @@ public struct ListeningClock: Hashable, Sendable {
 
     // MARK: Inputs
 
-    /// The receiver works from now on, for the first time or again.
+    /// Marks the receiver as working from now on, for the first time or again.
     public mutating func startListening(at now: HeardInstant) {
         begun = begun ?? now
         guard stopped != nil else { return }
@@ -55,7 +55,7 @@ public struct ListeningClock: Hashable, Sendable {
         restarts += 1
     }
 
-    /// The receiver does not work from now on.
+    /// Marks the receiver as not working from now on.
     public mutating func stopListening(at now: HeardInstant) {
         guard stopped == nil else { return }
         doubtfulBefore = doubtfulMicroseconds(at: now)

@@ -83,7 +83,7 @@ public struct RegionMonitor: Sendable {
         }
     }
 
-    /// Takes a report of a device of a group of known devices. Regions of identities have taken it as that of the device.
+    /// Takes a report of a device of a known group, for the regions with the name of the group.
     mutating func hear(
         named group: BeaconTrack, at now: HeardInstant, _ clock: ListeningClock, enter: (Event) -> Void
     ) {

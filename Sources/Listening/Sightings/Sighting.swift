@@ -37,7 +37,7 @@ public struct KnownBeacon: Hashable, Sendable {
     public var name: String
     /// The identity; `nil` for a beacon that is known by a key, and for one with a ``region``.
     public var identity: BeaconIdentity?
-    /// What the devices that count as this beacon have in common: a UUID, a namespace, a service, or a local name; `nil`
+    /// The property that all devices of this beacon share: a UUID, a namespace, a service, or a local name; `nil`
     /// for a beacon with an identity or a key.
     public private(set) var region: RegionPattern?
     /// The configured interval in microseconds; `nil` to learn it.

@@ -299,10 +299,10 @@ public struct SightingTable: Sendable {
         networks.beginRound()
     }
 
-    /// The receiver works from now on, for the first time or again.
+    /// Marks the receiver as working from now on, for the first time or again.
     public mutating func startListening(at now: HeardInstant) { clock.startListening(at: now) }
 
-    /// The receiver does not work from now on. Gaps across this time are not counted.
+    /// Marks the receiver as not working from now on. Gaps across this time are not counted.
     public mutating func stopListening(at now: HeardInstant) { clock.stopListening(at: now) }
 }
 

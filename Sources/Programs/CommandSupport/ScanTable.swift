@@ -5,9 +5,9 @@ package enum ScanTable {
     /// Returns the lines of a table with a header.
     ///
     /// - Parameters:
-    ///   - width: The most columns of a line. If the whole table is wider, only identity, level, distance, time and address
-    ///     are shown. If those are wider, too, each beacon has two lines, the first with its whole identity.
-    ///   - limit: The most lines. Beacons that need more are left out.
+    ///   - width: The largest number of columns of a line. If the whole table is wider, only identity, level, distance,
+    ///     time and address are shown. If those are wider, too, each beacon has two lines, the first with its identity.
+    ///   - limit: The largest number of lines. Beacons for which there is no line are left out.
     package static func lines(_ rows: [ScanRow], width: Int, limit: Int) -> Layout {
         let whole = Table(ScanRow.header + ["details"], alignment: ScanRow.alignment)
         let one = lines(rows.prefix(limit - 1), whole) { $0.cells + [$0.details] }

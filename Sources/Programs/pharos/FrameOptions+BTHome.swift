@@ -91,7 +91,7 @@ struct BTHomeOptions: FrameOptions {
             if let object = BTHomeObject(kind, text: parts[1]) { return object }
         }
         let forms = kinds.map(\.valueForms).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
-        // Several kinds may have the name; the one with the largest numbers accepts most.
+        // If several kinds have the name, the message shows the widest limits.
         let limits = kinds.compactMap(\.limits).max { largest($0) < largest($1) }.map { ", \($0)" } ?? ""
         throw Mistake(
             "\(first.name) takes \(forms.joined(separator: ", or "))\(limits)" + OptionValue.plainNumberAdvice(parts[1])

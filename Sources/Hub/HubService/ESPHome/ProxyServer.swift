@@ -86,7 +86,8 @@ public final class ProxyServer: SightingConsumer, Sendable {
     /// Serves clients with the advertisements of a source until it ends. If a client asks for another mode, another
     /// source follows.
     ///
-    /// - Parameter source: Makes a source. True if it should request scan responses; and true if it follows another one.
+    /// - Parameter source: Makes a source. The first argument is true if the source should request scan responses, the
+    ///   second one if it follows another source.
     public func run(
         _ source: (_ isActive: Bool, _ isNext: Bool) throws(ListenerServiceError) -> SightingSource
     ) throws(ListenerServiceError) {

@@ -16,7 +16,7 @@ public struct MapRoom: Hashable, Sendable {
         self.outline = outline
     }
 
-    /// The rooms of a site. If the site is one floor of a fleet's site, they have the name of that floor.
+    /// The rooms of a site. If the site is one floor of a fleet's site, all rooms belong to that floor.
     public static func rooms(of site: Site) -> [MapRoom] {
         site.rooms.map { MapRoom(name: $0.name, floor: site.fleet?.floor, outline: $0.outline) }
     }

@@ -183,7 +183,7 @@ final class ListenPrinter: SightingConsumer {
         return table.text
     }
 
-    /// What is wrong with the beacon, and data that has no identity of its own: the sender's name and telemetry.
+    /// The problems of the beacon, and the data that it sends without an identity: its local name and telemetry.
     private func joined(_ place: Int, _ track: BeaconTrack) -> String {
         var parts: [String] = []
         if track.clones.finding != nil { parts.append("cloned") }

@@ -92,7 +92,7 @@ struct CheckedFile: ParsableArguments {
 struct CheckResult {
     var errors: [String] = []
     var warnings: [String] = []
-    /// What the file contains, if it has no error.
+    /// One sentence about the contents of the file, if it has no error.
     var summary = ""
 
     /// Checks a listener file and the files that it names.

@@ -86,11 +86,12 @@ struct MapImport: ParsableCommand {
             number means "not received" in a table, give it with --absent. Measurements of the signal-mapping tool have no \
             position: `pharos map record --move` adds it.
 
-            Tables of other programs need the columns beacon (or mac, address, bssid) and rssi, or one column per beacon; and \
-            place, or x and y in metres. time (or timestamp) is in seconds, in milliseconds since 1970, or a date such as \
-            2026-05-01T09:00:00Z. Names of columns may have any case. Commas, semicolons or tabs separate the cells, and a \
-            first line such as sep=; says so; numbers may have decimal commas if commas do not separate the cells. If one row \
-            cannot be read, the whole table is refused.
+            Tables of other programs need the columns beacon (or mac, address, bssid) and rssi, or one column per \
+            beacon. They also need the column place, or x and y in metres. The column time (or timestamp) has seconds, \
+            milliseconds since 1970, or dates such as 2026-05-01T09:00:00Z. Names of columns may have any case. \
+            Commas, semicolons or tabs separate the cells; a first line such as sep=; names the separator. Numbers may \
+            have decimal commas if commas do not separate the cells. If one row cannot be read, the whole table is \
+            refused.
             """)
 
     @Argument(help: "Tables or surveys, or - for standard input.", completion: .file())

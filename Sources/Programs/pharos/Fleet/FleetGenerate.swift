@@ -157,7 +157,7 @@ struct FleetGenerate: ParsableCommand {
     )
     var release: [String] = []
 
-    @Flag(help: "Retire all beacons if the fleet file has none.")
+    @Flag(help: "Accept a fleet file without beacons, and retire all beacons.")
     var empty = false
 
     @Flag(help: "Restore a lost lock from the manifest in the directory.")

@@ -49,7 +49,7 @@ struct FleetKeysGenerate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate",
         abstract: "Make a random identity key for every beacon that needs one and has none.",
-        discussion: "Existing keys are not changed, except those of --replace.")
+        discussion: "Existing keys are not changed, except those of the beacons that --replace names.")
 
     @OptionGroup var options: FleetKeyOptions
 

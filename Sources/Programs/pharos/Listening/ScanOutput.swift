@@ -82,7 +82,7 @@ final class ScanOutput {
     /// `true` if the table is updated on a terminal.
     private var isLive: Bool { form == .table && !json && Terminal.canRedraw }
 
-    /// The columns of lines that are not updated: those of a terminal, and any number in a file or pipe.
+    /// The width of lines that are not updated, in columns: that of the terminal; unlimited in a file or a pipe.
     private var plainWidth: Int { Terminal.outputIsTerminal ? Terminal.columns : .max }
 
     private func add(_ line: String) { add(line.utf8) }
