@@ -71,7 +71,7 @@ struct BeaconTrail: Sendable {
     private(set) var filter: CellFilter?
     /// The time of the last calculation of the cells, in milliseconds since 1970.
     private var lastUpdate = 0
-    /// Until this time the state of an earlier run is kept, in milliseconds.
+    /// The time in milliseconds since 1970 until which the state of an earlier run is kept.
     private var settling: Int?
     private var sounds: [Sound] = []
     /// The vocabularies of the receivers that have named the beacon: a few, so an array is fastest.

@@ -43,7 +43,7 @@ public final class CollectorService {
     /// The pause between two writes of the state file: at least `least` nanoseconds, and at least `factor` times the
     /// duration of the last write.
     private static let statePause: (least: UInt64, factor: UInt64) = (1_000_000_000, 5)
-    /// After a signal, the state file is written once more only if its last write took no longer, in nanoseconds.
+    /// The longest duration of a write of the state file, in nanoseconds, with which it is written after a signal.
     private static let quickWrite: UInt64 = 200_000_000
 
     /// Creates a collector that has received nothing.

@@ -14,7 +14,7 @@ struct LeapingLines: Sendable {
     /// In the order of arrival.
     private(set) var lines: [TimedLine] = []
 
-    /// A line that is ahead by at most this does not leap, in milliseconds.
+    /// The time in milliseconds by which a line may be ahead without leaping.
     static let step = 12_000
     /// The number of lines that agree, and their time span in milliseconds.
     static let agreement = (lines: 3, span: SightingCollector.deadAfter)

@@ -48,11 +48,11 @@ struct ReceiverRuns: Sendable {
     static let limit = 4
     /// The number of sequences that are kept, which is more than a broker delivers twice.
     static let remembered = 512
-    /// A run continues if its last batch came within this time, in milliseconds.
+    /// The longest time since the last batch of a run, in milliseconds, with which the run continues.
     static let handover = 3000
     /// Receivers keep batches for at most seven days. A run that is further ahead has a wrong clock. In milliseconds.
     static let keeping = 8 * 86_400_000
-    /// A new run on the same machine begins within this time of its clock, in milliseconds.
+    /// The longest time from the last batch of a run to the first one of the next run on the machine, in milliseconds.
     static let restart = 10_000
 
     /// Takes the number of a batch.
@@ -124,10 +124,9 @@ struct BootClock: Sendable {
     private var other: (first: Int, least: Int, batches: Int, since: Int)?
     /// The number of minutes that are used.
     static let minutes = 5
-    /// Clocks do not drift by more than this in a few minutes, and differences that agree differ by at most this, in
-    /// milliseconds.
+    /// The largest drift of a clock in a few minutes, in milliseconds. Differences agree if they are no farther apart.
     static let drift = 1000
-    /// A single batch may make the difference smaller by this, in milliseconds.
+    /// The amount in milliseconds by which a single batch may make the difference smaller.
     static let step = 12_000
     /// Another difference is believed after this number of batches over this time.
     static let agreement = (batches: 5, milliseconds: 3000)

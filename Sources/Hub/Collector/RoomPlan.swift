@@ -38,7 +38,7 @@ public struct RoomPlan: Sendable {
 
     /// The height of a storey in metres, and the loss of a ceiling in dB.
     static let storey = (height: 3.0, loss: 15.0)
-    /// Below this distance the level does not rise, in metres.
+    /// The distance in metres below which the level does not rise.
     static let nearest = 0.1
     /// Floors without an outline extend so far beyond their objects, in metres.
     static let margin = 1.0

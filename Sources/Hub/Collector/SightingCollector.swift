@@ -116,11 +116,11 @@ public struct SightingCollector: Sendable {
         public var reason: UnknownReason?
     }
 
-    /// A receiver without a line for this time is dead, in milliseconds.
+    /// The time without a line, in milliseconds, after which a receiver is dead.
     public static let deadAfter = 15_000
-    /// Lines that are older than the current second by more than this are too late for presence, in milliseconds.
+    /// The largest age of a line before the current second, in milliseconds, with which it still changes presence.
     public static let lateness = 2000
-    /// A line is live if its time differs from its arrival by at most this, in milliseconds.
+    /// The largest difference between the time of a line and its arrival, in milliseconds, with which it is live.
     public static let liveMilliseconds = 60_000
     /// After this number of empty seconds nothing changes any more.
     static let quiet = 400

@@ -29,7 +29,7 @@ public final class BrokerConnection {
     private var lastTicket: UInt64 = 0
     /// Subscriptions that the broker has not answered, by Paho's number.
     private var subscribing: [Int32: String] = [:]
-    /// Subscriptions that the broker has refused, and when they are tried again.
+    /// Subscriptions that the broker has refused, and the time of the next attempt, in nanoseconds.
     private var refused: Set<String> = []
     private var nextSubscription: UInt64 = 0
     /// The pause before a refused subscription is tried again, in nanoseconds.

@@ -11,8 +11,8 @@ public struct ServicePause: Hashable, Sendable {
 extension EventStore {
     static let runTable =
         "CREATE TABLE IF NOT EXISTS run (begun INTEGER PRIMARY KEY, ended INTEGER NOT NULL, isOver INTEGER NOT NULL)"
-    /// The service writes at least every ``ServiceRunWriter/interval``. If it has not written for this time, it does not
-    /// run, in microseconds.
+    /// The time in microseconds without a write after which the service does not run. A running service writes at least
+    /// every ``ServiceRunWriter/interval``.
     private static let silence: Int64 = 60_000_000
 
     /// Records that the service has run from `start` to `end`, in microseconds since 1970.
@@ -61,8 +61,8 @@ extension EventStore {
 struct ServiceRunWriter {
     /// The time between two writes, in nanoseconds.
     static let interval: UInt64 = 10_000_000_000
-    /// If the wall clock advances by so much more than expected, it was set or the machine slept, and a new run begins,
-    /// in microseconds.
+    /// The advance of the wall clock, in microseconds, after which a new run begins: the clock was set, or the machine
+    /// slept.
     private static let jump: Int64 = 60_000_000
 
     /// The start and the end of the run so far, in microseconds since 1970.

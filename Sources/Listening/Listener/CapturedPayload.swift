@@ -93,7 +93,7 @@ public struct CapturedPayload: Sendable {
 
 /// Collects the advertising data of a capture, puts together what arrived in pieces, and counts what could not be decoded.
 public struct CaptureTally: Sendable {
-    /// The number of advertising data found.
+    /// The number of payloads found.
     public private(set) var payloads = 0
     /// The number of records that the capturing program has shortened.
     private var shortened = 0

@@ -22,7 +22,7 @@ struct RecordedScan {
         case listened(Gap?)
     }
 
-    /// Reports may still arrive for this time after the scan was turned off, in microseconds.
+    /// The time in microseconds for which reports may still arrive after the scan was turned off.
     private static let tail = 1_000_000
     private static let enables = [LESetScanEnable.opcode, LESetExtendedScanEnable.opcode]
     private static let parameters = [LESetScanParameters.opcode, LESetExtendedScanParameters.opcode]

@@ -71,10 +71,12 @@ struct IdentityResolvingKeys: ParsableCommand {
         } else {
             let sentence =
                 switch order {
-                case .mostSignificantFirst: "The key has made this address. Its most significant byte is first."
+                case .mostSignificantFirst:
+                    "This address was made with the key. The key begins with its most significant byte."
                 case .leastSignificantFirst:
-                    "The key has made this address. Its least significant byte is first, which Pharos reads too."
-                case nil: "The key has not made this address, in neither byte order."
+                    "This address was made with the key. The key begins with its least significant byte, which Pharos "
+                        + "reads too."
+                case nil: "This address was not made with the key, in either byte order."
                 }
             Terminal.show(sentence + "\n")
         }

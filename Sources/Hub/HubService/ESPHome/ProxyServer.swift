@@ -252,9 +252,9 @@ public final class ProxyServer: SightingConsumer, Sendable {
 
 /// One client: its socket, and the bytes that wait to be sent.
 private final class ProxyClient {
-    /// A client that sends nothing for this time is disconnected, in nanoseconds. Home Assistant sends a ping every 20 s.
+    /// The silence in nanoseconds after which a client is disconnected. Home Assistant sends a ping every 20 s.
     private static let silenceLimit: UInt64 = 150_000_000_000
-    /// A client that has sent no message after this time is disconnected, in nanoseconds.
+    /// The time in nanoseconds within which a new client must send a message.
     private static let handshakeLimit: UInt64 = 10_000_000_000
     /// The largest size of answers that wait after ``ProxyServer/backlogLimit`` is reached, in bytes.
     private static let answerLimit = 1 << 16

@@ -37,7 +37,7 @@ public struct MapUpdate: Sendable {
     public static let movedBeacon = 5.0
     /// A difference is unusual if it is larger than the usual one by this factor.
     static let unusual = 2.5
-    /// A place is replaced if its levels differ by more than this in the mean over its beacons, in dB.
+    /// The mean difference of a place's levels, in dB, above which the place is replaced.
     public static let changedPlace = 8.0
     /// A beacon counts at a place if it is received in this share of the seconds.
     static let share = 0.3

@@ -47,7 +47,7 @@ public struct SimulatedSite: Sendable {
     private static let longestDelay = 0.01
     /// The largest number of places of a survey.
     public static let placeLimit = 2000
-    /// The first day, 2026-01-01 09:00 UTC.
+    /// The start of the first day in seconds since 1970: 2026-01-01 09:00 UTC.
     private static let firstDay = 1_767_258_000
 
     /// A simulation of a site.

@@ -22,10 +22,10 @@ public struct SurveyCheck: Sendable {
     public static let fewestSeconds = 5
     /// A stay with fewer seconds gets a warning.
     static let fewSeconds = 10
-    /// A visit was probably recorded elsewhere if its levels differ by this from those of its place, in dB.
+    /// The difference in dB from the other levels of its place with which a visit was probably recorded elsewhere.
     static let strangeLevels = 5.0
-    /// A stay was probably recorded elsewhere if its levels differ by this from those of the
-    /// other stays, in dB. Other headings differ more than other days.
+    /// The difference in dB from the levels of the other stays with which a stay was probably recorded elsewhere. It is
+    /// larger than for visits, because other headings differ more than other days.
     static let strangeStayLevels = 8.0
     /// A beacon was moved if its levels change by this between two sessions, in dB, and by more than
     /// ``unusual`` times as much as those of the other beacons.

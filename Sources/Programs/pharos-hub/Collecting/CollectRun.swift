@@ -330,7 +330,7 @@ final class CollectRun {
             counts.unknownReceivers - namelessLines,
             "is from \(unknown), which is not in \(file.name): the receivers are \(names)",
             "are from receivers that are not in \(file.name), the first is \(unknown): the receivers are \(names)")
-        say(counts.late, "came too late for presence", "came too late for presence")
+        say(counts.late, "came too late to change presence", "came too late to change presence")
         say(
             counts.wrongClocks, "has a time that other lines contradict, and was ignored",
             "have a time that other lines contradict, and were ignored")
