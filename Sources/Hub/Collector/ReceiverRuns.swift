@@ -124,7 +124,8 @@ struct BootClock: Sendable {
     private var other: (first: Int, least: Int, batches: Int, since: Int)?
     /// The number of minutes that are used.
     static let minutes = 5
-    /// The largest drift of a clock in a few minutes, in milliseconds. Differences agree if they are no farther apart.
+    /// The largest drift of a clock in a few minutes, in milliseconds. Differences agree if they are at most this far
+    /// apart.
     static let drift = 1000
     /// The amount in milliseconds by which a single batch may make the difference smaller.
     static let step = 12_000

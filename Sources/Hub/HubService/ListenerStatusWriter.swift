@@ -138,7 +138,7 @@ struct ListenerStatusWriter {
         for (kind, count) in snapshot.monitor.reportsByKind.sorted(by: { $0.key < $1.key }) {
             page.add("pdu", kind, "\(count)")
         }
-        page.begin("pharos_reports_lost_total", "counter", "Reports lost, by place.")
+        page.begin("pharos_reports_lost_total", "counter", "Reports lost, by the place of the loss.")
         if let lost = counts.lostInKernel { page.add("where", "kernel", "\(lost)") }
         page.add("where", "malformed", "\(counts.malformedEvents)")
         page.add("where", "incomplete", "\(counts.incomplete)")

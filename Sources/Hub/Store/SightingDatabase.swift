@@ -80,7 +80,7 @@ struct TakenBatches {
 
     /// The numbers in a block.
     fileprivate struct Numbers {
-        /// As this process has found them in the file.
+        /// The numbers that this process found in the file.
         let earlier: NumberRanges
         var all: NumberRanges
         /// The newest time, in milliseconds since 1970.

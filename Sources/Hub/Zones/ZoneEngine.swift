@@ -10,8 +10,8 @@ public struct ZoneEngine: Sendable {
     static let shortestWindow = 3_000_000
     /// The length of the automatic window of a beacon that sends rarely, in periods of the beacon.
     static let windowPeriods = 3.0
-    /// How much stronger a beacon of another zone of an exclusive group must be at least to take over, in standard errors
-    /// of the difference.
+    /// The least lead, in standard errors of the difference, with which a beacon of another zone of an exclusive group
+    /// takes over.
     static let exclusiveErrors = 4.0
     /// The longest window in which two beacons are compared, in microseconds: 24 s.
     static let longestComparison = 24_000_000

@@ -76,7 +76,7 @@ public struct ZoneRule: Hashable, Sendable {
     public static let defaultDistance = 1000
     /// The default of the leaving distance, as a multiple of the entering distance.
     static let leaveFactor = 1.5
-    /// The default of the leaving level below the entering level, in dB.
+    /// The default difference from the entering level to the lower leaving level, in dB.
     static let leaveDecibels = 6
 
     /// A zone of `members` with defaults for everything else.

@@ -442,7 +442,7 @@ public struct PastedText: Sendable {
         return digits.hasPrefix("0") && (rest.hasPrefix(": ") || rest.hasPrefix("  ") || rest.hasPrefix("\t"))
     }
 
-    /// Whether the text can be the time before a packet in `hcidump --raw --ts`, or nothing.
+    /// Whether the text can be the time in front of a packet in `hcidump --raw --ts`, or is empty.
     private static func isTime(_ text: Substring) -> Bool {
         text.allSatisfy { $0.isASCII && ($0.isNumber || "-:. ".contains($0)) }
     }

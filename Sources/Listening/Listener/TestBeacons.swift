@@ -109,7 +109,7 @@ final class ExtendedBeacon {
         _ = try host.execute(try LESetExtendedAdvertisingEnable(true, [.init(handle: Self.handle)]))
     }
 
-    /// Returns whether the set is enabled. A controller refuses its parameters while it advertises.
+    /// Returns whether the set is enabled. A controller refuses the parameters of a set that advertises.
     func isOnAir() throws -> Bool {
         do {
             try setParameters()

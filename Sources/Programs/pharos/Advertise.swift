@@ -60,7 +60,7 @@ struct OnAirOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Do not show the live view.")
     var quiet = false
 
-    /// Advertises until the end.
+    /// Advertises until a signal arrives or the duration is over.
     func advertise(_ job: ServiceJob) throws(BeaconServiceError) {
         var foreground = ForegroundOptions()
         foreground.duration = durationS

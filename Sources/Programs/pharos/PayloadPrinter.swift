@@ -22,7 +22,7 @@ struct PayloadPrinter {
     /// The type of packet that is assumed for payloads without a packet; `nil` to derive it from their length.
     let container: AdvertisingContainer?
 
-    /// Prints a payload without its packet, and returns whether it breaks no rule.
+    /// Prints a payload that comes without a packet, and returns whether it breaks no rule.
     ///
     /// - Parameter sender: The sender of the payload, if known.
     func print(_ data: AdvertisingData, sender: DeviceAddress?) -> Bool {

@@ -68,7 +68,7 @@ struct CellStep: Sendable {
         return result
     }
 
-    /// Adds the weights that some states pass to other states in a second to the working memory.
+    /// Adds to the working memory the weights that some states pass to other states in one second.
     ///
     /// - Parameter share: The share of the weight that remains.
     func pass(_ states: [Int32], _ weights: [Double], _ scratch: inout CellScratch, share: Double) {

@@ -82,7 +82,7 @@ private struct FloorField {
 
     /// Where a beacon was never received, its level is assumed as ``ReceivedLevel/floor`` with this variance, in dB².
     private static let absentVariance = 100.0
-    /// The weight of the overall probability of reception at each cell, in seconds.
+    /// The number of seconds as which the overall probability of reception counts in that of each cell.
     private static let priorSeconds = 5.0
     /// Only the nearest places influence a cell.
     private static let placeLimit = 64

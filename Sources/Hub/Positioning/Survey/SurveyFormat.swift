@@ -12,7 +12,7 @@ public enum SurveyFormat {
         let schema: JSONValue = [
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": "Pharos survey, one line",
-            "description": "A survey is JSON Lines. Each line is one of these objects.",
+            "description": "A survey is a file in JSON Lines. Each line is one of these objects.",
             "type": "object",
             "oneOf": .array(lines.map(\.schemaWithOtherKeys)),
         ]

@@ -167,7 +167,7 @@ struct ZonesInit: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Name of the zone (default: near, or with --broker NAME-near with the name of the receiver).",
+            "Name of the zone (default: near; with --broker, the name of the receiver and -near).",
             valueName: "name"))
     var zone: String?
 
