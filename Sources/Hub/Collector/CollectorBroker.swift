@@ -96,7 +96,8 @@ public final class CollectorBroker {
             if message.payload != Array("online".utf8), !isLeaving { board.publishAgain(tree.status) }
         case .message(let message): return message
         case .dropped(let count):
-            notices.append(Notice("\(count) messages were dropped, because they came faster than they were read", isWarning: true))
+            notices.append(
+                Notice("\(count) messages were dropped, because they came faster than they were read", isWarning: true))
         }
         return nil
     }

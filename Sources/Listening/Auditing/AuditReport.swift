@@ -414,7 +414,7 @@ extension AuditReport {
     private static let shownRows = 12
 
     private static let columns = [
-        "advertisement", "verdict", "received", "due", "interval (ms)", "asked (ms)", "level (dBm)",
+        "advertisement", "verdict", "received", "due", "interval (ms)", "configured (ms)", "level (dBm)",
     ]
 }
 

@@ -20,8 +20,8 @@ struct AdvertisedService: CustomStringConvertible, Sendable {
         return (UInt16(exactly: short).map(BluetoothUUID.uuid16) ?? .uuid32(short)).description
     }
 
-    /// Returns whether an AD structure of `octets` names the service: in a list of services, or as that of its data (Core
-    /// Specification Supplement, Part A 1.1 and 1.11).
+    /// Returns whether an AD structure of `octets` contains the service's UUID: in a list of services, or in service
+    /// data (Core Specification Supplement, Part A 1.1 and 1.11).
     func isNamed(by element: ADElement, in octets: Span<UInt8>) -> Bool {
         let (width, isList): (Int, Bool)
         switch element.type {

@@ -214,7 +214,7 @@ package enum ExitStatus: Int32 {
     }
 }
 
-/// An error with its own sentences and exit code, for cases in which the general mapping says too little.
+/// An error with its own sentences and exit code, if those of the original error are not clear enough.
 package struct Failure: Error {
     let status: ExitStatus
     /// The sentences, each printed in a line after `pharos: `; empty if the command has printed the cause already.

@@ -52,7 +52,7 @@ final class CountReceiver: SightingConsumer {
     private var pending: [UInt8] = []
     /// The time at which changes were last written, and the end of the count was last checked.
     private var lastUpdate: UInt64 = 0
-    /// In nanoseconds.
+    /// The time between two updates, in nanoseconds.
     private static let updateInterval: UInt64 = 2_000_000_000
 
     init(_ run: CountRun, _ source: SightingSource, name: String, count: String?) throws {

@@ -87,7 +87,7 @@ struct FleetInit: ParsableCommand {
         Terminal.show(text + "Next: pharos fleet check \(path)\n")
     }
 
-    /// Asks for the column of each meaning that was guessed.
+    /// Asks on the terminal which column has the names, the sites and so on; the guessed column is the default.
     private func ask(_ proposal: inout FleetProposal) {
         Terminal.writeError("The table has the columns \(proposal.columns.joined(separator: ", ")).\n")
         Terminal.writeError("Press Enter to accept a column, or type another one, or - for none.\n")

@@ -25,7 +25,7 @@ struct FleetLabels: ParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The file to write: labels.pdf or labels.svg. Several pages become labels-1.svg, labels-2.svg and so on",
+            "The file to write: labels.pdf or labels.svg. Several pages become labels-1.svg, labels-2.svg and so on.",
             valueName: "file"), completion: .file())
     var output: String
 
