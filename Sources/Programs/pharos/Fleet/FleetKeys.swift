@@ -74,8 +74,8 @@ struct FleetKeysRotate: ParsableCommand {
         abstract: "Give all beacons, or some of them, new random identity keys.",
         discussion: """
             The former keys are kept in a directory next to the keys, because ids that were received before can be \
-            resolved only with them. Afterwards the machines need the new keys: roll them out together with the \
-            profiles. Examples:
+            resolved only with them. Afterwards the machines need the new keys: roll them out in the same way as \
+            the profiles. Examples:
 
               pharos fleet keys rotate museum.json --all
               pharos fleet keys rotate museum.json --group museum/ground
