@@ -12,7 +12,8 @@ pytestmark = pytest.mark.skipif(shutil.which("ogr2ogr") is None, reason="needs g
 
 def dxf(*entities):
     """A drawing of entities, each a list of group codes with their values."""
-    pairs = [(0, "SECTION"), (2, "ENTITIES"), *[pair for entity in entities for pair in entity], (0, "ENDSEC"), (0, "EOF")]
+    inner = [pair for entity in entities for pair in entity]
+    pairs = [(0, "SECTION"), (2, "ENTITIES"), *inner, (0, "ENDSEC"), (0, "EOF")]
     return "".join(f"{code}\n{value}\n" for code, value in pairs)
 
 
@@ -48,7 +49,8 @@ def test_a_drawing_in_millimetres(tmp_path):
         text("Beacon", (12000, 5000), "door"), text("DIM", (1, 1), "20.00")))
     converted = convert(drawing, tmp_path / "floor.geojson")
     result = pharos.checked("site", "init", tmp_path / "hall", "--from", converted, "--unit", "mm")
-    assert result.out.startswith(f"Wrote {tmp_path}/hall.json: 20 m × 10 m, from {converted} with 2 walls, 1 room and 2 beacons.")
+    assert result.out.startswith(
+        f"Wrote {tmp_path}/hall.json: 20 m × 10 m, from {converted} with 2 walls, 1 room and 2 beacons.")
     assert 'left out 1 feature without a known kind, of the layers "DIM"' in result.err
     assert "1 wall names neither a loss nor a material, so 6 dB counts" in result.err
     site = json.loads((tmp_path / "hall.json").read_text())
@@ -66,12 +68,13 @@ def test_a_drawing_in_millimetres(tmp_path):
 @pytest.mark.parametrize("longitude, latitude", [(13.3777, 52.5163), (-70.5, -33.4), (179.9999, 0.0), (25.0, 71.1)])
 def test_degrees_become_metres_as_proj_has_them(longitude, latitude, tmp_path):
     """The azimuthal equidistant projection around the reference is the tangent plane, to 0.1 mm at these distances."""
-    corners = [(longitude + x, latitude + y) for x, y in ((0, 0), (3e-4, 1e-4), (2e-4, 9e-4), (-3e-4, 4e-4))]
+    steps = ((0, 0), (3e-4, 1e-4), (2e-4, 9e-4), (-3e-4, 4e-4))
+    corners = [((longitude + x + 180) % 360 - 180, latitude + y) for x, y in steps]
     degrees = tmp_path / "degrees.geojson"
-    degrees.write_text(json.dumps({"type": "FeatureCollection", "features": [{
-        "type": "Feature", "properties": {"kind": "path"},
-        "geometry": {"type": "LineString", "coordinates": corners}}, {
-        "type": "Feature", "properties": {"kind": "beacon"}, "geometry": {"type": "Point", "coordinates": corners[0]}}]}))
+    shapes = [("path", "LineString", corners), ("beacon", "Point", corners[0])]
+    degrees.write_text(json.dumps({"type": "FeatureCollection", "features": [
+        {"type": "Feature", "properties": {"kind": kind}, "geometry": {"type": form, "coordinates": coordinates}}
+        for kind, form, coordinates in shapes]}))
     projection = f"+proj=aeqd +lon_0={longitude} +lat_0={latitude} +datum=WGS84"
     metres = convert(degrees, tmp_path / "metres.geojson", "-s_srs", "EPSG:4326", "-t_srs", projection)
     expected = json.loads(metres.read_text())["features"][0]["geometry"]["coordinates"]

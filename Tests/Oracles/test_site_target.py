@@ -27,10 +27,10 @@ def airtime(octets):
 
 def fleet(seed, count):
     random = np.random.default_rng(seed)
-    return [{"name": f"b{n}", "position": [round(float(random.uniform(0, WIDTH)), 2),
-                                          round(float(random.uniform(0, DEPTH)), 2)],
-             "intervalMs": INTERVALS[n % 3], "payloadOctets": [31, 12][n % 2], "radioPowerDbm": int(random.integers(-6, 5))}
-            for n in range(count)]
+    spots = random.uniform((0, 0), (WIDTH, DEPTH), (count, 2)).round(2)
+    powers = random.integers(-6, 5, count)
+    return [{"name": f"b{n}", "position": spots[n].tolist(), "intervalMs": INTERVALS[n % 3],
+             "payloadOctets": [31, 12][n % 2], "radioPowerDbm": int(powers[n])} for n in range(count)]
 
 
 def site(folder, beacons, wanted, **more):
@@ -49,7 +49,8 @@ def places(spacing):
     """A square grid in the middle of the floor."""
     columns, rows = int(WIDTH / spacing) + 1, int(DEPTH / spacing) + 1
     left, low = (WIDTH - (columns - 1) * spacing) / 2, (DEPTH - (rows - 1) * spacing) / 2
-    return np.array([(left + column * spacing, low + row * spacing) for row in range(rows) for column in range(columns)])
+    return np.array([(left + column * spacing, low + row * spacing)
+                     for row in range(rows) for column in range(columns)])
 
 
 def crossed(place, beacon, start, end):
@@ -93,9 +94,9 @@ def test_the_number_of_beacons_found_at_each_place(wanted, count, seed, tmp_path
     assert len(spots) == answer["places"]
     found = shares(audible(spots, beacons), beacons)
     counts = (found >= PROBABILITY).sum(axis=1)
-    # Places within a thousandth of the limit may fall on either side.
-    unsure = (np.abs(found - PROBABILITY) < 1e-3).any(axis=1).sum()
-    assert unsure < 0.02 * len(spots)
+    # Places this close to the limit may fall on either side.
+    unsure = (np.abs(found - PROBABILITY) < 5e-4).any(axis=1).sum()
+    assert unsure < 0.03 * len(spots)
     assert answer["targetBeacons"] == wanted
     assert abs(answer["holdingShare"] - (counts >= wanted).mean()) <= unsure / len(spots) + 1e-9
     assert abs(answer["meanBeaconsInTime"] - counts.mean()) <= 2 * unsure / len(spots) + 1e-9

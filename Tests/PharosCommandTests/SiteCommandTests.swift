@@ -145,7 +145,7 @@ import Testing
     @Test(arguments: [
         (
             "--from bad.geojson", 78,
-            "bad.geojson:3:54: features[0].geometry.coordinates[0]: the outline crosses or touches"
+            "bad.geojson:3:47: features[0].geometry.coordinates[0]: the outline crosses or touches"
         ),
         ("--from text.geojson", 65, "text.geojson:1:1"), ("--from none.geojson", 66, "none.geojson"),
         ("--from plan.geojson --unit mile", 64, "use one of mm, cm, m, in, ft"),

@@ -26,28 +26,27 @@ import Testing
         #expect(bound <= least && bound >= least - 1, "bound \(bound) of \(least)")
     }
 
-    @Test("places that need several candidates", arguments: 1...60)
+    @Test("places that need several candidates", arguments: 1...40)
     func severalAreChosenAndTheBoundIsOne(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let places = Int(5 + random.next() % 12)
-        let sets = (0..<11).map { _ in (0..<Int32(places)).filter { _ in random.next() % 3 == 0 } }
+        let sets = (0..<10).map { _ in (0..<Int32(places)).filter { _ in random.next() % 3 == 0 } }
         let needs = (0..<places).map { _ in Int(1 + random.next() % 4) }
         let table = CoverTable(places: sets, placeCount: places, needs: needs)
         let (chosen, bound) = table.fewest()
-        func counts(_ chosen: [Int]) -> [Int] {
-            (0..<places).map { place in chosen.count { sets[$0].contains(Int32(place)) } }
+        // By place: the sets that cover it, as bits.
+        let covering = (0..<places).map { place in
+            sets.indices.filter { sets[$0].contains(Int32(place)) }.reduce(0) { $0 | 1 << $1 }
         }
-        let most = counts(Array(sets.indices))
-        func isEnough(_ chosen: [Int]) -> Bool {
-            zip(counts(chosen), zip(needs, most)).allSatisfy { $0 >= min($1.0, $1.1) }
+        let most = covering.map(\.nonzeroBitCount)
+        func isEnough(_ choice: Int) -> Bool {
+            (0..<places).allSatisfy { (choice & covering[$0]).nonzeroBitCount >= min(needs[$0], most[$0]) }
         }
-        let least =
-            (0..<1 << sets.count).filter { choice in isEnough(sets.indices.filter { choice >> $0 & 1 == 1 }) }
-            .map(\.nonzeroBitCount).min() ?? 0
-        #expect(isEnough(chosen) && Set(chosen).count == chosen.count)
+        let least = (0..<1 << sets.count).filter(isEnough).map(\.nonzeroBitCount).min() ?? 0
+        #expect(isEnough(chosen.reduce(0) { $0 | 1 << $1 }) && Set(chosen).count == chosen.count)
         #expect(chosen.count >= least && chosen.count <= least + 1, "\(chosen.count), and \(least) would do")
         #expect(bound <= least && bound >= least - 1, "bound \(bound) of \(least)")
-        #expect(table.satisfiable == (0..<places).filter { most[$0] >= needs[$0] })
+        #expect(table.satisfiable == (0..<places).filter { most[$0] > 0 && most[$0] >= needs[$0] })
     }
 
     @Test func exchangeBeatsGreed() {
@@ -128,8 +127,9 @@ import Testing
         #expect(try Self.placement(whole).positions.isEmpty)
     }
 
-    @Test("a target of several beacons takes as many more", arguments: [2, 4])
-    func severalBeaconsAtEachPlace(wanted: Int) throws {
+    @Test("a target of several beacons takes as many more")
+    func severalBeaconsAtEachPlace() throws {
+        let wanted = 3
         let site = try Self.site(wanted: wanted)
         let found = try Self.placement(site)
         let one = try Self.placement(Self.site()).positions.count

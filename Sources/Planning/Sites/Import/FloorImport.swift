@@ -43,11 +43,26 @@ public struct FloorImport: Sendable {
     public static func read(
         _ octets: [UInt8], into draft: SiteDraft, _ options: Options
     ) -> (draft: SiteDraft?, problems: [FileProblem]) {
+        if let program = otherFormat(octets) {
+            let problem = FileProblem(
+                "this is \(program), not GeoJSON; convert it: ogr2ogr -f GeoJSON floor.geojson floor.dxf",
+                at: JSONPosition(line: 1, column: 1))
+            return (nil, [problem])
+        }
         let (root, faults) = JSONDocument.parse(octets)
         var reader = FloorImport(draft, options)
         if let root { reader.read(root) }
         let problems = (faults + reader.decoder.problems).sorted { $0.position < $1.position }
         return (problems.contains(where: \.isError) ? nil : reader.draft, problems)
+    }
+
+    /// Recognizes drawings of CAD programs.
+    private static func otherFormat(_ octets: [UInt8]) -> String? {
+        let start = String(decoding: octets.prefix(400), as: UTF8.self)
+        let words = start.split { $0.isWhitespace }
+        if start.hasPrefix("AC10") { return "a DWG drawing" }
+        return words.first == "0" && words.dropFirst().first == "SECTION" || words.first == "999"
+            ? "a DXF drawing" : nil
     }
 
     // MARK: - Features
@@ -84,6 +99,7 @@ public struct FloorImport: Sendable {
     }
 
     private mutating func read(_ root: JSONNode) {
+        guard case .object = root.value else { return decoder.wrongKind(root, expected: "an object") }
         if let kind = FileKind(root) {
             return decoder.error("this is \(kind.name), not GeoJSON", at: root)
         }
@@ -107,7 +123,7 @@ public struct FloorImport: Sendable {
         guard !features.isEmpty else {
             return decoder.error(
                 "no feature has a known kind: give each a property \"kind\" or \"layer\" with one of the words "
-                    + Self.kinds, at: root)
+                    + Self.kinds + (layers.isEmpty ? "" : ", not \(layers)"), at: root)
         }
         guard let scale = scale(root, features) else { return }
         for feature in features { take(feature, scale) }
@@ -365,15 +381,19 @@ public struct FloorImport: Sendable {
         }
     }
 
+    /// The names of the layers without a known kind, the one with most features first.
+    private var layers: String {
+        let names = unknown.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key).filter { !$0.isEmpty }
+        return names.prefix(6).map { ProblemText.quoted($0) }.joined(separator: ", ")
+            + (names.count > 6 ? " and others" : "")
+    }
+
     private mutating func noteLeftOut(_ root: JSONNode) {
         let count = unknown.values.reduce(0, +)
         if count > 0 {
-            let layers = unknown.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key).filter { !$0.isEmpty }
-            let listed = layers.prefix(6).map { ProblemText.quoted($0) }.joined(separator: ", ")
             decoder.warning(
                 "left out \(count) \(count == 1 ? "feature" : "features") without a known kind"
-                    + (layers.isEmpty ? "" : ", of the layers \(listed)") + (layers.count > 6 ? " and others" : "")
-                    + "; the kinds are \(Self.kinds)", at: root)
+                    + (layers.isEmpty ? "" : ", of the layers \(layers)") + "; the kinds are \(Self.kinds)", at: root)
         }
         if holes > 0 {
             decoder.warning(
