@@ -1,6 +1,7 @@
 import Airtime
 import BluetoothTypes
 import FoundationEssentials
+import Sites
 import Testing
 
 @testable import Planner
@@ -33,6 +34,17 @@ import Testing
             #expect(old.settings == new.settings && old.chip == new.chip && old.battery == new.battery)
             #expect(abs(old.days - new.days) <= 1e-9 * new.days)
             #expect(abs(old.microjoules - new.microjoules) <= 1e-9 * new.microjoules)
+        }
+        #expect(written.scanners == answers.scanners)
+        #expect(written.floors.map(\.site) == answers.floors.map(\.site))
+        for (old, new) in zip(written.floors, answers.floors) {
+            #expect(old.places == new.places)
+            for (before, value) in zip(old.received, new.received) {
+                #expect(before.keys == value.keys)
+                for (name, number) in value {
+                    #expect(abs((before[name] ?? 0) - number) <= 1e-9 * max(1, abs(number)), "\(name) of \(new.site)")
+                }
+            }
         }
         #expect(written.latencies.map(\.settings) == answers.latencies.map(\.settings))
         for (old, new) in zip(written.latencies, answers.latencies) {
@@ -81,7 +93,26 @@ struct PageVectors: Codable {
         var spacingM: Double
     }
 
+    /// A site file, and what is received at some places of it: the strongest beacon's power in dBm, the probability that
+    /// it is above the sensitivity, the share of its packets that do not collide, and the share of cases in which it is
+    /// found in time; empty if no beacon is received.
+    struct Floor: Codable {
+        var site: String
+        var places: [[Double]]
+        var received: [[String: Double]]
+    }
+
+    /// A known scanner.
+    struct Scanner: Codable, Equatable {
+        var name: String
+        var windowMs: Double
+        var intervalMs: Double
+        var channels: Int
+    }
+
     var airs: [Air]
+    var floors: [Floor]
+    var scanners: [Scanner]
     var batteries: [Battery]
     var grids: [Grid]
     var latencies: [Latency]
@@ -105,6 +136,16 @@ struct PageVectors: Codable {
                 radiusM: radius, beacons: beacons,
                 spacingM: try Neighborhood.gridSpacing(holding: beacons, radiusMeters: radius))
         }
+        scanners = ScannerPreset.all.map {
+            Scanner(
+                name: $0.name, windowMs: Double($0.pattern.windowMicroseconds) / 1000,
+                intervalMs: Double($0.pattern.intervalMicroseconds) / 1000, channels: $0.pattern.channelCount)
+        }
+        floors = try [
+            Floor.museum, Floor.museum.replacing(#""probability":0.8"#, with: #""probability":0.8,"beacons":3"#),
+            Floor.withPathLoss(#"{"model":"itu","coefficient":28}"#),
+            Floor.withPathLoss(#"{"model":"heydon"}"#), Floor.withPathLoss(#"{"model":"thesis","shadowingDb":0}"#),
+        ].map { try Floor($0) }
         let values = [
             0, 1e-12, 3.21e-7, 9.9996e-5, 0.00043, 0.05, 0.167, 0.9951, 0.99951, 0.99999, 1, 2.154, 9.999, 12.5, 99.96,
             100, 185, 599.96, 702, 1022.5, 7199, 7800, 123_456.7, 1e9, 1.5e15, -3.1,
@@ -180,5 +221,53 @@ extension PageVectors.Latency {
             windowMicroseconds: windowMs * 1000, intervalMicroseconds: scanIntervalMs * 1000)
         let latency = try LatencyModel(group: group, pattern: pattern).distribution(horizonSeconds: 3600)
         percentiles = try [0.5, 0.9, 0.95, 0.99].map { try #require(latency.percentile($0)) }
+    }
+}
+
+extension PageVectors.Floor {
+    /// Beacons with different intervals, lengths and powers behind walls, and two kinds of visitors.
+    static let museum = #"""
+        {"version":1,"name":"hall","outline":[[0,0],[40,0],[40,20],[0,20]],
+        "walls":[{"points":[[10,0],[10,15],[20,15]],"attenuationDb":6.5},{"from":[30,20],"to":[30,5],"attenuationDb":12}],
+        "defaults":{"intervalMs":300,"payloadOctets":20},
+        "beacons":[{"name":"a","position":[5,5]},{"name":"b","position":[15,10],"intervalMs":100,"payloadOctets":31},
+        {"name":"c","position":[35,10],"radioPowerDbm":-8},{"name":"d","position":[25,2],"intervalMs":1000}],
+        "pathLoss":{"model":"log-distance","lossAt1mDb":60,"exponent":2.6,"shadowingDb":5},
+        "receiverSensitivityDbm":-85,"backgroundLoad":0.1,
+        "scanners":[{"scanner":"android-balanced","weight":3},{"scanner":{"windowMs":30,"intervalMs":40},"weight":1}],
+        "target":{"detectWithinS":5,"probability":0.8}}
+        """#
+
+    static func withPathLoss(_ model: String) -> String {
+        #"""
+        {"version":1,"name":"hall","walls":[{"from":[12,-5],"to":[12,5],"attenuationDb":3.5}],
+        "beacons":[{"name":"a","position":[0,0]},{"name":"b","position":[25,0],"radioPowerDbm":4}],
+        "scanner":"continuous","pathLoss":\#(model)}
+        """#
+    }
+
+    init(_ text: String) throws {
+        site = text
+        let decoded = try #require(Site.decode(Array(text.utf8)).site)
+        let background = try BackgroundLoad(share: decoded.backgroundLoad)
+        let model = SiteModel(
+            beacons: decoded.beacons, walls: decoded.walls, radio: decoded.radio, background: background)
+        var survey = SiteSurvey(model: model, scanners: decoded.scanners, target: decoded.target)
+        // Not on a wall, on which rounding would decide on which side a place lies.
+        places = [
+            [0.5, 0.5], [5, 5], [11, 8], [15, 14.5], [22.25, 9], [29, 19], [31, 19], [39.5, 0.5], [60, 3],
+        ]
+        received = []
+        for place in places {
+            let point = try survey.point(at: FloorPosition(x: place[0], y: place[1]))
+            guard let best = point.reception.best else {
+                received.append([:])
+                continue
+            }
+            received.append([
+                "power": best.power, "audible": best.audible, "clear": point.reception.collisionFreeProbability,
+                "share": point.detectedShare,
+            ])
+        }
     }
 }

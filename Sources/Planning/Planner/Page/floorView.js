@@ -145,7 +145,7 @@ const floorView = (() => {
         continue;
       }
       (KINDS[item.kind].position ? above : below).push(...thing(file, item));
-      if (hasNames && item.kind === "room") names.push(label(geometry.centre(points(file, item)), nameOf(file, item), "roomName", -5));
+      if (hasNames && item.kind === "room") names.push(label(geometry.centre(points(file, item)), nameOf(file, item), "roomName", -22));
       else if (hasNames && KINDS[item.kind].position) names.push(label(points(file, item)[0], nameOf(file, item), "beaconName"));
     }
     walls.forEach((parts, i) => { below.push(element("path", { d: parts.join(""), class: "wall", "stroke-width": WIDTHS[i] })); });

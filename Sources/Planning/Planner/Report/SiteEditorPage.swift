@@ -144,8 +144,8 @@ struct WallConstruction: Hashable, Sendable {
     /// table 3, for a slab that is crossed at a right angle (its section 2.2.2.2), rounded to 0.5 dB.
     static let computed: [WallConstruction] = [
         slab("plasterboard, 2 × 12.5 mm", 1), slab("wooden door, 4 cm", 0.5), slab("brick, 12 cm", 3.5),
-        slab("brick, 24 cm", 6.5), slab("concrete, 15 cm", 11.5), slab("concrete, 20 cm", 14.5),
-        slab("concrete, 30 cm", 21),
+        slab("brick, 24 cm", 6.5), slab("concrete, 15 cm", 11.5), slab("concrete, 20 cm", 15),
+        slab("concrete, 30 cm", 21.5),
     ]
 
     private static func slab(_ name: String, _ attenuation: Double) -> WallConstruction {
