@@ -1,6 +1,7 @@
 import Configuration
 import LinuxHost
 import Sightings
+import Sites
 import Testing
 
 @testable import Inventory
@@ -170,6 +171,24 @@ import Testing
             #expect(!page.contains("<script") && !page.contains("<img") && !page.contains("\u{202E}"))
         }
         #expect(!report.text.contains("\u{202E}") && report.json.line.contains("<script>"))
+    }
+
+    @Test func thePictureOfASiteIsBehindTheItems() throws {
+        let text = """
+            {"version":1,"name":"hall","outline":[[0,0],[18,0],[18,6],[0,6]],"picture":{"file":"hall.png","widthM":18}}
+            """
+        var site = try #require(Site.decode(Array(text.utf8)).site)
+        #expect(!InventoryMap(World.inventory(items: 1), on: site).svg.contains("<image"))
+        let header: [UInt8] =
+            [0x89] + Array("PNG\r\n".utf8) + [0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8) + [0, 0, 0, 9, 0, 0, 0, 3]
+        site.picture?.image = try PictureFile(header)
+        let map = InventoryMap(World.inventory(items: 1), on: site)
+        for drawing in [map.svg, map.html] {
+            let picture = try #require(
+                drawing.firstRange(of: "<image class=\"floorPicture\" x=\"30\" y=\"30\" width=\"1000\""))
+            let outline = try #require(drawing.firstRange(of: "class=\"inner\" fill=\"none\""))
+            #expect(picture.lowerBound < outline.lowerBound)
+        }
     }
 
     @Test func tenThousandThingsFillManyPages() throws {

@@ -56,6 +56,19 @@ import Testing
         }
     }
 
+    @Test("a proposal in another directory names the same picture")
+    func proposalsKeepThePicture() throws {
+        _ = try folder.file("here/plan.png", Self.png)
+        try folder.file("next/keep", text: "")
+        #expect(try inFolder("site init here/hall --image here/plan.png --width-m 10").code == 0)
+        for (file, picture) in [("next/hall.json", "../here/plan.png"), ("here/next.json", "plan.png")] {
+            #expect(try inFolder("plan site here/hall.json --places 20 --propose --write-site \(file)").code == 0)
+            let root = try #require(JSONDocument.parse(Array(text(file).utf8)).root)
+            #expect(root["picture"]?["file"]?.string == picture && root["picture"]?["widthM"]?.integer == 10)
+            #expect(try inFolder("site check \(file)").output == "\(file): good\n")
+        }
+    }
+
     @Test func aFileThatIsThereIsKept() throws {
         try folder.file("hall.json", text: "mine")
         let kept = try inFolder("site init hall --width-m 20 --height-m 12")

@@ -2,6 +2,7 @@ internal import BeaconService
 internal import BluetoothTypes
 internal import Configuration
 internal import LinuxHost
+internal import Planner
 public import Sites
 
 /// The files of an inventory: `tools.json`, and next to it the directory `tools.counts` with a directory for each
@@ -148,6 +149,19 @@ public struct InventoryStore: Sendable {
         let errors = problems.filter(\.isError)
         throw InventoryError(
             errors.refusal == .malformed ? .malformed : .invalid, errors.map { $0.text(file: path) })
+    }
+
+    /// Reads the site file at `path` and its picture, for a drawing.
+    ///
+    /// - Throws: all problems of the file, and that of a picture that cannot be used.
+    public static func drawnSite(_ path: String) throws(InventoryError) -> Site {
+        var site = try site(path)
+        do throws(FloorPictureError) {
+            try site.readPicture(ofSite: path)
+        } catch {
+            throw InventoryError(error.isMissing ? .missing : .malformed, error.problem.text(file: path))
+        }
+        return site
     }
 
     // MARK: Counts

@@ -39,15 +39,29 @@ public struct ProposedSite: Sendable {
 
     /// The site file with all beacons in its list, and everything else unchanged.
     ///
-    /// - Parameter octets: The present text of the site file.
-    public func siteFile(from octets: [UInt8]) throws(PlanError) -> String {
+    /// - Parameters:
+    ///   - octets: The present text of the site file.
+    ///   - picture: The file of the picture as the new file names it; nil for a site without one.
+    public func siteFile(from octets: [UInt8], picture: String? = nil) throws(PlanError) -> String {
         guard let root = JSONDocument.parse(octets).root, case .object(let members) = JSONValue(root) else {
             throw PlanError(.data, "this is not a site file")
         }
         let beacons = JSONValue.array(site.beacons.map(entry))
         let hasBeacons = members.contains { $0.key == "beacons" }
-        let changed = members.map { $0.key == "beacons" ? JSONValue.Member("beacons", beacons) : $0 }
+        let changed = members.map { member in
+            switch member.key {
+            case "beacons": JSONValue.Member("beacons", beacons)
+            case "picture": Self.picture(member, named: picture)
+            default: member
+            }
+        }
         return JSONValue.object(changed + (hasBeacons ? [] : [.init("beacons", beacons)])).pretty
+    }
+
+    /// The picture with another name of its file.
+    private static func picture(_ member: JSONValue.Member, named file: String?) -> JSONValue.Member {
+        guard let file, case .object(let members) = member.value else { return member }
+        return .init(member.key, .object(members.map { $0.key == "file" ? .init("file", .string(file)) : $0 }))
     }
 
     private func entry(_ beacon: SiteBeacon) -> JSONValue {

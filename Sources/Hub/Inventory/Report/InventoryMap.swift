@@ -81,9 +81,10 @@ public struct InventoryMap: Sendable {
     public var svg: String {
         let (width, height) = (Self.width + 2 * Self.margin, self.height + 2 * Self.margin + 30)
         var body = ""
+        body += picture
         if let outline = site?.outline {
-            body +=
-                "<path d=\"\(path(outline.corners))Z\" class=\"floor\" fill=\"#f6f8fa\" stroke=\"#57606a\" stroke-width=\"2\"/>\n"
+            let look = picture.isEmpty ? "class=\"floor\" fill=\"#f6f8fa\"" : "class=\"inner\" fill=\"none\""
+            body += "<path d=\"\(path(outline.corners))Z\" \(look) stroke=\"#57606a\" stroke-width=\"2\"/>\n"
         }
         for wall in site?.walls ?? [] {
             body +=
@@ -116,6 +117,15 @@ public struct InventoryMap: Sendable {
             + "aria-label=\"\(MarkupText.escaped(MarkupText.shortened(title, to: 200))): \(placed) items on the plan\" "
             + "font-family=\"DejaVu Sans, Arial, Helvetica, sans-serif\" font-size=\"12\" fill=\"#1f2328\">\n"
             + "<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"white\"/>\n\(body)\(legend(height - 16))</svg>\n"
+    }
+
+    /// The picture of the floor; empty without one. What lies outside the drawing is cut off.
+    private var picture: String {
+        guard let picture = site?.picture, let image = picture.image, let depth = picture.height else { return "" }
+        let corner = point(FloorPosition(x: picture.position.x, y: picture.position.y + depth))
+        return "<image class=\"floorPicture\" x=\"\(Self.number(corner.x))\" y=\"\(Self.number(corner.y))\" "
+            + "width=\"\(Self.number(picture.width * scale))\" height=\"\(Self.number(depth * scale))\" "
+            + "preserveAspectRatio=\"none\" href=\"\(image.dataAddress)\"/>\n"
     }
 
     private func legend(_ y: Double) -> String {

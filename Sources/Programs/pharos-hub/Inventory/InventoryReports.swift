@@ -174,7 +174,7 @@ struct InventoryMapCommand: ParsableCommand {
         let inventory = try source.store.read()
         let report =
             count == nil ? try source.store.report(inventory) : try source.store.lastReport(inventory, of: count)
-        let plan = try (site ?? inventory.site.map(source.store.path(of:))).map { try InventoryStore.site($0) }
+        let plan = try (site ?? inventory.site.map(source.store.path(of:))).map { try InventoryStore.drawnSite($0) }
         let map = InventoryMap(inventory, on: plan, report)
         if map.unplaced > 0 {
             Terminal.writeMessage(

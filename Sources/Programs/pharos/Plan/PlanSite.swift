@@ -93,7 +93,10 @@ struct PlanSite: ParsableCommand {
         let watch = try PlanWatch(every: 16)
         let finding = try question.finding { progress in watch.report { progress } }
         watch.finish()
-        if let writeSite { try write(writeSite, finding.proposed) { try $0.siteFile(from: octets) } }
+        if let writeSite {
+            let picture = site.picture.map { SitePath.relative($0.path(ofSite: file), toFile: writeSite) }
+            try write(writeSite, finding.proposed) { try $0.siteFile(from: octets, picture: picture) }
+        }
         if let writeFleet {
             var generator = SystemRandomNumberGenerator()
             let uuid = FixedOctets<16>.randomUUID(using: &generator)
