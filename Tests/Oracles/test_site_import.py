@@ -65,7 +65,7 @@ def test_a_drawing_in_millimetres(tmp_path):
     assert pharos.checked("site", "check", tmp_path / "hall.json").out.endswith(": good\n")
 
 
-@pytest.mark.parametrize("longitude, latitude", [(13.3777, 52.5163), (-70.5, -33.4), (179.9999, 0.0), (25.0, 71.1)])
+@pytest.mark.parametrize("longitude, latitude", [(13.3777, 52.5163), (-70.5, -33.4), (179.9, 0.0), (25.0, 71.1)])
 def test_degrees_become_metres_as_proj_has_them(longitude, latitude, tmp_path):
     """The azimuthal equidistant projection around the reference is the tangent plane, to 0.1 mm at these distances."""
     steps = ((0, 0), (3e-4, 1e-4), (2e-4, 9e-4), (-3e-4, 4e-4))
