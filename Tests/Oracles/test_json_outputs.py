@@ -459,7 +459,9 @@ def site(folder):
              "paths": [{"name": "tour", "points": [[1, 1], [39, 9]]}],
              "defaults": {"intervalMs": 1000, "radioPowerDbm": -12}}
     (folder / "hall.json").write_text(json.dumps(floor))
+    # Only the second target can be reached, and only its proposal is checked.
     return [plan("site", folder / "hall.json", "--places", "60", "--propose"),
+            plan("site", folder / "hall.json", "--places", "60", "--propose", "--scanner", "continuous"),
             plan("site", folder / "hall.json", "--places", "60", "--scanners", MIX),
             plan("site", folder / "hall.json", "--places", "60", "--target-beacons", "3"),
             plan("site", ROOT / "profiles/sites/museum-from-fleet.json", "--places", "60")]

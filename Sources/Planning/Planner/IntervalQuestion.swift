@@ -398,7 +398,9 @@ extension PlanKey {
     fileprivate static let resonanceSweep = PlanKey(
         "resonances[].sweepS", "Longest time that a beacon may stay undiscovered, in s.")
     fileprivate static let spread = PlanKey(
-        "intervalSpread", "Range in which each beacon gets its own interval; null if all should have the same.",
+        "intervalSpread",
+        "Range in which each beacon gets its own interval; null if all should have the same, or if no interval reaches the "
+            + "target.",
         label: "spread")
     fileprivate static let spreadFrom = PlanKey("intervalSpread.fromMs", "Shortest interval of the range, in ms.")
     fileprivate static let spreadTo = PlanKey("intervalSpread.toMs", "Longest interval of the range, in ms.")

@@ -78,12 +78,21 @@ package struct FloorPlanFigure {
         var layout = LabelLayout(width: Frame.width, height: frame.height, scale: scale)
         for beacon in plan.beacons { layout.block(frame.place(beacon.position), radius: 6) }
         for spot in plan.weakSpots.prefix(limits.weakSpots) { layout.block(frame.place(spot.position), radius: 12) }
-        for beacon in plan.beacons {
-            let name = HTMLEscaping.shortened(beacon.name, to: 24)
-            guard let spot = layout.place(name, beside: frame.place(beacon.position)) else { continue }
-            drawing.text(name, spot.x, spot.y, anchor: spot.anchor, class: "label beaconName \(style)")
+        var rest = plan.beacons
+        // Names without room are tried once more in a smaller size.
+        for (size, look) in [(1, style), (Self.smallSize, "\(style) small")] {
+            rest = rest.filter { beacon in
+                let name = HTMLEscaping.shortened(beacon.name, to: 24)
+                let spot = layout.place(name, beside: frame.place(beacon.position), size: size)
+                guard let spot else { return true }
+                drawing.text(name, spot.x, spot.y, anchor: spot.anchor, class: "label beaconName \(look)")
+                return false
+            }
         }
     }
+
+    /// The size of small names, as a share of that of the others.
+    private static let smallSize = 0.79
 
     private func drawSpots(in drawing: inout SVG, _ frame: Frame, _ shades: FloorPlanShades) {
         let cells = FloorPlanCells(plan, limit: limits.spots)

@@ -281,8 +281,11 @@ struct LabelLayout {
     }
 
     /// Room for a name to the right, to the left, above or below a point; nil if there is none.
-    mutating func place(_ name: String, beside point: (x: Double, y: Double)) -> Place? {
+    ///
+    /// - Parameter share: The size of the name's letters, as a share of that of the others.
+    mutating func place(_ name: String, beside point: (x: Double, y: Double), size share: Double = 1) -> Place? {
         guard point.x.isFinite, point.y.isFinite else { return nil }
+        let scale = scale * share
         let width = Double(name.count) * Self.letter * scale
         let offers = [
             Place(x: point.x + Self.distance, y: point.y + 5, anchor: .start),
