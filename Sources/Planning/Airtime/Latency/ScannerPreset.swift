@@ -82,7 +82,7 @@ public struct ScannerPreset: Hashable, Sendable {
 
     private static func android14(_ mode: String) -> String {
         "Android's open source, \(mode) in ScanManager.java of packages/modules/Bluetooth, for Android 14 and later. The "
-            + "first release with these values is not known; the change was made in 2022."
+            + "first release with these values is not known."
     }
 
     /// The preset of that name; nil when there is none.
