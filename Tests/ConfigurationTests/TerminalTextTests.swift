@@ -87,6 +87,10 @@ import Testing
                 "\u{1B}[1;31mfail\u{1B}[0m  kernel  no Bluetooth here"
             ),
             (
+                "    9  fb  UUID      fb0b57a2-8228-44cd-913a-94a122ba1206",
+                "    9  fb  UUID\n     fb0b57a2-8228-44cd-913a-94a122ba1206"
+            ),
+            (
                 "https://example.org/a/path/that/is/longer/than/forty here",
                 "https://example.org/a/path/that/is/longer/than/forty\nhere"
             ),

@@ -1,9 +1,12 @@
 """The command line as people and scripts meet it: exit codes, messages, formats."""
+import fcntl
 import json
 import os
 import re
 import signal
+import struct
 import subprocess
+import termios
 import time
 from typing import NamedTuple
 
@@ -353,3 +356,40 @@ def test_plain_locales_change_neither_json_nor_files(shelf):
         done = subprocess.run([pharos.PROGRAM, *words], capture_output=True, timeout=60, cwd=shelf,
                               env={**os.environ, "LC_ALL": "C"})
         assert done.returncode == 0 and (name.encode() in done.stdout) == ("--json" in words)
+
+
+def on_terminal(columns: int, *arguments) -> str:
+    """Standard output of a command whose standard output is a terminal of this width."""
+    reader, writer = os.openpty()
+    fcntl.ioctl(writer, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen([pharos.PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=writer,
+                               stderr=subprocess.DEVNULL, env={**os.environ, "NO_COLOR": "1", "LC_ALL": "C.UTF-8"})
+    os.close(writer)
+    written = b""
+    while True:
+        try:
+            piece = os.read(reader, 1 << 16)
+        except OSError:  # the program has ended
+            break
+        if not piece:
+            break
+        written += piece
+    os.close(reader)
+    process.wait(timeout=60)
+    return written.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("arguments", [
+    ("doctor",), ("sample",), ("plan", "scanners"),
+    ("encode", "ibeacon", "--uuid", "fb0b57a2-8228-44cd-913a-94a122ba1206", "--major", "1", "--minor", "2",
+     "--measured-power-dbm", "-59", "--explain"),
+    ("plan", "density", "--interval-ms", "500", "--detect-within-s", "5", "--probability", "0.95"),
+    ("plan", "collisions", "--beacons", "50,100,150,200,250,300,350,400", "--interval-ms", "100")])
+def test_no_word_is_broken_at_the_edge_of_a_terminal(arguments):
+    whole = pharos.run(*arguments, timeout=60).out
+    for columns in (80, 60):
+        text = on_terminal(columns, *arguments)
+        assert max(map(len, text.splitlines())) <= columns, (columns, text)
+        # The same words in the same order; a wide comparison becomes several tables.
+        if "50,100,150,200,250,300,350,400" not in arguments:
+            assert text.split() == whole.split(), (columns, text)

@@ -32,7 +32,7 @@ struct PlanScanners: ParsableCommand {
         if schema { return Terminal.write(ScannerFile.schema) }
         let own = try scannerFile.map { try ScannerFileReader.scanners(in: $0) } ?? []
         let list = ScannerList(own + ScannerPreset.all)
-        Terminal.write(json ? list.json.line + "\n" : list.text)
+        if json { Terminal.write(list.json.line + "\n") } else { Terminal.show(list.text) }
     }
 }
 

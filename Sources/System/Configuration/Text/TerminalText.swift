@@ -61,7 +61,7 @@ public enum TerminalText {
     private static func wrappedLine(_ line: Substring, _ limit: Int) -> String {
         // Each byte of UTF-8 is at most one column wide.
         guard line.utf8.count > limit, visibleColumns(of: line) > limit else { return String(line) }
-        let indent = String(repeating: " ", count: indent(of: line, limit))
+        let indent = indent(of: line, limit)
         var (result, column, isFirst) = ("", 0, true)
         for word in words(of: line) {
             let width = visibleColumns(of: word.text)
@@ -69,8 +69,10 @@ public enum TerminalText {
                 result += String(repeating: " ", count: word.spaces) + word.text
                 column += word.spaces + width
             } else {
-                result += "\n" + indent + word.text
-                column = indent.count + width
+                // A wide word gets as much of the room in front of it as it needs.
+                let start = max(0, min(indent, limit - width))
+                result += "\n" + String(repeating: " ", count: start) + word.text
+                column = start + width
             }
             isFirst = false
         }
