@@ -37,8 +37,9 @@ import Testing
 
     @Test func aWrongTokenIsRefused() throws {
         let host = "127.0.0.1:\(port)"
+        let wrong = token.dropLast() + (token.hasSuffix("0") ? "1" : "0")
         for path in [
-            "/", "/\(token)", "/\(token.dropLast())0/", "/\(token.uppercased())x/", "//\(token)/", "/x/\(token)/",
+            "/", "/\(token)", "/\(wrong)/", "/\(token.uppercased())x/", "//\(token)/", "/x/\(token)/",
         ] {
             let refusal = server.refusal(of: try request(path, host: host))
             #expect(refusal?.status == 403, "\(path)")
