@@ -437,6 +437,15 @@ def latency(_):
             plan("latency", "--beacons", "1", "--interval-ms", "300", "--scanners", MIX, *after)]
 
 
+def pattern(_):
+    """One question whose answer is a pattern, and one whose answer is a constant interval."""
+    texts = [plan("pattern", "--events-per-s", "1.9", "--scan-window-ms", "200", "--scan-interval-ms", "500"),
+             plan("pattern", "--events-per-s", "2", "--scanners", "android-balanced:1,continuous:1",
+                  "--goal", "within:0.3")]
+    assert [json.loads(text)["pattern"] is None for text in texts] == [False, True]
+    return texts
+
+
 def density(_):
     return [plan("density", "--interval-ms", "10240", *DETECT), plan("density", *MUSEUM, *DETECT),
             plan("density", "--interval-ms", "500", *DETECT[:4], "--scanners", MIX)]
@@ -683,6 +692,7 @@ OUTPUTS = [
         plan("interval", "--beacons", "50", *DETECT[:4], "--scanners", MIX)]),
     Output("plan", "collisions", "plan collisions", collisions),
     Output("plan", "latency", "plan latency", latency),
+    Output("plan", "pattern", "plan pattern", pattern),
     Output("plan", "density", "plan density", density),
     Output("plan", "walk", "plan walk", walk),
     Output("plan", "energy", "plan energy", energy),

@@ -67,6 +67,7 @@ public struct DensityQuestion: Sendable {
         answer.noteRounding(of: air)
         answer.note(range.note)
         answer.note(PlanAnswer.overlapNote)
+        answer.noteMeanIntervals(of: air)
         return answer
     }
 

@@ -80,7 +80,7 @@ public struct EnergyQuestion: Sendable {
         let frames = air.boxes[kind].frames
         let isDrowned = clear < 1e-9
         var answer = PlanAnswer(
-            title: air.origin.map { "Battery life at \($0.name)" } ?? "Battery life every \(frames[0].interval)",
+            title: air.origin.map { "Battery life at \($0.name)" } ?? "Battery life every \(frames[0].paceText)",
             sentence: sentence(model, frames))
         answer.stateOrigin(of: air)
         answer.state(.commonInterval, .milliseconds(frames.count == 1 ? frames[0].milliseconds : nil))
@@ -120,7 +120,7 @@ public struct EnergyQuestion: Sendable {
         let fastest = frames.map(\.interval).min() ?? frames[0].interval
         let pace =
             frames.count == 1
-            ? "every \(fastest)" : "\(frames.count) advertisements, the most frequent every \(fastest)"
+            ? "every \(frames[0].paceText)" : "\(frames.count) advertisements, the most frequent every \(fastest)"
         let time =
             "\(NumberFormat.significant(model.lifeDays)) days (\(NumberFormat.significant(model.lifeDays / 365.25)) years)"
         let use = "with \(chip.name) sending \(pace)."

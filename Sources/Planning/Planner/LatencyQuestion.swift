@@ -37,6 +37,9 @@ public struct LatencyQuestion: Sendable {
             // Not one packet in a million days: there is no distribution to draw.
             let packets = LatencyModel.longestHorizonSeconds * 1_000_000 / first.meanPeriodMicroseconds
             guard first.collisionFreeProbability * packets > 1e-6 else { return drowned(first) }
+            if let pattern = air.frame(air.target).pattern {
+                return try answer(pattern, first, otherClear: otherClear * clear)
+            }
             let latency = try MixLatency(
                 scanners, untilSeconds: longest, horizonSeconds: max(3600, longest), model: model)
             var answer = try answer(group, first, latency)
@@ -59,7 +62,9 @@ public struct LatencyQuestion: Sendable {
     private func sentence(_ latency: LatencyDistribution) -> String {
         let place = air.origin.map { " of \($0.name)" } ?? ""
         let beacon =
-            "\(NumberFormat.givenBeacon(of: air.beacons))\(place) at an interval of \(air.frame(air.target).interval)"
+            "\(NumberFormat.givenBeacon(of: air.beacons))\(place) "
+            + (air.frame(air.target).pattern.map { "with the pattern \($0)" }
+                ?? "at an interval of \(air.frame(air.target).interval)")
         guard let half = latency.percentile(0.5), let most = latency.percentile(0.95) else {
             let share = NumberFormat.percent(latency.received(within: latency.horizonSeconds))
             return "Found within \(NumberFormat.duration(latency.horizonSeconds)) in only \(share) of the cases: "
@@ -73,7 +78,7 @@ public struct LatencyQuestion: Sendable {
     private func drowned(_ model: LatencyModel) -> PlanAnswer {
         var answer = start(
             model,
-            "\(air.beacons) beacons that send every \(air.frame(air.target).interval) drown each other: practically none "
+            "\(air.beacons) beacons that send every \(air.frame(air.target).paceText) drown each other: practically none "
                 + "of their packets arrive, and no receiver finds a given beacon within a day.")
         answer.state(.latency, .times(nil))
         answer.state(.horizon, .seconds(LatencyModel.longestHorizonSeconds))
@@ -92,6 +97,7 @@ public struct LatencyQuestion: Sendable {
         answer.stateOrigin(of: air)
         answer.state(.beacons, .count(air.beacons))
         answer.state(.interval, .milliseconds(air.frame(air.target).milliseconds))
+        answer.state(.targetPattern, air.frame(air.target).pattern.map { .word("\($0)") } ?? .nothing)
         answer.stateTarget(of: air)
         answer.state(scanners)
         answer.state(
@@ -103,6 +109,37 @@ public struct LatencyQuestion: Sendable {
     private func answer(
         _ group: AdvertiserGroup, _ model: LatencyModel, _ mix: MixLatency
     ) throws(AirtimeError) -> PlanAnswer {
+        var answer = try answer(model, mix)
+        if let frame = air.onlyFrame {
+            answer.explore(
+                group, scanners, payloadOctets: frame.payloadOctets, background: background, latency: mix.whole)
+        }
+        return answer
+    }
+
+    /// The answer for a target beacon whose intervals take turns.
+    ///
+    /// - Parameter otherClear: The probability that no packet outside an equal fleet destroys a packet.
+    private func answer(
+        _ pattern: AdvertisingPattern, _ model: LatencyModel, otherClear: Double
+    ) throws(AirtimeError) -> PlanAnswer {
+        let longest = undiscoveredAfter.max() ?? 0
+        let mix = try MixLatency(
+            scanners, untilSeconds: longest, horizonSeconds: max(3600, longest),
+            pattern: { scanner throws(AirtimeError) in
+                try PatternLatencyModel(
+                    pattern: pattern, count: air.beacons,
+                    airtimeMicroseconds: air.frame(air.target).airtimeMicroseconds, scanner: scanner,
+                    otherClearProbability: otherClear)
+            })
+        var answer = try answer(model, mix)
+        answer.note(
+            "The random instant is uniform over the cycle of the pattern. Each event is lost independently of the events "
+                + "before it, so with many collisions the longest times are too short.")
+        return answer
+    }
+
+    private func answer(_ model: LatencyModel, _ mix: MixLatency) throws(AirtimeError) -> PlanAnswer {
         let latency = mix.whole
         var answer = start(model, sentence(latency))
         try answer.state(mix)
@@ -119,15 +156,16 @@ public struct LatencyQuestion: Sendable {
                     series: rows.map { .init($0.name, $0.discovered) })))
         answer.pictures.page.latencies = .init(
             caption: "The share of cases in which the beacon is found, over time.", rows: rows)
-        if let frame = air.onlyFrame {
-            answer.explore(
-                group, scanners, payloadOctets: frame.payloadOctets, background: background, latency: latency)
-        }
         return answer
     }
 
     /// The keys of the answer in JSON.
     static let keys: [PlanKey] =
-        PlanKey.origin + [.beacons, .interval] + PlanKey.target + [.scanner, .collisionFree] + PlanKey.discovery
-        + [.undiscovered]
+        PlanKey.origin + [.beacons, .interval, .targetPattern] + PlanKey.target + [.scanner, .collisionFree]
+        + PlanKey.discovery + [.undiscovered]
+}
+
+extension PlanKey {
+    fileprivate static let targetPattern = PlanKey(
+        "pattern", "The intervals that take turns, with their times; null for a constant interval.")
 }

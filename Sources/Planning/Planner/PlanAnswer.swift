@@ -136,7 +136,7 @@ extension PlanAnswer {
         let frame = air.frame(air.target)
         state(.advertisement, frame.quantity)
         show(
-            "advertisement", .word(frame.name), remark: "every \(frame.interval), \(frame.payloadOctets) bytes of data")
+            "advertisement", .word(frame.name), remark: "every \(frame.paceText), \(frame.payloadOctets) bytes of data")
         guard air.onlyFrame == nil else { return }
         note(
             "A beacon is found by its most frequent advertisement. The answer is for the slowest beacon of the site, whose "
@@ -146,6 +146,14 @@ extension PlanAnswer {
 
     /// The assumption of all models without capture.
     static let overlapNote = "Two packets that overlap are both lost, also if one of them is much stronger."
+
+    /// Adds a note if a model uses the mean interval of patterns.
+    mutating func noteMeanIntervals(of air: PlannedAir) {
+        guard air.boxes.contains(where: { $0.frames.contains { $0.pattern != nil } }) else { return }
+        note(
+            "A pattern of intervals counts with the constant interval that has the same number of events; "
+                + "`pharos plan latency` computes the time to discovery with the pattern itself.")
+    }
 
     /// Adds a note if controllers cannot be set to the requested interval.
     mutating func noteRounding(of air: PlannedAir) {

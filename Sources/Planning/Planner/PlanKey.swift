@@ -45,6 +45,7 @@ public enum PlanReference {
         ("interval", IntervalQuestion.keys),
         ("collisions", CollisionQuestion.keys),
         ("latency", LatencyQuestion.keys),
+        ("pattern", PatternQuestion.keys),
         ("density", DensityQuestion.keys),
         ("walk", WalkQuestion.keys),
         ("energy", EnergyQuestion.keys),

@@ -52,7 +52,8 @@ public struct PlannedAir: Sendable {
     var onlyFrame: PlannedFrame? {
         guard let first = boxes.first?.frames.first, boxes.allSatisfy({ $0.frames.count == 1 }) else { return nil }
         let isEqual = boxes.allSatisfy {
-            $0.frames[0].interval == first.interval && $0.frames[0].airtimeMicroseconds == first.airtimeMicroseconds
+            $0.frames[0].interval == first.interval && $0.frames[0].pattern == first.pattern
+                && $0.frames[0].airtimeMicroseconds == first.airtimeMicroseconds
         }
         return isEqual ? first : nil
     }
@@ -157,7 +158,7 @@ extension PlannedAir {
             let boxes = try site.boxes.map { kind throws(PlanError) in
                 let frames = try kind.advertisements.map { own throws(PlanError) in
                     try PlannedFrame(
-                        own.type, interval: interval ?? own.interval,
+                        own.type, interval: interval ?? own.interval, pattern: interval == nil ? own.pattern : nil,
                         payloadOctets: payloadOctets ?? own.payloadOctets)
                 }
                 return Boxes(count: kind.count, frames: frames)

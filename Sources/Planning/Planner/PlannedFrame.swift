@@ -6,7 +6,10 @@ public import BluetoothTypes
 public struct PlannedFrame: Hashable, Sendable {
     /// The type as in profiles, such as `ibeacon`.
     public let name: String
+    /// With a pattern, the interval that has the same number of events.
     public let interval: AdvertisingInterval
+    /// The intervals that take turns; nil for a constant interval.
+    public let pattern: AdvertisingPattern?
     /// The bytes of advertising data, 0...31.
     public let payloadOctets: Int
     /// tau in µs.
@@ -14,10 +17,12 @@ public struct PlannedFrame: Hashable, Sendable {
 
     /// Throws if `payloadOctets`, the bytes of advertising data, is outside 0...31.
     public init(
-        _ name: String = "advertisement", interval: AdvertisingInterval, payloadOctets: Int
+        _ name: String = "advertisement", interval: AdvertisingInterval, pattern: AdvertisingPattern? = nil,
+        payloadOctets: Int
     ) throws(PlanError) {
         self.name = name
-        self.interval = interval
+        self.interval = pattern?.meanInterval ?? interval
+        self.pattern = pattern
         self.payloadOctets = payloadOctets
         airtimeMicroseconds = try PlanError.asking { () throws(AirtimeError) in
             try PacketTiming.airtimeMicroseconds(payloadOctets: payloadOctets)
@@ -35,7 +40,8 @@ public struct PlannedFrame: Hashable, Sendable {
             throw PlanError(.configuration, "\(error)")
         }
         try self.init(
-            advertisement.content.typeName, interval: interval ?? advertisement.interval, payloadOctets: octets)
+            advertisement.content.typeName, interval: interval ?? advertisement.interval,
+            pattern: interval == nil ? advertisement.pattern : nil, payloadOctets: octets)
     }
 
     /// A fleet of `count` beacons that send this frame.
@@ -45,18 +51,23 @@ public struct PlannedFrame: Hashable, Sendable {
             airtimeMicroseconds: airtimeMicroseconds)
     }
 
-    /// The interval, length and type of a frame: they distinguish frames on the air, and order them.
+    /// The interval, length, type and pattern of a frame: they distinguish frames on the air, and order them.
     struct Pace: Hashable, Comparable {
         let interval: AdvertisingInterval
         let octets: Int
         let name: String
+        let pattern: AdvertisingPattern?
 
         static func < (left: Self, right: Self) -> Bool {
-            (left.interval, left.octets, left.name) < (right.interval, right.octets, right.name)
+            (left.interval, left.octets, left.name, left.pattern?.description ?? "")
+                < (right.interval, right.octets, right.name, right.pattern?.description ?? "")
         }
     }
 
-    var pace: Pace { Pace(interval: interval, octets: payloadOctets, name: name) }
+    var pace: Pace { Pace(interval: interval, octets: payloadOctets, name: name, pattern: pattern) }
+
+    /// The interval, or the pattern, for a sentence: `100 ms`, `100 ms for 2 s, 1000 ms for 8 s`.
+    var paceText: String { pattern?.description ?? interval.description }
 
     /// T in ms.
     var milliseconds: Double { Double(interval.microseconds) / 1000 }

@@ -106,6 +106,7 @@ public struct SimulatedCollisions: SimulationQuestion {
         values.finish(&answer)
         finish(&answer, outcome)
         answer.noteRounding(of: air)
+        answer.noteMeanIntervals(of: air)
         return answer
     }
 

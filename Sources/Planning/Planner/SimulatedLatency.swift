@@ -106,6 +106,7 @@ public struct SimulatedLatency: SimulationQuestion {
             "The run ends when the time for 95 % has the precision of --precision. The number after ± is half of a value's own "
                 + "95 % confidence interval, which is wider for some of them.")
         answer.noteRounding(of: air)
+        answer.noteMeanIntervals(of: air)
         return answer
     }
 

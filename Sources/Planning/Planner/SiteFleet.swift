@@ -117,7 +117,8 @@ public struct SiteFleet: Sendable {
             name: beacon.name, position: position,
             intervalMicroseconds: Double(sent[fastest].traffic.interval.microseconds),
             airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: sent[fastest].traffic.payloadOctets),
-            radioPower: sent[fastest].radioPower.map { Double($0) } ?? defaults.radioPower, companions: companions)
+            radioPower: sent[fastest].radioPower.map { Double($0) } ?? defaults.radioPower,
+            pattern: sent[fastest].traffic.pattern, companions: companions)
     }
 
     /// The reason for which there is no beacon to plan with; nil if there is one.

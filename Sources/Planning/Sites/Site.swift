@@ -1,4 +1,5 @@
 public import Airtime
+public import BluetoothTypes
 public import Configuration
 
 /// A floor plan as a site file describes it: checked, in the models' own types.
@@ -84,8 +85,10 @@ public struct Site: Sendable {
 public struct SiteBeacon: Hashable, Sendable {
     public let name: String
     public let position: FloorPosition
-    /// T in µs.
+    /// T in µs; with a pattern, the interval that has the same number of events.
     public let intervalMicroseconds: Double
+    /// The intervals that take turns; nil for a constant interval.
+    public let pattern: AdvertisingPattern?
     /// tau in µs.
     public let airtimeMicroseconds: Double
     /// The radiated power in dBm.
@@ -97,7 +100,7 @@ public struct SiteBeacon: Hashable, Sendable {
     /// dBm.
     public init(
         name: String, position: FloorPosition, intervalMicroseconds: Double, airtimeMicroseconds: Double,
-        radioPower: Double, companions: [AdvertiserGroup] = []
+        radioPower: Double, pattern: AdvertisingPattern? = nil, companions: [AdvertiserGroup] = []
     ) throws(AirtimeError) {
         _ = try AdvertiserGroup(
             count: 1, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds)
@@ -112,6 +115,7 @@ public struct SiteBeacon: Hashable, Sendable {
         self.intervalMicroseconds = intervalMicroseconds
         self.airtimeMicroseconds = airtimeMicroseconds
         self.radioPower = radioPower
+        self.pattern = pattern
         self.companions = companions
     }
 

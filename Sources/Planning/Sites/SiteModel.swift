@@ -1,4 +1,5 @@
 public import Airtime
+internal import BluetoothTypes
 
 /// The reception at each place of a floor with beacons and walls.
 ///
@@ -192,6 +193,7 @@ public struct DetectionTimes: Sendable {
 
     private struct Key: Hashable {
         let interval: Double
+        let pattern: AdvertisingPattern?
         let airtime: Double
         let beacons: Int
     }
@@ -263,8 +265,21 @@ public struct DetectionTimes: Sendable {
     }
 
     private mutating func curve(_ beacon: SiteBeacon, _ beacons: Int) throws(AirtimeError) -> MixLatency {
-        let key = Key(interval: beacon.intervalMicroseconds, airtime: beacon.airtimeMicroseconds, beacons: beacons)
+        let key = Key(
+            interval: beacon.intervalMicroseconds, pattern: beacon.pattern, airtime: beacon.airtimeMicroseconds,
+            beacons: beacons)
         if let known = curves[key] { return known }
+        if let pattern = beacon.pattern {
+            let curve = try MixLatency(
+                scanners, untilSeconds: horizon, horizonSeconds: horizon,
+                pattern: { scanner throws(AirtimeError) in
+                    try PatternLatencyModel(
+                        pattern: pattern, count: beacons, airtimeMicroseconds: beacon.airtimeMicroseconds,
+                        scanner: scanner)
+                })
+            curves[key] = curve
+            return curve
+        }
         let group = try AdvertiserGroup(
             count: beacons, intervalMicroseconds: beacon.intervalMicroseconds,
             airtimeMicroseconds: beacon.airtimeMicroseconds)

@@ -15,7 +15,7 @@ struct PlanCommand: ParsableCommand {
               pharos plan collisions --beacons 100,250,500 --interval-ms 100,500
             """,
         subcommands: [
-            PlanInterval.self, PlanCollisions.self, PlanLatency.self, PlanDensity.self, PlanWalk.self,
+            PlanInterval.self, PlanCollisions.self, PlanLatency.self, PlanPattern.self, PlanDensity.self, PlanWalk.self,
             PlanEnergy.self, PlanRange.self, PlanSite.self, PlanCompare.self, PlanSimulate.self, PlanThesis.self,
             PlanScanners.self, PlanJSONKeys.self,
         ])

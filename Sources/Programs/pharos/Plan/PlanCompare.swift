@@ -18,11 +18,13 @@ struct PlanCompare: ForwardingCommand {
             """)
 
     /// The questions that can be compared.
-    static let questions = ["interval", "collisions", "latency", "density", "walk", "energy", "range", "thesis"]
+    static let questions = [
+        "interval", "collisions", "latency", "pattern", "density", "walk", "energy", "range", "thesis",
+    ]
     /// Options whose value may contain commas itself: files, names, and numbers that belong together.
     private static let withoutLists: Set<String> = [
         "--path-loss", "--from-fleet", "--site", "--profile", "--write-profile", "--html", "--copy-spacing-ms",
-        "--scanners", "--scanner-file",
+        "--scanners", "--scanner-file", "--pattern",
     ]
     /// The largest number of answers.
     private static let limit = 100

@@ -15,6 +15,7 @@ struct PlanLatency: ParsableCommand {
 
     @OptionGroup var fleet: PlanFleetOptions
     @OptionGroup var interval: PlanIntervalOption
+    @OptionGroup var pattern: PlanPatternOption
     @OptionGroup var receiver: PlanScannerOptions
     @OptionGroup var background: PlanBackgroundOptions
 
@@ -27,7 +28,7 @@ struct PlanLatency: ParsableCommand {
     @OptionGroup var output: PlanOutput
 
     func validate() throws {
-        try interval.validate(with: fleet.source)
+        try pattern.validate(interval, with: fleet.source)
         guard receiver.isGiven else {
             throw ValidationError("Give a scanner: --scanner, --scanners, or --scan-window-ms and --scan-interval-ms.")
         }
@@ -35,7 +36,8 @@ struct PlanLatency: ParsableCommand {
 
     func run() throws {
         let question = LatencyQuestion(
-            air: try fleet.air(interval), scanners: try receiver.mix, background: try background.load,
+            air: try pattern.air(fleet.packet, beacons: fleet.beacons) ?? fleet.air(interval),
+            scanners: try receiver.mix, background: try background.load,
             undiscoveredAfter: undiscoveredAfterS, comparesScanners: output.html != nil)
         try output.show(question.answer())
     }
@@ -152,6 +154,7 @@ struct PlanEnergy: ParsableCommand {
             """)
 
     @OptionGroup var interval: PlanIntervalOption
+    @OptionGroup var pattern: PlanPatternOption
     @OptionGroup var packet: PlanPacketOptions
 
     @Option(
@@ -201,7 +204,7 @@ struct PlanEnergy: ParsableCommand {
 
     func validate() throws {
         try source.validate(beacons: beacons, isOptional: true)
-        try interval.validate(with: source)
+        try pattern.validate(interval, with: source)
         guard chip != nil || chargeUc != nil else {
             throw ValidationError("Give a chip, --chip, or the charge of its advertising event, --charge-uc.")
         }
@@ -211,7 +214,8 @@ struct PlanEnergy: ParsableCommand {
     }
 
     func run() throws {
-        let air = try source.air(interval, packet, beacons: beacons)
+        let air =
+            try pattern.air(packet, beacons: beacons) ?? source.air(interval, packet, beacons: beacons)
         let question = try EnergyQuestion(
             air: air, chip: chip, battery: battery, eventMicrocoulombs: chargeUc, sleepMicroamperes: sleepUa,
             capacityMilliampereHours: capacityMah)

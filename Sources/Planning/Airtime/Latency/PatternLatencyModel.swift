@@ -1,0 +1,466 @@
+public import BluetoothTypes
+
+/// The time from a random instant until a scanner with one radio first receives an advertiser whose interval changes by a
+/// pattern.
+///
+/// The instant is uniform over the cycle of the pattern and over the phase of the scanner, independently of each other.
+/// Each part of the pattern begins with an event, and the next events follow at its interval and advDelay until the part
+/// is over (see `AdvertisingPattern`). The model follows the distribution of the time of the next event, event by event,
+/// for many starts that are spread evenly over both phases. Each event is lost independently of the events before it.
+public struct PatternLatencyModel: Hashable, Sendable {
+    public let pattern: AdvertisingPattern
+    /// N: the beacons in range of the scanner with this pattern, including the target beacon. Their cycles are independent.
+    public let count: Int
+    /// tau in µs.
+    public let airtimeMicroseconds: Double
+    public let scanner: ScannerPreset
+    /// c in µs, from the start of one copy to the start of the next.
+    public let copySpacingMicroseconds: Double
+    /// The probability that a packet is not destroyed by anything outside the fleet.
+    public let otherClearProbability: Double
+
+    /// Throws for an empty fleet, an interval outside 20 ms...10.24 s, a scan interval above 40.96 s, an airtime above
+    /// 5 ms, a copy spacing shorter than the airtime or above 1 s, and a probability outside 0...1.
+    public init(
+        pattern: AdvertisingPattern, count: Int = 1, airtimeMicroseconds: Double, scanner: ScannerPreset,
+        copySpacingMicroseconds: Double = 1000, otherClearProbability: Double = 1
+    ) throws(AirtimeError) {
+        for part in pattern.parts {
+            // The constant interval of each part obeys the same limits.
+            _ = try LatencyModel(
+                group: AdvertiserGroup(
+                    count: count, interval: part.interval.interval, airtimeMicroseconds: airtimeMicroseconds),
+                preset: scanner, copySpacingMicroseconds: copySpacingMicroseconds,
+                otherClearProbability: otherClearProbability)
+        }
+        self.pattern = pattern
+        self.count = count
+        self.airtimeMicroseconds = airtimeMicroseconds
+        self.scanner = scanner
+        self.copySpacingMicroseconds = copySpacingMicroseconds
+        self.otherClearProbability = otherClearProbability
+    }
+
+    /// E in µs: the cycle divided by its mean number of events.
+    public var meanPeriodMicroseconds: Double { pattern.meanPeriodMicroseconds }
+
+    /// The probability that a packet is clear of the fleet on its channel: (1 - 2·tau/E)^(N-1), because the other beacons
+    /// are at random places of their cycles.
+    public var collisionFreeProbability: Double {
+        pow(1 - 2 * airtimeMicroseconds / meanPeriodMicroseconds, Double(count - 1))
+    }
+
+    /// The probability that an event within a window is received.
+    var clearProbability: Double {
+        let clear = collisionFreeProbability * otherClearProbability
+        let offered = Double(count) / meanPeriodMicroseconds * clear
+        return clear / (1 + offered * scanner.deadTimeMicroseconds)
+    }
+
+    /// The distribution of the latency.
+    ///
+    /// It ends when 99.5 % are received, not before `untilSeconds` and at `horizonSeconds` at the latest, which is at most
+    /// a day. Throws for times that are negative or not numbers, and for `untilSeconds` beyond the horizon.
+    public func distribution(
+        untilSeconds: Double = 0, horizonSeconds: Double = 3600
+    ) throws(AirtimeError) -> LatencyDistribution {
+        guard horizonSeconds > 0, horizonSeconds <= LatencyModel.longestHorizonSeconds else {
+            throw .quantity(name: "a horizon in s", value: horizonSeconds)
+        }
+        guard untilSeconds >= 0, untilSeconds <= horizonSeconds else {
+            throw .quantity(name: "a time in s", value: untilSeconds)
+        }
+        var end = max(untilSeconds, try self.end(horizonSeconds: horizonSeconds))
+        var curve = curve(starts: Self.starts, horizonSeconds: end)
+        // A few starts may have shown too short an end.
+        while curve.open > 1 - Self.completeShare, end < horizonSeconds {
+            end = min(horizonSeconds, end * 1.5)
+            curve = self.curve(starts: Self.starts, horizonSeconds: end)
+        }
+        return curve.distribution
+    }
+
+    /// The time in s at which the distribution ends: a few starts show how long discovery takes.
+    func end(horizonSeconds: Double) throws(AirtimeError) -> Double {
+        var end = min(horizonSeconds, Self.firstHorizonSeconds)
+        while true {
+            let trial = curve(starts: Self.fewStarts, horizonSeconds: end)
+            if trial.open < 1 - Self.completeShare || end >= horizonSeconds {
+                return min(horizonSeconds, trial.time(ofShare: Self.completeShare).map { $0 * 1.25 } ?? end)
+            }
+            end = min(horizonSeconds, end * 4)
+        }
+    }
+
+    /// The number of starts of a distribution, and of a trial.
+    private static let starts = 4096
+    private static let fewStarts = 128
+    private static let firstHorizonSeconds = 15.0
+    /// The share at which the distribution ends.
+    private static let completeShare = 0.995
+
+    /// The curve from so many starts, each followed for so long.
+    ///
+    /// - Parameter units: The length of a step in units of 0.625 ms: 1, or for a faster and coarser curve 2 or 4.
+    func curve(starts: Int, horizonSeconds: Double, units: Int = 1) -> FirstReceptions {
+        var receptions = FirstReceptions(self, horizonSeconds: horizonSeconds, units: units)
+        receptions.follow(starts: starts)
+        return receptions
+    }
+}
+
+/// The times of the first receptions of many starts.
+struct FirstReceptions: Sendable {
+    /// A part of the pattern in steps.
+    private struct Part {
+        let interval: Int
+        let duration: Int
+    }
+
+    /// The distribution of the time of the next event.
+    private struct NextEvent {
+        /// The first step of ``masses``, after the beginning of the part.
+        var first: Int
+        /// The probability of each step within the part.
+        var masses: [Double]
+        /// The probability that the next event is the one that begins the next part.
+        var atEnd: Double
+    }
+
+    /// The share of all starts that is not received within the horizon.
+    private(set) var open = 0.0
+    /// The additions so far, about.
+    private(set) var work = 0
+    /// The share that is received in each bin.
+    private var bins: [Double]
+    private let parts: [Part]
+    private let cycle: Int
+    private let horizon: Double
+    /// The length of a bin of the curve in steps.
+    private let binSteps: Double
+    /// The probability that an event is received, by the cell of the scanner's cycle in which it starts.
+    private let chances: [Double]
+    /// The sums of ``chances`` before each cell, for the question whether any of several cells is covered.
+    private let sums: [Double]
+    private let cellsPerStep: Double
+
+    /// The length of a step in µs, and the number of steps in advDelay.
+    private let step: Double
+    private let delay: Int
+    /// The distributions of the sums of 0...7 delays.
+    private let exact: [[Double]]
+
+    /// The shortest bin in µs, and the largest number of bins.
+    private static let shortestBin = 5000.0
+    private static let binLimit = 1_000_000.0
+    /// The work of an event besides that of its masses.
+    private static let workOfEvent = 20
+    /// Probabilities below this one are no longer followed, as a share of a start.
+    private static let smallest = 1e-5
+
+    init(_ model: PatternLatencyModel, horizonSeconds: Double, units: Int) {
+        let step = Double(units) * LatencyModel.stepMicroseconds
+        self.step = step
+        delay = 16 / units
+        parts = model.pattern.parts.map {
+            Part(
+                interval: max(1, Int((Double($0.interval.interval.microseconds) / step).rounded())),
+                duration: max(1, Int((Double($0.durationMicroseconds) / step).rounded())))
+        }
+        cycle = parts.reduce(0) { $0 + $1.duration }
+        horizon = horizonSeconds * 1_000_000 / step
+        let scan = ScannerCycle(
+            pattern: model.scanner.pattern, airtime: model.airtimeMicroseconds,
+            copySpacing: model.copySpacingMicroseconds, gap: model.scanner.windowGapMicroseconds)
+        let cells = scan.share > 0.999_999 ? 1 : max(2, Int((scan.length / step).rounded()))
+        cellsPerStep = cells == 1 ? 0 : Double(cells) * step / scan.length
+        let clear = model.clearProbability
+        chances = scan.shares(ofCells: cells).map { $0 * clear }
+        var sum = 0.0
+        var sums = [0.0]
+        sums.reserveCapacity(2 * cells + 1)
+        for _ in 0..<2 {
+            for chance in chances {
+                sum += chance
+                sums.append(sum)
+            }
+        }
+        self.sums = sums
+        binSteps = max(Self.shortestBin / step, horizon / Self.binLimit)
+        bins = Array(repeating: 0, count: Int(horizon / binSteps) + 2)
+        var exact = [[1.0]]
+        while exact.count < 8 {
+            var masses = exact[exact.count - 1]
+            Self.spread(&masses, over: delay)
+            exact.append(masses)
+        }
+        self.exact = exact
+    }
+
+    /// Follows starts that are spread evenly over the cycle and over the scanner's phase.
+    mutating func follow(starts: Int) {
+        for number in 0..<starts {
+            let place = (Double(number) + 0.5) / Double(starts) * Double(cycle)
+            let turn = Double(number) * 0.618_033_988_749_895 + 0.25
+            let phase = (turn - turn.rounded(.down)) * Double(chances.count)
+            follow(from: place, phase: phase, weight: 1 / Double(starts))
+        }
+    }
+
+    /// - Parameters:
+    ///   - place: The instant in the cycle, in steps.
+    ///   - phase: The scanner's phase at the instant, in cells.
+    private mutating func follow(from place: Double, phase: Double, weight: Double) {
+        var number = 0
+        var offset = place
+        while offset >= Double(parts[number].duration), number + 1 < parts.count {
+            offset -= Double(parts[number].duration)
+            number += 1
+        }
+        var next = firstEvent(in: parts[number], after: offset, weight: weight)
+        // The beginning of the part, after the instant.
+        var start = -offset
+        while true {
+            finish(parts[number], &next, start: start, phase: phase, least: Self.smallest * weight)
+            guard next.atEnd > Self.smallest * weight else { break }
+            start += Double(parts[number].duration)
+            if start >= horizon { break }
+            number = (number + 1) % parts.count
+            next = NextEvent(first: 0, masses: [next.atEnd], atEnd: 0)
+        }
+        add(next.atEnd, at: start)
+    }
+
+    /// Follows the events until the end of a part.
+    ///
+    /// - Parameter least: A smaller probability counts as received by the next event.
+    private mutating func finish(_ part: Part, _ next: inout NextEvent, start: Double, phase: Double, least: Double) {
+        while !next.masses.isEmpty {
+            let room = part.duration - next.first
+            if room < next.masses.count {
+                next.atEnd += next.masses[max(0, room)...].reduce(0, +)
+                next.masses.removeLast(next.masses.count - max(0, room))
+                if next.masses.isEmpty { return }
+            }
+            work += next.masses.count + Self.workOfEvent
+            let time = start + Double(next.first)
+            let rest = receive(&next.masses, at: time, phase: phase)
+            if time >= horizon || rest <= least {
+                add(rest, at: time)
+                next.masses = []
+                return
+            }
+            next.first += part.interval
+            Self.spread(&next.masses, over: delay)
+            trim(&next, least: least)
+        }
+    }
+
+    /// Adds a probability to the curve, or to what is not received within the horizon.
+    private mutating func add(_ mass: Double, at time: Double) {
+        let bin = Int(max(0, time) / binSteps)
+        if time < horizon, bin < bins.count { bins[bin] += mass } else { open += mass }
+    }
+
+    /// Removes what is received, and adds it to the curve.
+    ///
+    /// - Returns: The probability that is left.
+    private mutating func receive(_ masses: inout [Double], at time: Double, phase: Double) -> Double {
+        let place = phase + time * cellsPerStep
+        let count = chances.count
+        let first = min(count - 1, Int(place - (place / Double(count)).rounded(.down) * Double(count)))
+        var rest = 0.0
+        if masses.count <= count, sums[first + masses.count] <= sums[first] {
+            for mass in masses { rest += mass }
+            return rest
+        }
+        var cell = first
+        for index in masses.indices {
+            let mass = masses[index]
+            let hit = mass * chances[cell]
+            if hit > 0 {
+                masses[index] = mass - hit
+                let bin = Int((time + Double(index)) / binSteps)
+                if bin < bins.count { bins[bin] += hit } else { open += hit }
+            }
+            rest += mass - hit
+            cell += 1
+            if cell == count { cell = 0 }
+        }
+        return rest
+    }
+
+    /// Spreads the masses over advDelay: uniform over so many steps.
+    ///
+    /// It works from the end, so that each mass is read before it is overwritten.
+    private static func spread(_ masses: inout [Double], over delay: Int) {
+        let count = masses.count
+        for _ in 0..<delay { masses.append(0) }
+        let scale = 1 / Double(2 * delay)
+        // The sum of the masses in index - delay + 1 ... index.
+        var sum = 0.0
+        var index = count + delay - 1
+        while index >= 0 {
+            let own = masses[index]
+            let before = sum - own + (index >= delay ? masses[index - delay] : 0)
+            masses[index] = max(0, sum + before) * scale
+            sum = before
+            index -= 1
+        }
+    }
+
+    /// Leaves out the ends that hardly count, so that the list does not grow with each event.
+    private func trim(_ next: inout NextEvent, least: Double) {
+        let limit = least / Double(max(1, next.masses.count)) / 10
+        while let last = next.masses.last, last < limit { next.masses.removeLast() }
+        var first = 0
+        while first < next.masses.count, next.masses[first] < limit { first += 1 }
+        // Moving all others is worthwhile only for several.
+        guard first >= delay / 2 else { return }
+        next.masses.removeFirst(first)
+        next.first += first
+    }
+
+    // MARK: The first event after the instant
+
+    /// The distribution of the first event after an instant at `offset`, in steps after the beginning of the part.
+    private func firstEvent(in part: Part, after offset: Double, weight: Double) -> NextEvent {
+        let latest = Int(offset)
+        let earliest = max(0, latest - part.interval - delay)
+        var before = Array(repeating: 0.0, count: latest - earliest + 1)
+        // Event number k begins k intervals and k delays after the beginning.
+        var number = earliest / (part.interval + delay)
+        while number * part.interval <= latest {
+            add(event: number, of: part.interval, to: &before, from: earliest)
+            number += 1
+        }
+        Self.spread(&before, over: delay)
+        // Steps that are not later than the instant are no candidates.
+        let skipped = max(0, latest + 1 - (earliest + part.interval))
+        let later = before.dropFirst(skipped)
+        let sum = later.reduce(0, +)
+        let first = earliest + part.interval + skipped
+        guard sum > 0 else { return NextEvent(first: first, masses: [weight], atEnd: 0) }
+        return NextEvent(first: first, masses: later.map { $0 / sum * weight }, atEnd: 0)
+    }
+
+    /// Adds the distribution of an event's time, in steps from `earliest` on.
+    private func add(event number: Int, of interval: Int, to masses: inout [Double], from earliest: Int) {
+        let base = number * interval - earliest
+        if number < exact.count {
+            for (index, mass) in exact[number].enumerated() where masses.indices.contains(base + index) {
+                masses[base + index] += mass
+            }
+            return
+        }
+        // The sum of many delays is nearly normal.
+        let mean = Double(number * delay) / 2
+        let deviation = (Double(number) * (Double(delay * delay) / 12 + 1.0 / 6)).squareRoot()
+        let low = max(0, base + Int(mean - 5 * deviation))
+        let high = min(masses.count - 1, base + Int(mean + 5 * deviation) + 1)
+        guard low <= high else { return }
+        for index in low...high {
+            masses[index] += NormalDistribution.density((Double(index - base) - mean) / deviation) / deviation
+        }
+    }
+}
+
+extension FirstReceptions {
+    private var binSeconds: Double { binSteps * step / 1_000_000 }
+
+    /// The time by which a share is received, in s; `nil` if it is not within the horizon.
+    func time(ofShare share: Double) -> Double? {
+        var sum = 0.0
+        for (index, bin) in bins.enumerated() {
+            if bin > 0, sum + bin >= share { return (Double(index) + (share - sum) / bin) * binSeconds }
+            sum += bin
+        }
+        return nil
+    }
+
+    /// The time by which a share of all visitors of a mix have found the beacon, in s; `nil` if it is not within the
+    /// horizon. The curves have the same horizon.
+    static func time(ofShare share: Double, in curves: [(share: Double, curve: FirstReceptions)]) -> Double? {
+        guard var whole = curves.first?.curve else { return nil }
+        for index in whole.bins.indices {
+            whole.bins[index] = curves.reduce(0) { $0 + $1.share * $1.curve.bins[index] }
+        }
+        return whole.time(ofShare: share)
+    }
+
+    /// The share of all visitors of a mix that have not found the beacon within the horizon.
+    static func open(in curves: [(share: Double, curve: FirstReceptions)]) -> Double {
+        curves.reduce(0) { $0 + $1.share * $1.curve.open }
+    }
+
+    /// The mean time in s. What is not received within the horizon falls exponentially from there on, as fast as in the
+    /// second half of the horizon.
+    var meanSeconds: Double {
+        var sum = 0.0
+        var late = 0.0
+        for (index, bin) in bins.enumerated() {
+            sum += bin * (Double(index) + 0.5) * binSeconds
+            if index >= bins.count / 2 { late += bin }
+        }
+        let end = Double(bins.count) * binSeconds
+        guard open > 0 else { return sum }
+        guard late > 0 else { return .infinity }
+        return sum + open * (end + end / 2 / naturalLogarithm((open + late) / open))
+    }
+
+    /// The curve as other models give it.
+    var distribution: LatencyDistribution {
+        var seconds = [0.0]
+        var shares = [0.0]
+        var sum = 0.0
+        for (index, bin) in bins.enumerated() {
+            sum = min(1, sum + bin)
+            // Straight lines over empty bins.
+            if bin == 0, index + 1 < bins.count, index > 0, bins[index - 1] == 0, bins[index + 1] == 0 { continue }
+            seconds.append(Double(index + 1) * binSeconds)
+            shares.append(sum)
+        }
+        return LatencyDistribution(seconds: seconds, receivedShare: shares, isExhausted: open < 1e-6)
+    }
+}
+
+extension LatencyDistribution {
+    /// A curve from 0 to the horizon. Both lists have the same length, and neither ever falls.
+    init(seconds: [Double], receivedShare: [Double], isExhausted: Bool) {
+        self.seconds = seconds
+        self.receivedShare = receivedShare
+        horizonSeconds = seconds[seconds.count - 1]
+        self.isExhausted = isExhausted
+        knownErrorReason = nil
+    }
+}
+
+extension MixLatency {
+    /// The latency of a beacon with a pattern for each scanner of a mix.
+    ///
+    /// - Parameter model: The model with one of the scanners.
+    public init(
+        _ mix: ScannerMix, untilSeconds: Double = 0, horizonSeconds: Double = 3600,
+        pattern model: (ScannerPreset) throws(AirtimeError) -> PatternLatencyModel
+    ) throws(AirtimeError) {
+        var models: [PatternLatencyModel] = []
+        var end = untilSeconds
+        for part in mix.parts {
+            let model = try model(part.scanner)
+            models.append(model)
+            // The slowest scanner decides how long the others are followed.
+            end = max(end, try model.end(horizonSeconds: horizonSeconds))
+        }
+        var parts: [Part] = []
+        for (part, model) in zip(mix.parts, models) {
+            let latency = try model.distribution(untilSeconds: end, horizonSeconds: max(end, horizonSeconds))
+            parts.append(Part(scanner: part.scanner, share: part.share, latency: latency))
+        }
+        self.init(parts)
+    }
+
+    private init(_ parts: [Part]) {
+        self.parts = parts
+        whole = LatencyDistribution(mixing: parts)
+    }
+}

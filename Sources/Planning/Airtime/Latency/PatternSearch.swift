@@ -1,0 +1,370 @@
+public import BluetoothTypes
+
+/// The meaning of the best pattern.
+public enum PatternGoal: Hashable, Sendable {
+    /// The shortest mean time to discovery of a visitor of the mix.
+    case mean
+    /// The shortest time within which this share of all visitors finds the beacon; above 0 and below 1.
+    case percentile(Double)
+    /// The largest share of visitors that find the beacon within a time in s.
+    case found(withinSeconds: Double)
+}
+
+/// A constant interval, or a pattern.
+public enum IntervalSchedule: Hashable, Sendable {
+    case constant(AdvertisingInterval)
+    case pattern(AdvertisingPattern)
+
+    /// The mean number of events in a second.
+    public var eventsPerSecond: Double {
+        switch self {
+        case .constant(let interval): 1_000_000 / Double(interval.meanPeriodMicroseconds)
+        case .pattern(let pattern): 1_000_000 / pattern.meanPeriodMicroseconds
+        }
+    }
+}
+
+/// Finds the best constant interval, and the best patterns of two and three intervals, with at most so many events in a
+/// second.
+///
+/// A coarse search over the intervals and the time of the fast part comes first; then each value is changed as long as
+/// that is better. The slowest part is as long as the limit of events requires. The result is a good pattern, not a proven
+/// optimum.
+public struct PatternSearch: Sendable {
+    public let scanners: ScannerMix
+    /// The beacons in range that have the same schedule, including the target beacon.
+    public let count: Int
+    /// tau in µs.
+    public let airtimeMicroseconds: Double
+    public let goal: PatternGoal
+    /// The largest mean number of events in a second.
+    public let eventsPerSecond: Double
+
+    /// The range of ``eventsPerSecond``: from one event in the longest interval to one in the shortest one.
+    public static let eventRange = 1 / 10.245...40.0
+
+    /// Throws for a number of events outside ``eventRange``, a share outside 0...1, a time that is not positive, and the
+    /// errors of the models.
+    public init(
+        scanners: ScannerMix, count: Int = 1, airtimeMicroseconds: Double, goal: PatternGoal = .mean,
+        eventsPerSecond: Double
+    ) throws(AirtimeError) {
+        try Quantity.check(eventsPerSecond, in: Self.eventRange, "a number of events in a second (0.0977...40)")
+        switch goal {
+        case .mean: break
+        case .percentile(let share): guard share > 0, share < 1 else { throw .share(share) }
+        case .found(let seconds):
+            try Quantity.check(seconds, in: 0.001...LatencyModel.longestHorizonSeconds, "a time in s")
+        }
+        self.scanners = scanners
+        self.count = count
+        self.airtimeMicroseconds = airtimeMicroseconds
+        self.goal = goal
+        self.eventsPerSecond = eventsPerSecond
+        _ = try latency(of: .constant(shortest), horizonSeconds: 1)
+    }
+
+    /// The shortest constant interval that the number of events allows.
+    var shortest: AdvertisingInterval {
+        let wanted = (1_000_000 / eventsPerSecond - Double(AdvertisingInterval.meanDelayMicroseconds)) / 625
+        // A number of events that was computed from an interval gives that interval again.
+        let units = Int((wanted - 1e-6).rounded(.up))
+        return AdvertisingInterval(rawValue: UInt32(min(max(units, Self.units.lowerBound), Self.units.upperBound)))
+    }
+
+    private static let units = 0x20...0x4000
+
+    /// The latency with a schedule. Events are lost independently of each other.
+    public func latency(
+        of schedule: IntervalSchedule, untilSeconds: Double = 0, horizonSeconds: Double = 3600
+    ) throws(AirtimeError) -> MixLatency {
+        switch schedule {
+        case .constant(let interval):
+            let group = try AdvertiserGroup(
+                count: count, interval: interval, airtimeMicroseconds: airtimeMicroseconds)
+            return try MixLatency(scanners, untilSeconds: untilSeconds, horizonSeconds: horizonSeconds) {
+                scanner throws(AirtimeError) in
+                try LatencyModel(
+                    group: group, pattern: scanner.pattern, windowGapMicroseconds: scanner.windowGapMicroseconds,
+                    deadTimeMicroseconds: scanner.deadTimeMicroseconds, losses: .independent)
+            }
+        case .pattern(let pattern):
+            return try MixLatency(
+                scanners, untilSeconds: untilSeconds, horizonSeconds: horizonSeconds,
+                pattern: {
+                    scanner throws(AirtimeError) in
+                    try PatternLatencyModel(
+                        pattern: pattern, count: count, airtimeMicroseconds: airtimeMicroseconds, scanner: scanner)
+                })
+        }
+    }
+
+    /// The value of the goal: seconds, or the share that is not found in time. Less is better; infinite if it is unknown.
+    public func cost(of latency: MixLatency) -> Double {
+        switch goal {
+        case .mean: latency.whole.meanSeconds ?? .infinity
+        case .percentile(let share): latency.whole.percentile(share) ?? .infinity
+        case .found(let seconds): 1 - (latency.whole.received(within: seconds) ?? 0)
+        }
+    }
+
+    // MARK: One interval
+
+    /// The best constant interval.
+    public func bestInterval() throws(AirtimeError) -> AdvertisingInterval {
+        let low = Int(shortest.rawValue)
+        let high = min(Self.units.upperBound, max(low + 1, Int(Double(low) * Self.reach)))
+        var best = (units: low, cost: try cost(ofUnits: low))
+        func attempt(_ units: Int) throws(AirtimeError) {
+            let cost = try cost(ofUnits: units)
+            if cost < best.cost { best = (units, cost) }
+        }
+        var units = low
+        while units < high {
+            units = max(units + 1, Int(Double(units) * Self.ratio))
+            try attempt(min(units, high))
+        }
+        var step = max(1, Int(Double(best.units) * (Self.ratio - 1)) / 2)
+        while step >= 1 {
+            let middle = best.units
+            for units in [middle - step, middle + step] where units >= low && units <= high { try attempt(units) }
+            step /= 2
+        }
+        return AdvertisingInterval(rawValue: UInt32(best.units))
+    }
+
+    /// Intervals up to this multiple of the shortest one are tried, in steps of this ratio: a longer one may avoid a
+    /// resonance.
+    private static let reach = 2.0
+    private static let ratio = 1.02
+
+    private func cost(ofUnits units: Int) throws(AirtimeError) -> Double {
+        let schedule = IntervalSchedule.constant(AdvertisingInterval(rawValue: UInt32(units)))
+        switch goal {
+        case .found(let seconds):
+            return cost(of: try latency(of: schedule, untilSeconds: seconds, horizonSeconds: seconds))
+        case .mean, .percentile: return cost(of: try latency(of: schedule, horizonSeconds: Self.searchHorizon))
+        }
+    }
+
+    private static let searchHorizon = 600.0
+
+    // MARK: Patterns
+
+    /// The best patterns of two and of three intervals; each is `nil` if no such pattern keeps the limit of events.
+    ///
+    /// - Parameter seconds: The goal's value with the best constant interval, which decides how long trials are followed.
+    public func bestPatterns(
+        constantCost seconds: Double
+    ) throws(AirtimeError) -> (two: AdvertisingPattern?, three: AdvertisingPattern?) {
+        var trials = try Trials(self, constantCost: seconds)
+        let seeds = trials.coarse()
+        guard let two = trials.best(of: seeds + trials.refined(seeds, share: 0.6)) else { return (nil, nil) }
+        let longer = trials.withMiddlePart(two)
+        let three = trials.best(of: longer + trials.refined(longer, share: 1))
+        return (two.pattern, three?.pattern)
+    }
+
+    /// The fast parts of a pattern and the interval of its slowest part, which is as long as the limit requires.
+    private struct Draft {
+        /// Intervals in units of 0.625 ms, and durations in ms.
+        var fast: [(units: Int, milliseconds: Int)]
+        var slowUnits: Int
+        var pattern: AdvertisingPattern?
+    }
+
+    /// The trials of a search, on the same starts, so that equal patterns have equal costs.
+    private struct Trials {
+        private let search: PatternSearch
+        private let models: [(share: Double, scanner: ScannerPreset)]
+        private let horizon: Double
+        /// The additions so far, about, and the number of them at which the search ends.
+        private var work = 0
+        private static let workLimit = 150_000_000.0
+
+        private static let fewStarts = 48
+        private static let manyStarts = 192
+        private static let mostStarts = 768
+        /// The number of drafts of the coarse search that are refined.
+        private static let seeds = 3
+        private static let longestSlow = 120_000
+
+        init(_ search: PatternSearch, constantCost: Double) throws(AirtimeError) {
+            self.search = search
+            models = search.scanners.parts.map { ($0.share, $0.scanner) }
+            horizon =
+                switch search.goal {
+                case .mean: min(600, max(10, 5 * constantCost))
+                case .percentile: min(600, max(10, 3 * constantCost))
+                case .found(let seconds): seconds
+                }
+        }
+
+        /// - Parameter units: The length of a step, as in ``PatternLatencyModel/curve(starts:horizonSeconds:units:)``.
+        private mutating func cost(_ pattern: AdvertisingPattern, starts: Int, units: Int = 4) -> Double {
+            var curves: [(share: Double, curve: FirstReceptions)] = []
+            for (share, scanner) in models {
+                guard
+                    let model = try? PatternLatencyModel(
+                        pattern: pattern, count: search.count, airtimeMicroseconds: search.airtimeMicroseconds,
+                        scanner: scanner)
+                else { return .infinity }
+                let curve = model.curve(starts: starts, horizonSeconds: horizon, units: units)
+                work += curve.work
+                curves.append((share, curve))
+            }
+            switch search.goal {
+            case .mean: return curves.reduce(0) { $0 + $1.share * $1.curve.meanSeconds }
+            case .percentile(let share):
+                return FirstReceptions.time(ofShare: share, in: curves) ?? horizon
+                    * (1 + FirstReceptions.open(in: curves))
+            case .found: return FirstReceptions.open(in: curves)
+            }
+        }
+
+        /// Fills in the slow part; `nil` if the limit cannot be kept, or a part would be too short.
+        private func completed(_ draft: Draft) -> Draft? {
+            let rate = search.eventsPerSecond / 1000
+            let slowMicroseconds = draft.slowUnits * 625
+            let slowRate = 1000 / Double(slowMicroseconds + AdvertisingInterval.meanDelayMicroseconds)
+            let units = draft.fast.map(\.units) + [draft.slowUnits]
+            guard slowRate < rate, Set(units).count == units.count else { return nil }
+            var parts: [AdvertisingPattern.Part] = []
+            for part in draft.fast {
+                guard part.milliseconds * 1000 >= max(part.units * 625, AdvertisingPattern.durationRange.lowerBound)
+                else { return nil }
+                parts.append(Self.part(part.units, part.milliseconds))
+            }
+            // Only the last part is varied: the events of the others are counted once.
+            guard let probe = AdvertisingPattern(parts + [Self.part(draft.slowUnits, 1)]) else { return nil }
+            let events = parts.indices.reduce(0) { $0 + probe.events(inPart: $1) }
+            let time = draft.fast.reduce(0) { $0 + $1.milliseconds }
+            let needed = (events + 0.5 - rate * Double(time)) / (rate - slowRate)
+            let least = max(500, (slowMicroseconds + 999) / 1000)
+            var milliseconds = max(least, Int(needed) - slowMicroseconds / 1000) / 50 * 50
+            if milliseconds < least { milliseconds += 50 }
+            while milliseconds <= Self.longestSlow {
+                guard let pattern = AdvertisingPattern(parts + [Self.part(draft.slowUnits, milliseconds)]) else {
+                    return nil
+                }
+                if events + pattern.events(inPart: parts.count) <= rate * Double(time + milliseconds) {
+                    var copy = draft
+                    copy.pattern = pattern
+                    return copy
+                }
+                milliseconds += 50
+            }
+            return nil
+        }
+
+        private static func part(_ units: Int, _ milliseconds: Int) -> AdvertisingPattern.Part {
+            .init(
+                interval: RequestedInterval(AdvertisingInterval(rawValue: UInt32(units))),
+                durationMicroseconds: milliseconds * 1000)
+        }
+
+        /// The best drafts of a coarse search over two intervals.
+        mutating func coarse() -> [Draft] {
+            let middle = Int(search.shortest.rawValue)
+            var found: [(draft: Draft, cost: Double)] = []
+            // Very short intervals find a beacon at once; those on both sides of the constant interval avoid a resonance.
+            let short = [32, 96, 240, 640].filter { $0 * 2 < middle }
+            let near = [0.6, 0.75, 0.88].map { Int(Double(middle) * $0) / 4 * 4 }
+            let fast = (near + short).filter { PatternSearch.units.contains($0) }
+            let slow = [1.08, 1.15, 1.3, 1.6, 2.5, 5].map { Int(Double(middle) * $0) / 4 * 4 }
+                .filter { PatternSearch.units.contains($0) }
+            for units in fast {
+                for milliseconds in [500, 2000, 6000, 15_000] {
+                    for slowUnits in slow {
+                        let draft = Draft(fast: [(units, milliseconds)], slowUnits: slowUnits)
+                        guard Double(work) < 0.4 * Self.workLimit || found.isEmpty, let whole = completed(draft),
+                            let pattern = whole.pattern
+                        else { continue }
+                        found.append((whole, cost(pattern, starts: Self.fewStarts)))
+                    }
+                }
+            }
+            // Drafts with the same slow interval are refined to nearly the same pattern: the best of them is enough.
+            var slowIntervals: Set<Int> = []
+            return found.sorted { $0.cost < $1.cost }.filter { slowIntervals.insert($0.draft.slowUnits).inserted }
+                .prefix(Self.seeds).map(\.draft)
+        }
+
+        /// The best of some drafts, by more starts and the shortest steps.
+        mutating func best(of drafts: [Draft]) -> Draft? {
+            var best: (draft: Draft, cost: Double)?
+            for draft in drafts {
+                guard let pattern = draft.pattern else { continue }
+                let cost = cost(pattern, starts: Self.mostStarts, units: 1)
+                if cost < best?.cost ?? .infinity { best = (draft, cost) }
+            }
+            return best?.draft ?? drafts.first
+        }
+
+        /// Three intervals: the draft with one between its two, before and after the slow part.
+        func withMiddlePart(_ draft: Draft) -> [Draft] {
+            let middle = Int(search.shortest.rawValue)
+            let first = draft.fast[0]
+            return [(first.units + middle) / 2, middle].compactMap { units in
+                let second = (units: units / 4 * 4, milliseconds: max(first.milliseconds, (units * 625 + 999) / 1000))
+                return completed(Draft(fast: [first, second], slowUnits: draft.slowUnits))
+            }
+        }
+
+        /// Refines drafts one after the other.
+        ///
+        /// - Parameter share: The share of the work after which refining ends.
+        mutating func refined(_ drafts: [Draft], share: Double) -> [Draft] {
+            var results: [Draft] = []
+            let (before, rest) = (Double(work), share * Self.workLimit - Double(work))
+            for (number, draft) in drafts.enumerated() {
+                results.append(refine(draft, until: before + rest * Double(number + 1) / Double(drafts.count)))
+            }
+            return results
+        }
+
+        /// Changes each value of a draft as long as that is better.
+        private mutating func refine(_ start: Draft, until limit: Double) -> Draft {
+            var best = start
+            var least = start.pattern.map { cost($0, starts: Self.manyStarts) } ?? .infinity
+            for factor in [1.25, 1.06] {
+                var isBetter = true
+                var rounds = 0
+                while isBetter, rounds < 3, Double(work) < limit {
+                    isBetter = false
+                    rounds += 1
+                    for number in 0...2 * best.fast.count {
+                        for factor in [factor, 1 / factor] {
+                            guard let trial = completed(Self.changed(best, number, factor)),
+                                let pattern = trial.pattern, pattern != best.pattern
+                            else { continue }
+                            guard Double(work) < limit else { return best }
+                            let cost = cost(pattern, starts: Self.manyStarts)
+                            if cost < least { (best, least, isBetter) = (trial, cost, true) }
+                        }
+                    }
+                }
+            }
+            return best
+        }
+
+        /// - Parameter number: The value to change: interval and duration of each fast part, then the slow interval.
+        private static func changed(_ draft: Draft, _ number: Int, _ factor: Double) -> Draft {
+            var copy = draft
+            func units(_ value: Int) -> Int {
+                let wanted = Int((Double(value) * factor / 4).rounded()) * 4
+                return min(max(wanted, PatternSearch.units.lowerBound), PatternSearch.units.upperBound)
+            }
+            let part = number / 2
+            if part == copy.fast.count {
+                copy.slowUnits = units(copy.slowUnits)
+            } else if number % 2 == 0 {
+                copy.fast[part].units = units(copy.fast[part].units)
+            } else {
+                let wanted = Int((Double(copy.fast[part].milliseconds) * factor / 50).rounded()) * 50
+                copy.fast[part].milliseconds = max(500, wanted)
+            }
+            return copy
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Airtime
+import BluetoothTypes
+import Testing
+
+@testable import Planner
+
+@Suite struct PatternQuestionTests {
+    private static func pattern(_ parts: [(milliseconds: Int, seconds: Int)]) throws -> AdvertisingPattern {
+        let parts = try parts.map { part in
+            let interval = try #require(AdvertisingInterval(microseconds: part.milliseconds * 1000))
+            return AdvertisingPattern.Part(
+                interval: RequestedInterval(interval), durationMicroseconds: part.seconds * 1_000_000)
+        }
+        return try #require(AdvertisingPattern(parts))
+    }
+
+    /// The mean current is that of the events of a whole cycle.
+    @Test func energyCountsTheEventsOfACycle() throws {
+        let pattern = try Self.pattern([(100, 2), (1000, 8)])
+        let frame = try PlannedFrame(interval: pattern.meanInterval, pattern: pattern, payloadOctets: 31)
+        let chip = try #require(BeaconChip.named("nrf52832"))
+        let question = try EnergyQuestion(
+            air: PlannedAir(beacons: 1, frames: [frame]), chip: chip,
+            battery: try #require(BeaconBattery.named("cr2477")))
+        let current = try #require(try question.answer()["meanCurrentMicroamperes"]?.value)
+        let expected = 13.65 * pattern.eventsPerCycle / 10 + 2
+        #expect(abs(current - expected) < 0.002 * expected)
+    }
+
+    @Test func latencyIsThatOfThePattern() throws {
+        let pattern = try Self.pattern([(100, 2), (1000, 8)])
+        let frame = try PlannedFrame(interval: pattern.meanInterval, pattern: pattern, payloadOctets: 31)
+        let question = LatencyQuestion(
+            air: PlannedAir(beacons: 1, frames: [frame]), scanners: ScannerMix(.continuous), undiscoveredAfter: [0.5])
+        let answer = try question.answer()
+        #expect(answer.sentence.contains("with the pattern 100 ms for 2 s, 1000 ms for 8 s"))
+        // 80 % of the time is in gaps of about one second.
+        let open = try #require(answer["undiscoveredAfterS"]?["0.5"]?.value)
+        #expect(abs(open - 0.4) < 0.01)
+    }
+
+    @Test func differentPatternsOfOneMeanIntervalAreDifferentFrames() throws {
+        let (one, other) = (try Self.pattern([(100, 2), (1000, 8)]), try Self.pattern([(1000, 8), (100, 2)]))
+        let frames = try [one, other].map {
+            try PlannedFrame(interval: $0.meanInterval, pattern: $0, payloadOctets: 31)
+        }
+        #expect(frames[0].interval == frames[1].interval && frames[0].pace != frames[1].pace)
+        let air = PlannedAir(frames.map { .init(count: 1, frames: [$0]) })
+        #expect(air.onlyFrame == nil)
+    }
+
+    @Test(arguments: [0.05, 50]) func budgetsThatNoControllerCanKeepAreRefused(_ events: Double) throws {
+        let error = #expect(throws: PlanError.self) {
+            try PatternQuestion(scanners: ScannerMix(.continuous), budget: .eventsPerSecond(events))
+        }
+        #expect("\(try #require(error))".contains("--events-per-s"))
+    }
+
+    @Test func aPowerGivesTheEvents() throws {
+        let chip = try #require(BeaconChip.named("nrf52832"))
+        // 2 µA of sleep and 13.65 µC for each event, at 3 V.
+        _ = try PatternQuestion(
+            scanners: ScannerMix(.continuous), budget: .power(microwatts: 3 * (2 + 13.65), chip: chip))
+        let error = #expect(throws: PlanError.self) {
+            try PatternQuestion(scanners: ScannerMix(.continuous), budget: .power(microwatts: 6, chip: chip))
+        }
+        #expect("\(try #require(error))".contains("--power-uw"))
+    }
+}
