@@ -25,7 +25,7 @@ DATA = ("instances[].rearms.", "undiscoveredAfterS.", "lossRunProbability.", "sc
 
 def output(*arguments) -> str:
     """What a command prints; its exit code may say that something does not hold."""
-    result = pharos.run(*arguments, timeout=60)
+    result = pharos.run(*arguments, timeout=300)
     assert result.out, result.err
     return result.out
 

@@ -28,7 +28,6 @@ import Testing
                     $0.durationMicroseconds >= $0.interval.interval.microseconds
                         && AdvertisingPattern.durationRange.contains($0.durationMicroseconds)
                 })
-            #expect(search.cost(of: try search.latency(of: .pattern(pattern))).isFinite)
         }
     }
 
