@@ -115,7 +115,7 @@ import Testing
                 # HELP pharos_temperature_celsius The temperature that telemetry sends.
                 # TYPE pharos_temperature_celsius gauge
                 pharos_temperature_celsius{profile="lobby-north"} 48.199
-                # HELP pharos_interval_seconds The granted advertising interval, by frame.
+                # HELP pharos_interval_seconds The granted advertising interval, by frame; for a pattern, the interval with the same number of events.
                 # TYPE pharos_interval_seconds gauge
                 pharos_interval_seconds{profile="lobby-north",frame="ibeacon"} 0.2
                 pharos_interval_seconds{profile="lobby-north",frame="eddystone-tlm"} 5.0
