@@ -1,6 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// Built with Swift 6.3.1, and with 6.2.3, which Debian's unstable suite has (systemd/debian/arm64-sdk).
+
 /// In CI a warning in one of our own targets is an error.
 let warnings: [SwiftSetting] = Context.environment["CI"] == "true" ? [.treatAllWarnings(as: .error)] : []
 
