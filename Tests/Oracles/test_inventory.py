@@ -414,7 +414,8 @@ def test_the_document_contains_the_photos(tmp_path, counted):
     do("edit", path, second, "--photo", "saw.webp")
     told = do("report", path, "--pdf", tmp_path / "r.pdf")
     assert "the PDF leaves out the photos of 1 item, which are WebP: use JPEG, PNG or GIF\n" in told.err
-    images = subprocess.run([needs("pdfimages"), "-list", tmp_path / "r.pdf"], check=True, capture_output=True, text=True)
+    images = subprocess.run([needs("pdfimages"), "-list", tmp_path / "r.pdf"], check=True, capture_output=True,
+                            text=True)
     assert [line.split()[3:5] for line in images.stdout.splitlines()[2:]] == [["60", "40"]], images.stdout
 
 

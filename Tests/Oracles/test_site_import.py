@@ -7,7 +7,8 @@ import pytest
 
 import pharos
 
-pytestmark = pytest.mark.skipif(shutil.which("ogr2ogr") is None, reason="needs gdal-bin")
+# gdal-bin is large, so only `make test-all` installs it.
+pytestmark = [pytest.mark.long, pytest.mark.skipif(shutil.which("ogr2ogr") is None, reason="needs gdal-bin")]
 
 
 def dxf(*entities):
