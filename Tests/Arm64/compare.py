@@ -107,10 +107,10 @@ def compare(native, other, folder, environment):
         else:
             yield f"NOT OK compare: {line}"
             yield from _difference(first[line], second[line])
-    different = sorted(
-        path for path in written.keys() | also_written.keys() if written.get(path) != also_written.get(path)
-    )
-    yield f"{'NOT OK' if different else 'OK'} compare: {len(written)} files are the same"
+    every = written.keys() | also_written.keys()
+    different = sorted(path for path in every if written.get(path) != also_written.get(path))
+    mark, equal = "NOT OK" if different else "OK", len(every) - len(different)
+    yield f"{mark} compare: {equal} of {len(every)} files are the same"
     for path in different:
         yield f"  {path} differs"
 
