@@ -8,8 +8,9 @@ adapters_gone() { ! adapter_exists hci0 && ! adapter_exists hci1; }
 # adapter_flags hciN: "UP RUNNING", "DOWN", …
 adapter_flags() { hciconfig "$1" | sed -n 3p | sed 's/^[[:space:]]*//; s/[[:space:]]*$//'; }
 
-# adapter_ready hciN: registered and done with the kernel's set-up; the set-up itself leaves it up for two seconds.
-adapter_ready() { adapter_exists "$1" && hciconfig "$1" up && hciconfig "$1" down; }
+# adapter_ready hciN: registered and done with the kernel's set-up; the set-up itself leaves it up for two seconds. The
+# kernel shows an adapter just before the set-up begins, and never finishes it if the adapter is raised in between.
+adapter_ready() { adapter_exists "$1" && sleep 0.2 && hciconfig "$1" up && hciconfig "$1" down; }
 
 adapters_ready() {
     eventually 15 adapter_ready hci0 2>/dev/null && eventually 15 adapter_ready hci1 2>/dev/null
