@@ -228,7 +228,7 @@ import Testing
 
     @Test("of the hidden commands none is offered")
     func hiddenCommandsStayHidden() throws {
-        let result = try Program.run("plan", "battery")
+        let result = try Program.run("plan", "bogus")
         #expect(result.code == 64 && result.errors.contains("scanners") && !result.errors.contains("json-keys"))
     }
 
