@@ -186,7 +186,7 @@ import Testing
         let results = try [words, plain].map { try Program.shell("exec \"$0\" plan interval --beacons 5 \($0) --json") }
         #expect(results[0].code == 0 && results[0] == results[1], "\(results)")
         let unclear = try Program.shell("exec \"$0\" plan interval --beacons 5 --detect-within-s 9 --probability 1.5")
-        #expect(unclear.code == 64 && unclear.errors.contains("write 1.5% or a share of 0...1"), "\(unclear)")
+        #expect(unclear.code == 64 && unclear.errors.contains("did you mean 1.5 %? Write 1.5% or 0.015"), "\(unclear)")
     }
 
     @Test func ownValuesAreSent() throws {
