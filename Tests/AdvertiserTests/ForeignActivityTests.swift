@@ -230,6 +230,8 @@ private struct Monitored {
         var monitored = Monitored(.managed(instances: [5]))
         let ours = try AddAdvertising(instance: 5, data: [3, 0x16, 1, 2]).packet(0)
         monitored.tell(.managementCommand(cookie: 1, ours))
+        // Data of another program's instance do not explain the same data in ours.
+        monitored.tell(.managementCommand(cookie: 1, try AddAdvertising(instance: 4, data: [2, 1, 6]).packet(0)))
         monitored.opensRawSocket("hcitool")
         #expect(monitored.foreign(try LESetExtendedAdvertisingData(handle: 5, data: [0])) == nil)
         #expect(monitored.foreign(try LESetExtendedAdvertisingData(handle: 5, data: [3, 0x16, 1, 2])) == nil)

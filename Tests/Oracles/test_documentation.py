@@ -31,8 +31,9 @@ def commands(page: Path) -> list[str]:
 
 
 def is_runnable(command: str) -> bool:
-    """No radio, no machine of a fleet, no mail, nothing that only an installed service has, and no file to fill in."""
-    needs = ("--adapter hci", "--ssh", "--mail-to", "systemctl", "pharos status\n", "pharos where", "FILE", "NAME")
+    """No radio, browser or machine of a fleet, no mail, no file to fill in, nothing that only installed services have."""
+    needs = ("--adapter hci", "site edit floor", "--ssh", "--mail-to", "systemctl", "pharos status\n", "pharos where",
+             "FILE", "NAME")
     return not any(word in command + "\n" for word in needs) and "workshop" not in command
 
 

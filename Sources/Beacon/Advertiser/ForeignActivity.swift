@@ -295,11 +295,11 @@ extension ForeignActivity {
         return Cause(kind, programs: suspects(now, includingIoctl: kind == .controllerReset))
     }
 
-    /// Suspects a program with a raw socket if managed data contain none of the data that management commands have
-    /// requested. The kernel adds structures to the requested data, and turns advertising on again after it has changed
-    /// to another instance.
+    /// Suspects a program with a raw socket if managed data contain nothing that was asked for our instances. The kernel
+    /// adds structures to these data, and turns advertising on again after it has changed to another instance.
     private mutating func noteValue(_ command: ForeignCommandEffect, _ kind: Cause.Kind, at now: HCIInstant) {
-        let isExplained = instanceValues.values.joined().contains { asked in
+        guard case .managed(let instances) = watched else { return }
+        let isExplained = instanceValues.filter { instances.contains($0.key) }.values.joined().contains { asked in
             !asked.isEmpty && command.value.count >= asked.count
                 && command.value.indices.dropLast(asked.count - 1).contains { command.value[$0...].starts(with: asked) }
         }

@@ -88,8 +88,8 @@ public struct CloneWatch: Hashable, Sendable {
         case levels
     }
 
-    /// `nil` if one device sends the identity. A finding is withdrawn after ``senderReports`` reports, or
-    /// ``levelReports`` levels, with fewer signs than ``signs``.
+    /// `nil` if one device sends the identity. A finding is withdrawn when the latest reports contain too few signs of a
+    /// second device.
     public var finding: Finding? { bySender ?? byLevel }
 
     private var senders = SenderChanges()
