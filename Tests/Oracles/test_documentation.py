@@ -31,7 +31,7 @@ def commands(page: Path) -> list[str]:
 
 
 def is_runnable(command: str) -> bool:
-    """No radio, browser or machine of a fleet, no mail, no file to fill in, nothing that only installed services have."""
+    """No radio, no browser, no machine of a fleet, no mail, no file to fill in, and no installed services."""
     needs = ("--adapter hci", "site edit floor", "--ssh", "--mail-to", "systemctl", "pharos status\n", "pharos where",
              "FILE", "NAME")
     return not any(word in command + "\n" for word in needs) and "workshop" not in command
