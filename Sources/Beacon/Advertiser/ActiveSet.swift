@@ -91,7 +91,7 @@ struct ActiveFrame {
     var madeAt: HCIInstant?
     /// The time at which the payload is out of date; `nil` for never.
     var renewalDue: HCIInstant?
-    /// The number of events before its set was last set up.
+    /// The number of events of this frame before the set that sends it was last set up.
     var eventsBefore: UInt64 = 0
 
     init(_ source: PayloadSource) {

@@ -160,8 +160,8 @@ public struct SiteQuestion: Sendable {
     /// The check has this many times the places of the proposal, up to a limit.
     private static let (checkDensity, checkLimit) = (4, 60_000)
 
-    /// Surveys the proposal on a finer grid; nil if there is none, because the places are half a metre apart already, and
-    /// if the observer stops it.
+    /// Surveys the proposal on a finer grid. Returns nil if there is no finer grid, because the places are half a metre apart
+    /// already, or if the observer stops the survey.
     private func check(
         _ proposed: ProposedSite, of placement: SitePlacement, _ bounds: FloorBounds, _ isStopped: inout Bool,
         _ observe: PlanObserver

@@ -17,7 +17,7 @@ public struct ReadAdvertisingFeatures: ManagementParameterlessCommand {
         public private(set) var maximumDataLength: UInt8 = 0
         /// The largest length of the scan response, in bytes.
         public private(set) var maximumScanResponseLength: UInt8 = 0
-        /// The highest number of an instance; the lowest is 1.
+        /// The highest instance number that the kernel accepts; the lowest is 1.
         public private(set) var maximumInstances: UInt8 = 0
         /// The numbers in use. Linux 6.1 omits those above the number of instances.
         public private(set) var instances: [UInt8] = []
