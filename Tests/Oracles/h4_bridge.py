@@ -78,15 +78,18 @@ class Bridge:
     def _pump(self, source, target, hand):
         try:
             while packet := _packet(source):
-                if passed := hand(packet):
-                    target.sendall(passed)
+                passed = hand(packet)
+                try:
+                    target.sendall(passed or b"")
+                except OSError:
+                    # The other side is gone. What this side has already sent is still read and kept.
+                    pass
         except OSError:
             pass
-        for each in (source, target):
-            try:
-                each.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
+        try:
+            target.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
 
     def _down(self, packet):
         self.commands.append((struct.unpack_from("<H", packet, 1)[0], packet[4:]))

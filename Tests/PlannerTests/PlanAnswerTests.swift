@@ -53,6 +53,8 @@ import Testing
     /// No fact is said in two ways: each figure that people read stands in the page as in the text.
     @Test func textAndPageSayTheSame() throws {
         let scanner = try #require(scanner)
+        let chip = try #require(BeaconChip.named("nrf52832"))
+        let battery = try #require(BeaconBattery.named("cr2477"))
         let answers = [
             try CollisionQuestion(air: air(50, 200)).answer(),
             try LatencyQuestion(air: air(50, 1022), scanners: scanner).answer(),
@@ -60,8 +62,7 @@ import Testing
                 air: air(5, 760), scanners: scanner, speed: 1.4, distance: 3, range: PlannedRange(meters: 10)
             ).answer(),
             try EnergyQuestion(
-                air: air(5, 500), chip: #require(BeaconChip.named("nrf52832")),
-                battery: #require(BeaconBattery.named("cr2477"))
+                air: air(5, 500), chip: chip, battery: battery
             ).answer(),
             try ThesisQuestion(beacons: 250).answer(),
         ]
