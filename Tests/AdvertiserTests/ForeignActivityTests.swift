@@ -239,6 +239,8 @@ private struct Monitored {
         #expect(monitored.foreign(try LESetExtendedAdvertisingData(handle: 4, data: [2, 1, 6])) == nil)
         #expect(monitored.activity.wakeTime == nil)
         #expect(monitored.foreign(try LESetExtendedAdvertisingData(handle: 5, data: [2, 1, 6])) == nil)
+        // Turning the set on again does not bring its own data back.
+        #expect(monitored.foreign(try LESetExtendedAdvertisingEnable(true, [.init(handle: 5)])) == nil)
         #expect(monitored.wait(milliseconds: 250) == Cause(.dataChanged, programs: ["hcitool"]))
     }
 

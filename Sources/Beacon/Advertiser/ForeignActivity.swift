@@ -267,7 +267,8 @@ extension ForeignActivity {
         case .enabled:
             isAdvertising = true
             pause = nil
-            unexplained = nil
+            // The legacy advertiser sends the data of all instances in turn. Those of a set stay as they are.
+            if command.opcode == LESetAdvertisingEnable.opcode { unexplained = nil }
             guard isPauseReported else { return nil }
             isPauseReported = false
             return .radioFreed
@@ -296,7 +297,8 @@ extension ForeignActivity {
     }
 
     /// Suspects a program with a raw socket if managed data contain nothing that was asked for our instances. The kernel
-    /// adds structures to these data, and turns advertising on again after it has changed to another instance.
+    /// adds structures to these data. On a legacy advertiser, it turns advertising on again after it has changed to
+    /// another instance.
     private mutating func noteValue(_ command: ForeignCommandEffect, _ kind: Cause.Kind, at now: HCIInstant) {
         guard case .managed(let instances) = watched else { return }
         let isExplained = instanceValues.filter { instances.contains($0.key) }.values.joined().contains { asked in
