@@ -19,9 +19,9 @@ import Testing
         let pattern = try Self.pattern([(100, 2), (1000, 8)])
         let frame = try PlannedFrame(interval: pattern.meanInterval, pattern: pattern, payloadOctets: 31)
         let chip = try #require(BeaconChip.named("nrf52832"))
+        let battery = try #require(BeaconBattery.named("cr2477"))
         let question = try EnergyQuestion(
-            air: PlannedAir(beacons: 1, frames: [frame]), chip: chip,
-            battery: try #require(BeaconBattery.named("cr2477")))
+            air: PlannedAir(beacons: 1, frames: [frame]), chip: chip, battery: battery)
         let current = try #require(try question.answer()["meanCurrentMicroamperes"]?.value)
         let expected = 13.65 * pattern.eventsPerCycle / 10 + 2
         #expect(abs(current - expected) < 0.002 * expected)

@@ -61,9 +61,7 @@ import Testing
             try WalkQuestion(
                 air: air(5, 760), scanners: scanner, speed: 1.4, distance: 3, range: PlannedRange(meters: 10)
             ).answer(),
-            try EnergyQuestion(
-                air: air(5, 500), chip: chip, battery: battery
-            ).answer(),
+            try EnergyQuestion(air: air(5, 500), chip: chip, battery: battery).answer(),
             try ThesisQuestion(beacons: 250).answer(),
         ]
         for answer in answers {
