@@ -31,7 +31,7 @@ import Testing
         // The hash of the profile is in it.
         #expect(box.status != first)
         try box.reload(TestService.profile(name: "hall"))
-        #expect(box.says("its name is hall now, and the service's files have the old name; restart it"))
+        #expect(box.says("its name is now hall, but the service's files have the old name; restart the service"))
         #expect(box.status.contains("\"state\":\"on-air\""))
         try box.stop()
     }

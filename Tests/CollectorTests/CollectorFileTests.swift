@@ -103,7 +103,7 @@ import Testing
             (#"{"version":1,"name":"m","receivers":[{"name":"a"}],"cells":1}"#, "did you mean \"cellM\"?"),
             (
                 #"{"version":1,"name":"m","receivers":[{"name":"a"}],"beacons":[{"name":"k","identity":"x"}]}"#,
-                "\"x\" is no identity"
+                "\"x\" is not an identity"
             ),
             (
                 #"{"version":1,"name":"m","receivers":[{"name":"a"}],"floors":[{"name":"g","site":"g.json","rooms":[{"name":"r","outline":[[0,0],[1,1],[2,2]]}]}]}"#,

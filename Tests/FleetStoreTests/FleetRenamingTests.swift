@@ -272,7 +272,7 @@ struct FleetRenamingTests {
     @Test(
         "a name that cannot be changed is refused with the reason",
         arguments: [
-            ("hal", "west", "\"hal\" is no group and no beacon of the fleet or its lock; did you mean \"hall\"?"),
+            ("hal", "west", "\"hal\" is neither a group nor a beacon of the fleet or its lock; did you mean \"hall\"?"),
             ("b1", "b2", "the fleet has both \"b1\" and \"b2\""),
             ("b1", "Tür 1", "the new name: \"Tür 1\" has letters beyond ASCII"),
             ("hall", "yard/hall", "\"hall\" cannot become \"yard/hall\", which is in another group"),

@@ -71,7 +71,7 @@ import Testing
             ("semantic/window-longer-than-interval", "scan.windowMs: the scan window is longer than the scan interval"),
             ("semantic/same-name-twice", "known[1].name: known[0].name has the same name"),
             ("bad/minor-without-major", "known[0].ibeacon.minor: a minor number needs \"major\""),
-            ("bad/service-too-short", "known[0].service: \"FFF\" is no service UUID such as \"0xFFF6\""),
+            ("bad/service-too-short", "known[0].service: \"FFF\" is not a service UUID such as \"0xFFF6\""),
             ("semantic/same-service-twice", "known[1].service: known[0].service is the same service"),
             ("semantic/same-local-name-twice", "known[1].localName: known[0].localName is the same local name"),
             ("semantic/same-identity-twice", "known[1].ibeacon: known[0].ibeacon is the same identity"),

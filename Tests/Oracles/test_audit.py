@@ -380,7 +380,7 @@ def test_a_low_battery_runs_the_hook(tmp_path, boxes):
     assert pharos.run("audit", boxes[0], "--replay", path, "--low-battery-mv", "2300").code == 0
     missing = pharos.run("audit", boxes[0], "--replay", path, "--hook", tmp_path / "nowhere")
     assert missing.code == 1 and "--hook" in missing.err
-    reasons = {tmp_path / "nowhere": "there is no such program", path: "no program that this user may run",
+    reasons = {tmp_path / "nowhere": "there is no such program", path: "not a program that this user may run",
                "no-such-program-in-path": "--hook no-such-program-in-path: "}
     for hook, reason in reasons.items():
         # One warning, although three beacons have a verdict; it comes before the verdicts.

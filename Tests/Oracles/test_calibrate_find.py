@@ -248,6 +248,6 @@ def test_find_offers_a_list(crowd):
     listed, = pharos.checked("find", "--replay", crowd, "--json").lines()
     assert [each["rssiDbm"] for each in listed["beacons"]] == [-60, -70, -80]
     several = pharos.run("find", UUID, "--replay", crowd)
-    assert several.code == 64 and "2 beacons are meant" in several.err and f"{UUID}-1-7" in several.out
+    assert several.code == 64 and "2 beacons match" in several.err and f"{UUID}-1-7" in several.out
     unknown = pharos.run("find", "Lamp", "--replay", crowd)
     assert unknown.code == 64 and "no device sends it as its name" in unknown.err

@@ -259,7 +259,7 @@ def test_a_collector_file_that_cannot_serve_says_why(tmp_path):
     assert "is not known" not in wrong.err
     (tmp_path / "bare").mkdir()
     bare = museum(tmp_path / "bare", receivers=[{"name": name, "floor": "ground"} for name in NAMES])
-    assert "receivers: no receiver has a \"position\": without one in the site file" in \
+    assert "receivers: no receiver has a \"position\": unless site files have positions" in \
         collect(bare, f"--from={recording}").err
     (tmp_path / "flat.json").write_text('{"version":1,"name":"m","receivers":[{"name":"a","floor":"ground"}]}')
     flat = pharos.run("collect", tmp_path / "flat.json")
@@ -307,7 +307,7 @@ def test_hostile_lines_end_nothing(tmp_path):
     result = collect(path, stdin=text, code=65)
     assert "\x1b" not in result.out and "\u202e" not in result.out
     assert where(tmp_path)["beacons"][0]["beacon"] == "key-ana"
-    assert "no JSON objects" in result.err and "that other lines contradict" in result.err
+    assert "not JSON objects" in result.err and "that other lines contradict" in result.err
 
 
 def test_strangers_are_told_only_when_asked(tmp_path):

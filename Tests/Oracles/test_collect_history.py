@@ -49,7 +49,7 @@ def test_rooms_are_kept_and_told_by_name_and_time(tmp_path):
     assert pharos.checked("history", "key-ana", "--history", path, "--json").lines() == events
     assert len(history(tmp_path, "key-ana", "--from", at(30), "--to", at(100))) < len(events)
     before = pharos.checked("history", "hall", "--history", path, "--to", "2020-01-01")
-    assert before.out == "" and before.err == 'pharos: nothing happened with "hall" in that time\n'
+    assert before.out == "" and before.err == 'pharos: "hall" has no events in that time\n'
     rows = list(csv.DictReader(io.StringIO(pharos.checked(
         "history", "key-ana", "--history", tmp_path / "museum.db", "--csv").out)))
     assert [row["event"] for row in rows] == [each["event"] for each in events]

@@ -149,7 +149,7 @@ def test_a_ring_answers_as_the_single_files_do(fleet):
     ring.chmod(0o600)
     ring.write_text(ring.read_text().replace('"key":"', '"key":"x', 1))
     refused = pharos.run("fleet", "keys", "resolve", "0011223344556677", ring)
-    assert refused.code == 65 and ":2:1: this is no ring of keys" in refused.err
+    assert refused.code == 65 and ":2:1: this is not a file of keys" in refused.err
     assert keys(fleet.parent / "keys")["hall-1.key"].hex() not in refused.err
     missing = pharos.run("fleet", "keys", "collect", fleet, "--output", fleet / "no" / "ring")
     assert missing.code == 71

@@ -514,7 +514,7 @@ def test_two_of_one_name_and_damaged_files(service):
     service.start()
     service.hears()
     service.next("enter")
-    eventually(lambda: "this is no database, or a damaged one" in service.peer.errors)
+    eventually(lambda: "this is not a database, or it is damaged" in service.peer.errors)
     assert service.peer.interrupt(signal.SIGTERM) == 0
     assert store.read_bytes().startswith(b"no database")
 

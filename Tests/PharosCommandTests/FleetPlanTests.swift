@@ -149,7 +149,7 @@ import Testing
         ("collisions --site louvre --from-fleet", "museum", "has no site \"louvre\"; choose it with --site museum"),
         ("collisions --site musuem --from-fleet", "museum", "did you mean museum?"),
         ("interval --max-throughput --from-fleet", "shop", "choose it with --site berlin or --site hamburg"),
-        ("latency --scanner harmony --from-fleet", "shop", "this fleet has 2 sites, and the question is asked of one"),
+        ("latency --scanner harmony --from-fleet", "shop", "this fleet has 2 sites, and the answer is for one"),
         ("walk --beacons 3 --speed-mps 1 --distance-m 1 --from-fleet", "museum", "not both"),
         ("thesis --beacons 3 --from-fleet", "museum", "not both"),
     ])

@@ -450,7 +450,7 @@ import Testing
         let result = try Program.run("plan", "site", path, "--places", "50")
         #expect(result.code == 0, "\(result.errors)")
         #expect(result.output.contains("let a receiver find a beacon within 10 s in 90 % of the cases at all "))
-        #expect(result.output.contains("- The site has no target, so this one counts:"), "\(result.output)")
+        #expect(result.output.contains("- The site file has no target, so the default applies:"), "\(result.output)")
     }
 
     /// A hall of 40 m by 20 m with further keys.

@@ -47,7 +47,7 @@ struct PlannedSourceTests {
         #expect(throws: far) { try PlannedAir.sites(of: traffic, fleet: "f", site: "zzzzzzz") }
         let several = PlanError(
             .question,
-            "--from-fleet: this fleet has 3 sites, and the question is asked of one; choose it with --site museum, "
+            "--from-fleet: this fleet has 3 sites, and the answer is for one; choose it with --site museum, "
                 + "--site \"\" or --site shop")
         #expect(throws: several) { try PlannedAir.only(of: PlannedAir.sites(of: traffic, fleet: "f")) }
         let empty = PlanError(.configuration, "f.json: the fleet f has no beacons to plan for")

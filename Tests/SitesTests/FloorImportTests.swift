@@ -125,7 +125,7 @@ import Testing
         (#""kind":"path""#, "LineString", "[[1,1]]", "a path has at least two points"),
         (#""kind":"wall","attenuationDb":200"#, "LineString", "[[1,1],[2,2]]", "\"200\" is not a number in 0...100 dB"),
         (#""kind":"wall","attenuationDb":"thick""#, "LineString", "[[1,1],[2,2]]", "\"thick\" is not a number in"),
-        (#""kind":"wall""#, "Circle", "[1,1]", "\"Circle\" is no geometry of GeoJSON"),
+        (#""kind":"wall""#, "Circle", "[1,1]", "\"Circle\" is not a geometry of GeoJSON"),
         (#""kind":"outline""#, "Polygon", "[[[0,0],[9,0],[9,9]]]", "this is a second outline"),
     ])
     func wrongPartsAreNamed(properties: String, type: String, coordinates: String, message: String) {

@@ -308,7 +308,8 @@ extension ServiceEnvironment: AdapterEnvironment {
         do throws(BeaconServiceError) {
             let read = try job.reread()
             guard read.name == job.name else {
-                return .reloadBad("its name is \(read.name) now, and the service's files have the old name; restart it")
+                return .reloadBad(
+                    "its name is now \(read.name), but the service's files have the old name; restart the service")
             }
             guard !read.needsMore(than: job) else {
                 return .reloadBad("\(read.adapterText) needs capabilities that were given up; restart the service")

@@ -123,7 +123,7 @@ struct PayloadLinter {
         guard !element.data.count.isMultiple(of: size) else { return }
         report(
             .uuidListLength, at: element.offset,
-            "\(element.data.count) bytes are no whole number of \(8 * size)-bit UUIDs")
+            "\(element.data.count) bytes are not a whole number of \(8 * size)-bit UUIDs")
     }
 
     private mutating func checkRadioPower(_ element: ADElement) {

@@ -85,10 +85,10 @@ public struct FleetRenaming: Sendable {
         let message =
             switch fault {
             case .unknown(let nearest):
-                "\(quoted) is no group and no beacon of the fleet or its lock"
+                "\(quoted) is neither a group nor a beacon of the fleet or its lock"
                     + (nearest.map { "; did you mean \"\($0)\"?" }
                         ?? "; write a group with its path, as in museum/ground")
-            case .ambiguous: "\(quoted) is a group and a beacon; add `--group` or `--beacon`"
+            case .ambiguous: "\(quoted) is both a group and a beacon; add `--group` or `--beacon`"
             case .name(let fault): "the new name: \(fault)"
             case .otherParent:
                 "\(quoted) cannot become \(ProblemText.quoted(new)), which is in another group; give only the new name"

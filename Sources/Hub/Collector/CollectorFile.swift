@@ -129,7 +129,7 @@ private struct CollectorReader {
             receivers.allSatisfy({ $0.position == nil })
         {
             decoder.warning(
-                "no receiver has a \"position\": without one in the site file of its floor, rooms and positions are unknown",
+                "no receiver has a \"position\": unless site files have positions of the receivers, rooms and positions are unknown",
                 at: list)
         }
         names = [:]

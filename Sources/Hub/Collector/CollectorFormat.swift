@@ -107,7 +107,7 @@ enum CollectorBeaconKeys {
         }.map { decoder, node, text in
             if let identity = BeaconIdentity(text) { return identity }
             decoder.error(
-                "\(ProblemText.quoted(text)) is no identity of a beacon; write ibeacon:UUID-MAJOR-MINOR, "
+                "\(ProblemText.quoted(text)) is not an identity of a beacon; write ibeacon:UUID-MAJOR-MINOR, "
                     + "altbeacon:COMPANY-ID, uid:NAMESPACE-INSTANCE, url:TEXT or address:AA:BB:CC:DD:EE:FF", at: node)
             return nil
         }, "Identity, such as \"ibeacon:UUID-MAJOR-MINOR\".", isRequired: true)
@@ -155,7 +155,7 @@ enum SiteStoreKeys {
         }
         if hasPassword(text) {
             decoder.error(
-                "a password must not stand here: put it into a file of mode 0600 that \"passwordFile\" names", at: node)
+                "do not write the password here: put it into a file of mode 0600 that \"passwordFile\" names", at: node)
         }
         return text
     }

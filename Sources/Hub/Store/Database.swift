@@ -37,7 +37,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         switch kind {
         case .missing: "\(file): there is no such file"
         case .notPermitted: "\(file): this user may not open it; run the command with sudo"
-        case .corrupt: "\(file): this is no database, or a damaged one: \(reason)"
+        case .corrupt: "\(file): this is not a database, or it is damaged: \(reason)"
         case .foreign: "\(file): \(reason)"
         case .full: "\(file): it cannot be written: \(reason)"
         case .busy: "\(file): another process uses this file: \(reason)"

@@ -260,7 +260,7 @@ enum IdentityKeys {
         guard let text = decoder.text(node) else { return nil }
         let hasColons = text.utf8.enumerated().allSatisfy { ($0 % 3 == 2) == ($1 == UInt8(ascii: ":")) }
         guard text.utf8.count == 17, hasColons, let address = DeviceAddress(text) else {
-            decoder.error("\(ProblemText.quoted(text)) is no address such as \"C0:01:02:03:04:05\"", at: node)
+            decoder.error("\(ProblemText.quoted(text)) is not an address such as \"C0:01:02:03:04:05\"", at: node)
             return nil
         }
         return .one(.address(address))
@@ -280,7 +280,7 @@ enum IdentityKeys {
         guard let text = decoder.text(node) else { return nil }
         guard let uuid = BluetoothUUID(text) else {
             decoder.error(
-                "\(ProblemText.quoted(text)) is no service UUID such as \"0xFFF6\" or "
+                "\(ProblemText.quoted(text)) is not a service UUID such as \"0xFFF6\" or "
                     + "\"0000fff6-0000-1000-8000-00805f9b34fb\"", at: node)
             return nil
         }

@@ -123,7 +123,7 @@ public final class ScanSession: AdapterSession {
             change(.listening)
         } else if mayReplace {
             try enable(false)
-            guard try setParameters() else { throw .impossible("the controller scans, and does not stop doing so") }
+            guard try setParameters() else { throw .impossible("the controller scans, and does not stop") }
             try enable(true)
             change(.listening)
         } else {

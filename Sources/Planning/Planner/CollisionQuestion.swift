@@ -129,7 +129,7 @@ public struct CollisionQuestion: Sendable {
 
     /// Below this share the model's value is mostly rounding error, and practically all packets are lost.
     private static let drownedShare = 1e-9
-    /// The load Σ tau/E at which most packets arrive. Beyond it, more packets sent means fewer that arrive.
+    /// The load Σ tau/E at which the most packets arrive. Beyond it, more packets sent means fewer that arrive.
     private static let saturation = 0.5
 
     /// Adds the runs of losses, which the model has for equal intervals only.

@@ -122,7 +122,7 @@ public struct IntervalQuestion: Sendable {
                 + "This is the longest interval that meets the target." + remark(outcome)
         case (.maximumThroughput, let outcome):
             return
-                "\(set): at this interval most advertisements of \(NumberFormat.beacons(beacons)) arrive, "
+                "\(set): at this interval the most advertisements of \(NumberFormat.beacons(beacons)) arrive, "
                 + "\(NumberFormat.percent(advice.collisionFreeProbability)) of those sent." + remark(outcome)
         }
     }
@@ -327,7 +327,7 @@ public struct IntervalQuestion: Sendable {
         let soonest =
             "a receiver that never pauses finds all beacons soonest at \(NumberFormat.significant(surest, 7)) ms"
         let others =
-            "Other goals have other intervals: \(soonest), and most packets arrive at "
+            "Other goals have other intervals: \(soonest), and the most packets arrive at "
             + "\(NumberFormat.significant(most, 7)) ms."
         answer.pictures.page.reconciliation =
             switch (goal, advice.outcome) {
@@ -335,7 +335,7 @@ public struct IntervalQuestion: Sendable {
             case (.detect, _):
                 "\(advice.interval) is the longest interval that meets your target, so batteries last longest. \(others)"
             case (.maximumThroughput, _):
-                "Most packets arrive at \(advice.interval). Another goal has another interval: \(soonest)."
+                "The most packets arrive at \(advice.interval). Another goal has another interval: \(soonest)."
             }
     }
 

@@ -179,7 +179,7 @@ extension PlannedAir {
         let names = sites.compactMap { $0.origin?.site }
         throw PlanError(
             .question,
-            "--from-fleet: this fleet has \(names.count) sites, and the question is asked of one; choose it with "
+            "--from-fleet: this fleet has \(names.count) sites, and the answer is for one; choose it with "
                 + choices(names))
     }
 

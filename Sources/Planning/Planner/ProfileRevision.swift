@@ -35,7 +35,7 @@ public struct ProfileRevision: Sendable {
     ) throws(PlanError) {
         let own = profile.advertisements
         for number in numbers where !own.indices.contains(number - 1) {
-            throw PlanError(.question, "--advertisement \(number): the profile has \(own.count) of them")
+            throw PlanError(.question, "--advertisement \(number): the profile has advertisements 1...\(own.count)")
         }
         let fastest = own.indices.min { own[$0].interval < own[$1].interval }
         let chosen = numbers.isEmpty ? [fastest].compactMap(\.self) : Set(numbers.map { $0 - 1 }).sorted()
@@ -71,13 +71,13 @@ public struct ProfileRevision: Sendable {
             throw PlanError(
                 .configuration,
                 "\(intervals.count) advertisements at these intervals need more than one event every "
-                    + "\(AdvertisingInterval.legacyRange.lowerBound), and a controller that sends them in turn has no more; "
+                    + "\(AdvertisingInterval.legacyRange.lowerBound), which a controller that sends them in turn cannot send; "
                     + "name fewer of them with --advertisement, or send the others less often. Nothing was changed")
         }
         // Controllers before Bluetooth 5 support non-connectable advertising from 100 ms on.
         guard pace < AdvertisingInterval(rawValue: 0xA0) else { return nil }
         return
-            "a controller that sends all in turn must send every \(pace); those before Bluetooth 5 take no less than "
+            "a controller that sends all in turn must send every \(pace); controllers before Bluetooth 5 require at least "
             + "100 ms and refuse this profile"
     }
 

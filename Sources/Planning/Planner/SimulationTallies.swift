@@ -152,7 +152,7 @@ public struct MergedTallies: Sendable {
         guard question.sceneName == head.scene else {
             throw PlanError(
                 .data,
-                "the parts were simulated with other beacons than these arguments give now; has the fleet changed? "
+                "the parts were simulated with other beacons than these arguments now give; has the fleet changed? "
                     + head.arguments.joined(separator: " "))
         }
         var sum = question.sum

@@ -119,7 +119,7 @@ public struct SiteQuestion: Sendable {
         }
         if !site.hasOwnTarget {
             answer.note(
-                "The site has no target, so this one counts: \(site.target.phrase). The key \"target\" of the file sets another."
+                "The site file has no target, so the default applies: \(site.target.phrase). The key \"target\" sets another."
             )
         }
         if let fleet {
@@ -262,8 +262,8 @@ public struct SiteQuestion: Sendable {
                 + "\(NumberFormat.percent(site.target.probability)) of the cases, so more beacons do not help. "
                 + site.scanners.remedies
         case .mounts where count == 0:
-            return "\(today) No beacon is proposed: from the listed mounts none reaches the target at one more place."
-        case .mounts: return "\(some). At the others, a beacon is too weak from every listed mount."
+            return "\(today) No beacon is proposed: none on a listed mount reaches the target at any further place."
+        case .mounts: return "\(some). At the others, a beacon on any listed mount is received too weakly."
         case .range:
             let power = "a beacon with \(NumberFormat.significant(site.defaults.radioPower)) dBm is received too weakly"
             let remedy = "Send with more power, or allow more time."
@@ -272,7 +272,7 @@ public struct SiteQuestion: Sendable {
                 : "\(some). At the others, \(power) from every examined position. \(remedy)"
         case .collisions:
             return
-                "\(some), the best found: more beacons collide too much. Send less often, or allow more time."
+                "\(some). No better placement was found: more beacons collide too much. Send less often, or allow more time."
         }
     }
 
@@ -285,8 +285,8 @@ public struct SiteQuestion: Sendable {
         let places = " A check at \(check.places) places on a finer grid"
         guard check.holdingShare < 1 else { return "\(places) confirms it." }
         return
-            "\(places) finds the target reached at \(NumberFormat.percent(check.holdingShare)) of them, and a beacon found "
-            + "in \(NumberFormat.percent(check.weakestShare)) of the cases at the weakest; more `--places` make the proposal denser."
+            "\(places) finds the target reached at \(NumberFormat.percent(check.holdingShare)) of them; at the weakest, a beacon is "
+            + "found in \(NumberFormat.percent(check.weakestShare)) of the cases. A larger `--places` makes the proposal denser."
     }
 
     private static let tooLarge =

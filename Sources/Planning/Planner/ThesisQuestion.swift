@@ -87,7 +87,7 @@ extension PlanKey {
         "truth.arrivingPerSecondPerBeacon", "Advertisements of each beacon that arrive in a second.")
     fileprivate static let bestOffered = PlanKey(
         "truth.bestOfferedPerSecondPerBeacon",
-        "Advertisements to send from each beacon in a second, so that most arrive.")
+        "Advertisements that each beacon must send in a second so that the most arrive.")
     fileprivate static let bestArriving = PlanKey(
         "truth.bestArrivingPerSecondPerBeacon", "Advertisements of each beacon that then arrive in a second.")
     fileprivate static let faults = PlanKey("faults", "The errors of the thesis, one sentence each.")

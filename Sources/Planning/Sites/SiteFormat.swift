@@ -24,7 +24,7 @@ enum SiteFormat {
         "Corners of the floor in order. The sides may not cross.")
     static let walls = Key(
         "walls", .list("walls", 1...wallLimit, of: .section(WallKeys.section).defined(as: "wall")),
-        "Straight walls, and rows of walls.")
+        "Walls, each straight or with corners.")
     static let beacons = Key(
         "beacons", beaconsOrFleet, "The beacons with their positions, or the fleet that has them.")
     static let mounts = Key(
@@ -99,13 +99,13 @@ enum WallKeys {
     static let from = Key("from", SiteFormat.position, "Start of the wall, such as [0, 4.5].")
     static let to = Key("to", SiteFormat.position, "End of the wall, such as [12, 4.5].")
     static let points = Key(
-        "points", SiteFormat.corners("points", 2...SiteFormat.wallLimit), "Corners of a row of walls.")
+        "points", SiteFormat.corners("points", 2...SiteFormat.wallLimit), "Points of a wall with corners, in order.")
     static let attenuation = Key(
         "attenuationDb", .real(0...100, unit: "dB"),
         "Loss of one crossing, such as 3 for plaster, 6 for brick or 12 for concrete.", isRequired: true)
 
     static let section = Section(
-        "A straight wall, or a row of walls.", [from, to, points, attenuation],
+        "A wall, straight or with corners.", [from, to, points, attenuation],
         rules: [
             Rule(schema: ["oneOf": [["required": ["from", "to"]], ["required": ["points"]]]]) { decoder, wall in
                 let ends = [wall["from"], wall["to"]].compactMap { $0 }
@@ -228,6 +228,6 @@ enum TargetKeys {
         "probability", .share(0.01...0.9999), "Probability of detection within this time.", isRequired: true)
     static let beacons = Key(
         "beacons", .integer(SiteSurvey.Target.beaconRange),
-        "Number of beacons that must each be detected so at every position. Positioning needs 4 or more.", default: 1)
+        "Number of beacons that each position must detect in this way. Positioning needs 4 or more.", default: 1)
     static let section = Section("A target.", [seconds, probability, beacons])
 }

@@ -31,7 +31,7 @@ package struct BeaconChoice {
         } else {
             throw Failure(
                 .usage,
-                "\(beacon): this is no identity such as ibeacon:UUID-1-2 or AA:BB:CC:DD:EE:FF, and no beacon of --known "
+                "\(beacon): this is not an identity such as ibeacon:UUID-1-2 or AA:BB:CC:DD:EE:FF, and no beacon of --known "
                     + "has that name")
         }
     }

@@ -41,7 +41,7 @@ package enum InputFile {
             throw BeaconServiceError(error, reading: path, limit: limit)
         }
         guard rest.count <= lineLimit else {
-            throw Failure(.dataFormat, "\(path): line \(number + 1) is longer than 16 MiB: this is no recording")
+            throw Failure(.dataFormat, "\(path): line \(number + 1) is longer than 16 MiB: this is not a recording")
         }
         if !rest.isEmpty { take(rest[...], number + 1) }
     }

@@ -66,7 +66,7 @@ extension FrameOptions {
 extension MeasuredPowerAtOneMeter {
     // The help of iBeacon and AltBeacon.
     fileprivate static let help = ArgumentHelp(
-        "Level at 1 m, -127...0 dBm, from which receivers estimate the distance (default: typical, -59).",
+        "Level at 1 m, -127...0 dBm, from which receivers estimate the distance (default: -59, a typical value).",
         valueName: "dBm")
 }
 
@@ -75,13 +75,13 @@ struct ZeroMeterPowerOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Level at 0 m, -100...20 dBm: the byte that is sent (default: typical, -18).", valueName: "dBm"),
+            "Level at 0 m, -100...20 dBm, which is sent as a byte (default: -18, a typical value).", valueName: "dBm"),
         transform: OptionValue.powerAtZeroMeters)
     var measuredPowerDbm: MeasuredPowerAtZeroMeters?
 
     @Option(
         name: .customLong("measured-power-1m-dbm"), parsing: .unconditional,
-        help: ArgumentHelp("Level at 1 m instead; the byte that is sent is 41 dB higher.", valueName: "dBm"),
+        help: ArgumentHelp("Level at 1 m instead of 0 m; the byte in the packet is 41 dB higher.", valueName: "dBm"),
         transform: OptionValue.powerAtOneMeter)
     var measuredPowerAtOneMeter: MeasuredPowerAtOneMeter?
 

@@ -209,7 +209,7 @@ struct CheckTests {
     @Test(
         "groups that contradict each other",
         arguments: [
-            (#"[ { "name": "n" }, { "name": "n" } ]"#, "the site \"n\" is there twice"),
+            (#"[ { "name": "n" }, { "name": "n" } ]"#, "the site \"n\" appears twice"),
             (
                 #"[ { "name": "n", "groups": [ { "name": "f", "groups": [ { "name": "r", "groups": [ { "name": "x" } ] } ] } ] } ]"#,
                 "a room has no groups in it"

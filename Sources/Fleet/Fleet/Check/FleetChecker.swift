@@ -75,7 +75,7 @@ public struct FleetChecker {
             if isTotal || lacksGroup {
                 warn(
                     last,
-                    "\"\(last.name)\" is a beacon of the fleet, and its row looks like a total of the table: if it is no beacon, "
+                    "\"\(last.name)\" is a beacon of the fleet, and its row looks like a total of the table: if it is not a beacon, "
                         + "remove the row")
             }
         }

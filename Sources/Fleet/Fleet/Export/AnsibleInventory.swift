@@ -70,7 +70,7 @@ public struct AnsibleInventory {
         _ beacon: FleetManifest.Beacon, keys: [String]
     ) throws(AnsibleInventoryError) -> JSONValue {
         guard !beacon.profileHash.isEmpty, beacon.profileHash.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
-            throw AnsibleInventoryError("its profileHash is no hexadecimal number", of: beacon.name)
+            throw AnsibleInventoryError("its profileHash is not a hexadecimal number", of: beacon.name)
         }
         return .object([
             .init("name", .string(beacon.name)), .init("hash", .string(beacon.profileHash)),
@@ -95,7 +95,7 @@ public struct AnsibleInventory {
                 case let name = String(file.dropFirst(folder.count)), NameRule.fault(name) == nil
             else {
                 throw AnsibleInventoryError(
-                    "its identity key \(ProblemText.quoted(file)) is no plain file in /etc/pharos/keys, where the "
+                    "its identity key \(ProblemText.quoted(file)) is not a file directly in /etc/pharos/keys, where the "
                         + "service "
                         + "reads keys",
                     of: beacon.name)

@@ -25,8 +25,8 @@ extension Fleet {
             let message =
                 octets.starts(with: FleetManifest.csvStart.utf8)
                 ? "this is the table of a generated fleet: name its directory or the manifest.json in it"
-                : "this is a table, and the fleet file is expected that names it; "
-                    + "`pharos fleet init --from \(file)` makes one"
+                : "this is a table, not a fleet file; "
+                    + "`pharos fleet init --from \(file)` makes a fleet file for it"
             problems.add(FileProblem(message, at: .init(line: 1, column: 1), kind: .malformed, in: file))
             return (nil, problems.sorted)
         }
@@ -239,7 +239,7 @@ extension FleetDecoder {
             if let first = groupNumbers[.init(parent: parent, name: name)] {
                 let place = groups[first].node.map { ", first at \($0.position)" } ?? ""
                 decoder.error(
-                    "the \(level) \"\(name)\" is there twice\(place): combine the two", at: object["name"] ?? object)
+                    "the \(level) \"\(name)\" appears twice\(place): combine the two", at: object["name"] ?? object)
                 continue
             }
             let number = add(group: name, in: parent, node: object)
@@ -339,7 +339,7 @@ extension FleetDecoder {
                 if let row = first.row { "\(row.table.table.file):\(row.line)" } else {
                     first.node.map { "\($0.position)" } ?? ""
                 }
-            return "the name \"\(beacon.name)\" is there twice, first at \(place)"
+            return "the name \"\(beacon.name)\" appears twice, first at \(place)"
         }
         numbers[beacon.name] = beacons.count
         beacons.append(beacon)

@@ -309,7 +309,7 @@ enum GroupKeys {
     static let rooms = Key(
         "groups", .list("groups", 1...Int.max, of: .section(room).defined(as: "room")), "Rooms of the floor.")
 
-    static let site = section("A site. The beacons of a site share the air.", floors)
+    static let site = section("A site. Packets of its beacons can collide.", floors)
     private static let floor = section("A floor of a site.", rooms)
     private static let room = section("A room of a floor.", nil)
 
@@ -428,9 +428,9 @@ enum TableKeys {
     static let columns = Key(
         "columns", columnNames,
         """
-        The names of the columns in the table, by the names that Pharos has for them: name, site, floor, room or \
-        group, title, host, serial, was, controller, x, y, z, latitude, longitude, and the variables. A column with \
-        the name that Pharos has for it needs no entry.
+        For each value that Pharos reads from the table, the name of its column: name, site, floor, room or group, title, \
+        host, serial, was, controller, x, y, z, latitude, longitude, and the variables. A value needs no entry if its column \
+        has the same name.
         """)
     static let section = Section("A table of beacons.", [csv, columns])
 

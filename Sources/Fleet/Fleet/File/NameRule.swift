@@ -81,7 +81,7 @@ enum NameRule {
         case UInt8(ascii: "-"): return "\(shown) begins with a dash and would be taken for an option" + rule
         case UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "@"):
             return "\(shown) would be taken for a formula by a spreadsheet" + rule
-        default: return "\(shown) is no good name for files and units" + rule
+        default: return "\(shown) is not a suitable name for files and units" + rule
         }
     }
 

@@ -309,7 +309,7 @@ extension FleetLock {
         for group in self.groups {
             if let first = groups.updateValue(group.line, forKey: group.path) {
                 report(
-                    "the group \(group.path) is there twice, first in line \(first): delete one of the lines",
+                    "the group \(group.path) appears twice, first in line \(first): delete one of the lines",
                     line: group.line)
             }
             guard let major = group.major else { continue }
@@ -324,7 +324,7 @@ extension FleetLock {
         for entry in entries where !entry.isRetired {
             if let first = names[entry.name] {
                 report(
-                    "\"\(entry.name)\" is there twice, first in line \(first): delete one of the lines",
+                    "\"\(entry.name)\" appears twice, first in line \(first): delete one of the lines",
                     line: entry.line)
             } else {
                 names[entry.name] = entry.line
@@ -352,7 +352,7 @@ extension FleetLock {
         checkUnique(\.address) { "the address \($0.address.map { "\($0)" } ?? "")" }
         for entry in entries {
             if let address = entry.address, !address.isValidStaticRandom {
-                report("\(address) is no static random address", line: entry.line)
+                report("\(address) is not a static random address", line: entry.line)
             }
         }
     }

@@ -84,9 +84,9 @@ public struct BeaconRotationError: Error, Hashable, Sendable, CustomStringConver
     public var description: String {
         switch reason {
         case .severalKeys(let files):
-            "\(name) names several identity keys (\(files.joined(separator: ", "))); a fleet keeps one key a beacon"
+            "\(name) names several identity keys (\(files.joined(separator: ", "))); a fleet keeps one key for each beacon"
         case .noFile(let file):
-            "\(name) names \"\(file)\" as its identity key, which is no name of a file"
+            "\(name) names \"\(file)\" as its identity key, which is not a file name"
         case .shared(let file, let other):
             "\(name) and \(other) would share the identity key \(file); "
                 + "let identityKeyFile contain ${name}, so that each has its own"

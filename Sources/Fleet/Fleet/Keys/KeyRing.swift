@@ -86,7 +86,7 @@ public enum KeyRingReader {
 
     private static func problem(line: Int) -> FileProblem {
         FileProblem(
-            "this is no ring of keys as `pharos fleet keys collect` writes it", at: .init(line: line, column: 1),
+            "this is not a file of keys as `pharos fleet keys collect` writes it", at: .init(line: line, column: 1),
             path: .root)
     }
 }

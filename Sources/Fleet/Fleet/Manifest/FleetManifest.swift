@@ -91,7 +91,7 @@ public struct FleetManifest: Hashable, Sendable {
             self.advertisements = advertisements
         }
 
-        /// The outermost group. Its beacons share the air.
+        /// The outermost group. Packets of its beacons can collide.
         public var site: String? { group.first }
         public var floor: String? { group.count > 1 ? group[1] : nil }
         public var room: String? { group.count > 2 ? group[2] : nil }

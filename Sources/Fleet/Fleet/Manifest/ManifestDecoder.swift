@@ -46,7 +46,7 @@ struct ManifestDecoder {
         var names: Set<String> = []
         let beacons = elements.compactMap { beacon($0) }
         for (element, beacon) in zip(elements, beacons) where !names.insert(beacon.name).inserted {
-            decoder.error("the beacon \"\(beacon.name)\" is there twice", at: element)
+            decoder.error("the beacon \"\(beacon.name)\" appears twice", at: element)
         }
         return fleet.map { FleetManifest(fleet: $0, beacons: beacons) }
     }

@@ -157,7 +157,7 @@ extension BeaconIdentity {
             let advice = NearestWord.find(text, among: names).map { "did you mean \"\($0)\"?" }
             throw InventoryError(
                 .request,
-                "\(ProblemText.quoted(text)) is no identity of a beacon; "
+                "\(ProblemText.quoted(text)) is not an identity of a beacon; "
                     + (advice ?? "write ibeacon:UUID-MAJOR-MINOR, altbeacon:COMPANY-ID, uid:NAMESPACE-INSTANCE, "
                         + "url:TEXT or address:AA:BB:CC:DD:EE:FF"))
         }

@@ -79,7 +79,7 @@ struct BatterySection: ControlledSection {
     }
 
     private static let lifeCaption =
-        "How long the charge is enough: a longer interval extends it until the current of sleep dominates. Above the dashed "
+        "How long the charge lasts: a longer interval extends this time until the sleep current dominates. Above the dashed "
         + "line the battery itself is no longer usable, after about ten years."
 
     private func plot(_ domain: ClosedRange<Double>) -> PlotArea {

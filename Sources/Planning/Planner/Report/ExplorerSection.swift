@@ -55,7 +55,7 @@ struct ExplorerSection: ControlledSection {
                 "bestLatencyIntervalMs", "Most reliable interval",
                 NumberFormat.milliseconds(numbers.bestLatencyIntervalMs), numbers.bestLatencyIntervalMs),
             .init(
-                "bestThroughputIntervalMs", "Best interval for most packets",
+                "bestThroughputIntervalMs", "Interval with the most arriving packets",
                 NumberFormat.milliseconds(numbers.bestThroughputIntervalMs), numbers.bestThroughputIntervalMs),
             .init("captureLow", "Arriving with capture, at least", NumberFormat.none, nil, isHidden: true),
             .init("captureHigh", "Arriving with capture, at most", NumberFormat.none, nil, isHidden: true),
@@ -163,8 +163,8 @@ struct ExplorerFigures {
             id: "intervalCurve", title: "Packets by advertising interval",
             drawing: plot.drawing.element(label: intervalLabel),
             caption:
-                "At longer intervals fewer packets collide, but fewer are sent. Most packets arrive in between. The lines mark "
-                + "the chosen interval, the one at which most packets arrive, and the one with the surest discovery.",
+                "At longer intervals fewer packets collide, but fewer are sent. The most packets arrive in between. The lines mark "
+                + "the chosen interval, the one at which the most packets arrive, and the one with the surest discovery.",
             table: HTML.table(
                 caption: "Collision-free packets by advertising interval",
                 header: ["interval (ms)", "collision-free", "per second and beacon"], rows: rows),

@@ -99,7 +99,7 @@ extension ConfigurationDecoder {
         case "Polygon": return [area(node, &holes)].compactMap(\.self)
         case "MultiPolygon": return elements(node).compactMap { area($0, &holes) }
         default:
-            error("\(ProblemText.quoted(type)) is no geometry of GeoJSON", at: geometry["type"] ?? geometry)
+            error("\(ProblemText.quoted(type)) is not a geometry of GeoJSON", at: geometry["type"] ?? geometry)
             return []
         }
     }

@@ -315,8 +315,8 @@ final class CollectRun {
         }
         let first = firstBad ?? ""
         say(
-            badLines, "is no JSON object and was ignored: \(first)",
-            "are no JSON objects and were ignored; the first is \(first)")
+            badLines, "is not a JSON object and was ignored: \(first)",
+            "are not JSON objects and were ignored; the first is \(first)")
         if goodLines > 0, usefulLines == 0 {
             Terminal.writeError(
                 "pharos: no line has a beacon or the state of a receiver; `pharos listen --print --json` and "

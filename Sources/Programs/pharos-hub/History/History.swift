@@ -18,9 +18,9 @@ struct History: ParsableCommand {
             Shows the events that `pharos listen` and `pharos collect` have stored for a beacon, a zone or a room, the oldest \
             first. Times are local; with --utc, and always in JSON and in --csv, they are in UTC. Without --history, all \
             files NAME.db of the state directory are read; one that cannot be read is reported, and the others are shown. \
-            A collector file stands for the database in its "postgresql" or "history". The last table shows how long a \
-            beacon was in which room of a collector, and in which zone of which receiver. Time in which the listener or \
-            the collector did not run does not count.
+            If --history names a collector file, the database of its "postgresql" or "history" is read. The last table shows \
+            how long a beacon was in each room of a collector, and in each zone of each receiver. Time in which the listener \
+            or the collector did not run does not count.
             """)
 
     @Argument(help: "The name of a beacon, a zone or a room.")
@@ -120,7 +120,7 @@ struct History: ParsableCommand {
             let names = try files.reduce(into: Set<String>()) { $0.formUnion(try $1.source.names()) }
             guard names.contains(name) else { throw unknown(names) }
             let rest = from == nil && to == nil ? "; --heard shows which receivers have received it" : " in that time"
-            Terminal.writeMessage("nothing happened with \(TerminalText.quoted(name, to: 60))\(rest)")
+            Terminal.writeMessage("\(TerminalText.quoted(name, to: 60)) has no events\(rest)")
         }
         show(times.totals(of: name, at: min(end, WallClock.microseconds())), isFirst: totals || output.count == 0)
     }

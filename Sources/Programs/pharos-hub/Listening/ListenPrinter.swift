@@ -199,7 +199,7 @@ final class ListenPrinter: SightingConsumer {
         let table = hearing.table
         let senders = table.strangerSendersInRound
         var parts = ["\(table.strangersInRound) reports of \(senders) other\(senders == 1 ? "" : "s")"]
-        if neverHeard > 0 { parts.append("\(neverHeard) of \(watch.count) known never heard") }
+        if neverHeard > 0 { parts.append("\(neverHeard) of \(watch.count) known beacons never received") }
         if let lost = source.counts.lostInKernel { parts.append("\(lost) lost in the kernel") }
         let malformed = source.counts.malformedEvents + table.counts.malformed
         if malformed > 0 { parts.append("\(malformed) malformed") }

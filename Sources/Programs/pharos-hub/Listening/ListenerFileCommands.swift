@@ -354,7 +354,7 @@ enum IdentityMistake {
         if text.contains("{") || text.contains("}") { return "write the UUID without braces: \(form)" }
         let isGood = { (character: Character) in character == "-" || character.isHexDigit }
         if let wrong = text.first(where: { !isGood($0) }) {
-            return "\(ProblemText.quoted(String(wrong))) is no part of \(form): separate UUID, major and minor by '-'"
+            return "\(ProblemText.quoted(String(wrong))) is not part of \(form): separate UUID, major and minor by '-'"
         }
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         let dashed = parts[0].count == 32 ? 1 : min(5, parts.count)

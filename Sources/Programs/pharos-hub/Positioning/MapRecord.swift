@@ -116,7 +116,9 @@ struct MapRecord: ParsableCommand {
             }
             if (source.from != nil) != !times.isEmpty {
                 throw ValidationError(
-                    "--walk needs times, such as A3@0 B3@12, with --from, and no times without it: live, press Enter.")
+                    times.isEmpty
+                        ? "With --from, --walk needs the time at each place, such as A3@0 B3@12."
+                        : "Without --from, --walk takes no times: press Enter at each place.")
             }
             if zip(times, times.dropFirst()).contains(where: { $0 >= $1 }) {
                 throw ValidationError("--walk: the times must increase.")

@@ -71,8 +71,8 @@ struct Audit: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Audit only the beacons of this site. With a site file instead of a name: the floor on which the receivers stand; \
-            beacons elsewhere need not be received.
+            Audit only the beacons of this site. A site file instead of a name means the floor on which the receivers stand: \
+            beacons of other floors need not be received.
             """, valueName: "name or file"), completion: .file())
     var site: String?
 
@@ -89,7 +89,8 @@ struct Audit: ParsableCommand {
         parsing: .unconditional,
         help: ArgumentHelp(
             "Run this program for each verdict except ok. It gets the advertisement as JSON on standard input, and "
-                + "PHAROS_BEACON, PHAROS_VERDICT and PHAROS_REASON.", valueName: "program"), completion: .file())
+                + "PHAROS_BEACON, PHAROS_VERDICT and PHAROS_REASON in its environment.", valueName: "program"),
+        completion: .file())
     var hook: String?
 
     @Option(help: ArgumentHelp("The floor that the receivers stand on, as the fleet calls it.", valueName: "name"))
@@ -99,8 +100,8 @@ struct Audit: ParsableCommand {
     var json = false
 
     @Option(
-        help: ArgumentHelp("Write a page as well.", valueName: "file"), completion: .file(), transform: OptionValue.page
-    )
+        help: ArgumentHelp("Also write a web page with the report to this file.", valueName: "file"),
+        completion: .file(), transform: OptionValue.page)
     var html: String?
 
     func validate() throws {
@@ -219,7 +220,7 @@ struct Audit: ParsableCommand {
     /// slash is a program in PATH.
     private static func usable(_ hook: String) -> String? {
         if !hook.contains("/") || Files.isExecutable(hook) { return hook }
-        warn(hook, Files.exists(hook) ? "this is no program that this user may run" : "there is no such program")
+        warn(hook, Files.exists(hook) ? "this is not a program that this user may run" : "there is no such program")
         return nil
     }
 

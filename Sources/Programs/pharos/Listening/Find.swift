@@ -22,7 +22,7 @@ struct Find: ParsableCommand {
             5 s and shows a list to choose from.
 
             Prints "warmer" or "colder" only if the levels differ by more than chance (three standard errors). A distance is \
-            always an interval, which contained the true distance in 92 % of measurements between two people. \
+            always an interval, which contained the true distance in 92 % of measurements between devices of two people. \
             Stops when you reach the beacon, or with Ctrl-C.
             """)
 
@@ -105,7 +105,7 @@ struct Find: ParsableCommand {
         guard let beacon else { return nil }
         throw Failure(
             .usage,
-            "\(TerminalText.line(beacon)): \(candidates.count) beacons are meant: name one of the list, or use --strongest"
+            "\(TerminalText.line(beacon)): \(candidates.count) beacons match: name one of the list, or use --strongest"
         )
     }
 
@@ -126,7 +126,7 @@ struct Find: ParsableCommand {
         let meant = beacon.flatMap { NearestWord.find($0, among: known.names.sorted()) }
         throw Failure(
             .usage,
-            "\(what): this is no identity such as ibeacon:UUID-1-2 or AA:BB:CC:DD:EE:FF, no beacon of --known has that name, "
+            "\(what): this is not an identity such as ibeacon:UUID-1-2 or AA:BB:CC:DD:EE:FF, no beacon of --known has that name, "
                 + "and no device sends it as its name" + (active ? "" : " (many send it only with --active)")
                 + (meant.map { "; did you mean \(TerminalText.line($0))?" } ?? ""))
     }

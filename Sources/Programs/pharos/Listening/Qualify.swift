@@ -29,7 +29,7 @@ struct Qualify: ParsableCommand {
     var sender: AdapterName?
 
     @Option(
-        help: ArgumentHelp("The radio that receives first. It differs from the sender.", valueName: "name"),
+        help: ArgumentHelp("The radio that receives first, not the sender.", valueName: "name"),
         completion: .adapters,
         transform: OptionValue.adapter)
     var receiver: AdapterName?

@@ -12,8 +12,8 @@ struct PlanCompare: ForwardingCommand {
             pharos plan compare latency --scanner android-low-power,ios-find-my --beacons 50 --interval-ms 300
             pharos plan compare energy --chip nrf52832 --battery cr2032,cr2477 --interval-ms 500 --csv
 
-            The options are those of the question: see pharos help plan QUESTION. Values with commas \
-            between them give one answer each, for every combination. The question alone takes them, too: \
+            The options are those of the question: see pharos help plan QUESTION. An option can have several \
+            values, separated by commas; each combination of values gets an answer. Such values also work without compare: \
             pharos plan collisions --beacons 100,250,500 --interval-ms 100.
             """)
 
@@ -52,7 +52,7 @@ struct PlanCompare: ForwardingCommand {
                 .usage, "these lists give \(combinations.count) answers; give at most \(Self.limit) at once")
         }
         guard !question.contains(where: { $0 == "--html" || $0.hasPrefix("--html=") || $0 == "--write-profile" }) else {
-            throw Failure(.usage, "--html and --write-profile take one value for each option, not lists")
+            throw Failure(.usage, "with --html or --write-profile, give one value for each option, not a list")
         }
         var alternatives: [PlanComparison.Alternative] = []
         for (arguments, settings) in combinations {

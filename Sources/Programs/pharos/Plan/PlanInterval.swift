@@ -29,7 +29,7 @@ struct PlanInterval: ParsableCommand {
         transform: PlanValue.probability)
     var probability: Double?
 
-    @Flag(help: "Find the interval at which most advertisements of all beacons together arrive.")
+    @Flag(help: "Find the interval at which the most advertisements arrive, counted over all beacons.")
     var maxThroughput = false
 
     @OptionGroup var receiver: PlanScannerOptions

@@ -33,7 +33,7 @@ struct PlanRange: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Level at the receiver: show the distance that has it.", valueName: "dBm"),
+        help: ArgumentHelp("Level at the receiver: show the distance with this level.", valueName: "dBm"),
         transform: { try PlanValue.number($0, in: -150...40, "dBm") })
     var levelDbm: Double?
 

@@ -129,7 +129,7 @@ enum PlanValue {
                     throw Mistake("write a scanner and its weight, such as continuous:1")
                 }
                 guard part.isPercentage == parts[0].isPercentage, (part.weight == nil) == (parts[0].weight == nil)
-                else { throw Mistake("give all scanners a weight, all a percentage, or none of them anything") }
+                else { throw Mistake("give all scanners a weight, all a percentage, or neither to any") }
                 let scanner = try scanner(part.name, own: own)
                 guard !weighted.contains(where: { $0.scanner.name == scanner.name }) else {
                     throw Mistake("\(scanner.name) occurs twice; add up its weights")

@@ -18,11 +18,12 @@ struct SiteInit: ParsableCommand {
             The picture is a PNG or JPEG file of the floor from above, with north at the top. --width-m is the length on the \
             floor from its left edge to its right edge. The lower left corner becomes the origin.
 
-            --from takes GeoJSON, to which ogr2ogr converts DXF and other formats. A property "kind" or "layer" says what a \
-            feature is: a word of it is outline, wall, room, beacon, receiver, mount or path, in English or German, in any \
-            case. A ring is closed with a straight side if its ends do not meet. A wall has the loss of its property \
-            "attenuationDb", or that of its "material" or layer: \(materials). Numbers are metres unless the file names a \
-            coordinate system in degrees, or all lie within 0.1 of each other; degrees need --reference.
+            --from takes GeoJSON, to which ogr2ogr converts DXF and other formats. The property "kind" or "layer" of a \
+            feature must contain one of the words outline, wall, room, beacon, receiver, mount and path, in English or \
+            German, in upper or lower case. A ring is closed with a straight side if its ends do not meet. A wall has the \
+            loss of its property "attenuationDb", or that of its "material" or layer: \(materials). Numbers are metres \
+            unless the file names a coordinate system in degrees, or all lie within 0.1 of each other; degrees need \
+            --reference.
             """)
 
     private static let materials = WallMaterial.allCases.map {
