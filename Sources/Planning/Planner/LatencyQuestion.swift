@@ -134,8 +134,8 @@ public struct LatencyQuestion: Sendable {
             })
         var answer = try answer(model, mix)
         answer.note(
-            "The random instant is uniform over the cycle of the pattern. Each event is lost independently of the events "
-                + "before it, so with many collisions the longest times are too short.")
+            "A visitor arrives at any instant of the pattern's cycle with equal probability. Each event is lost independently of "
+                + "the events before it, so with many collisions the longest times are too short.")
         return answer
     }
 

@@ -150,9 +150,11 @@ public struct PatternQuestion: Sendable {
             answer.note("In a profile, in the place of \"intervalMs\": \"pattern\": \(pattern.json.line)")
         }
         answer.note(
-            "The shares of a pattern are those of time. Each part begins with an event, which is counted. The search tries "
+            "The parts of a pattern are shares of time, not of events. Each begins with an event, which is counted. The search tries "
                 + "patterns of two and three intervals and finds a good one, not a proven optimum.")
-        answer.note("The random instant is uniform over the cycle. Each event is lost independently of the others.")
+        answer.note(
+            "A visitor arrives at any instant of the cycle with equal probability. Each event is lost independently of the "
+                + "others.")
         return answer
     }
 

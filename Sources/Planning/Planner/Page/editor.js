@@ -453,7 +453,7 @@
   // Holds the selected thing, so that arrows move it, or lets it go.
   function hold() {
     if (state.held) { release(false); return; }
-    if (!state.selected) { say("Select a thing first: N takes the next one"); return; }
+    if (!state.selected) { say("Select something first: N selects the next thing"); return; }
     state.held = { item: state.selected, corner: state.corner, file: state.file };
     say("Arrows move it; Enter puts it down, Escape puts it back");
     redraw();
@@ -711,6 +711,6 @@
   choose("select");
   refresh();
   showProblems(data.problems.map(({ path, text }) => ({ item: itemAt(path), text })));
-  say(data.isNew ? `${data.fileName} does not exist yet: it is made when you save.` : listOf(state.file, "wall").length || state.file.outline ? "Ready" : "Ready: choose a tool and draw.");
+  say(data.isNew ? `${data.fileName} does not exist yet: it is created when you save.` : listOf(state.file, "wall").length || state.file.outline ? "Ready" : "Ready: choose a tool and draw.");
   stage.dataset.state = "ready";
 })();

@@ -51,18 +51,18 @@ const fleet = (() => {
   function sentence(s, result) {
     const p = clear(s, s.intervalMs), best = bestIntervals(s);
     const clearly = p > 0.995 ? "nearly all packets arrive without a collision" : p >= 0.01
-      ? `${digits(100 * p, 2)} of 100 packets arrive clear`
+      ? `${digits(100 * p, 2)} of 100 packets arrive without a collision`
       : `only ${digits(1000000 * p, 2)} packets of a million arrive without a collision`;
     const beacons = s.beacons === 1 ? "A single beacon" : `${s.beacons} beacons`;
     let text = `${beacons} at ${milliseconds(s.intervalMs)}: ${clearly}.`;
     if (result) {
       const { latencyP50: half, latencyP99: most } = result.percentiles;
       const rest = isNumber(most) ? `, 99 of 100 after ${duration(most)}.` : `, but not 99 of 100 within ${duration(s.horizonS)}.`;
-      text += isNumber(half) ? ` Half of all receivers have seen a given beacon after ${duration(half)}${rest}`
-        : ` Not even half of all receivers see a given beacon within ${duration(s.horizonS)}.`;
+      text += isNumber(half) ? ` Half of all receivers have found a given beacon after ${duration(half)}${rest}`
+        : ` Not even half of all receivers find a given beacon within ${duration(s.horizonS)}.`;
     }
     if (s.intervalMs + J / 2 < 0.98 * (best.throughput + J / 2)) {
-      text += ` Too many packets: ${milliseconds(best.throughput)} would let more of them through.`;
+      text += ` Too many packets: with an interval of ${milliseconds(best.throughput)} more of them would arrive.`;
     }
     return text;
   }

@@ -36,7 +36,7 @@ const walk = (() => {
   function sentence(s) {
     if (!dwell(s)) return "0 % of the walks find the beacon: the path stays outside its range.";
     return `At ${digits(s.speedMps)} m/s and a distance of ${digits(s.distanceM)} m the beacon is in range for `
-      + `${duration(dwell(s))} and is seen in ${byId("probabilitySeen").textContent} of the cases.`;
+      + `${duration(dwell(s))} and is found in ${byId("probabilitySeen").textContent} of the cases.`;
   }
 
   return { answer, steps: s => latencyOf({ ...s, untilS: dwell(s) }, s.scanner), follow, sentence };
