@@ -50,7 +50,7 @@ public struct NamedFleet: Sendable {
         return try files.manifest(allocation, progress: progress)
     }
 
-    /// The names of the columns of the fleet's table, by the names that Pharos has for them; empty for a manifest.
+    /// The names of the columns of the fleet's table, by the values that they contain; empty for a manifest.
     public func columnNames() throws(FleetStoreError) -> [String: String] {
         try written() == nil ? FleetFiles(file).fleet?.columnNames ?? [:] : [:]
     }

@@ -12,7 +12,7 @@ public struct ReceiverLine: Hashable, Sendable {
     public var number: Number?
     /// Stands for the names that the receiver knows, see ``SightingBatch/knownNames``.
     var knownNames: String?
-    /// Whether the receiver works; `nil` if the line does not tell.
+    /// Whether the receiver works; `nil` if the line does not say.
     public var isListening: Bool?
     public var beacons: [Heard] = []
     /// Whether the receiver received other devices, which the line does not name.
@@ -83,7 +83,7 @@ public struct ReceiverLine: Hashable, Sendable {
     /// The possible uptimes of a machine, in milliseconds: up to a hundred years.
     private static let uptimes = 0...3_155_760_000_000
 
-    /// Reads a line; `nil` if it is no JSON object.
+    /// Reads a line; `nil` if it is not a JSON object.
     public init?(_ octets: [UInt8]) {
         guard octets.count <= Self.limit, let node = JSONDocument.parse(octets).root, node.members != nil else {
             return nil

@@ -115,7 +115,7 @@ struct ReceiverRuns: Sendable {
 /// Converts the uptime of a receiver's machine into this machine's time. Lines need time to arrive, so the smallest
 /// difference is the best estimate.
 ///
-/// Batches that were kept for hours arrive hours late, and tell nothing of the clock. Another difference is believed when
+/// Batches that were kept for hours arrive hours late, and say nothing about the clock. Another difference is accepted when
 /// five batches in a row, over 3 s, agree on it.
 struct BootClock: Sendable {
     /// The smallest difference of each of the last minutes, the newest last.

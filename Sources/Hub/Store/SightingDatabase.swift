@@ -107,7 +107,7 @@ struct NumberRanges: Hashable, Sendable {
     /// No numbers.
     init() {}
 
-    /// Reads a text. Parts that are no numbers from 0 to 4095 are left out.
+    /// Reads a text. Parts that are not numbers from 0 to 4095 are left out.
     init(_ text: String) {
         for part in text.split(separator: ",") {
             let ends = part.split(separator: "-").compactMap { Int($0) }

@@ -98,7 +98,7 @@ public struct Auditor: Sendable {
 
     /// - Parameters:
     ///   - receivers: The names of the receivers.
-    ///   - others: Identities of beacons that are known but not audited. They are no strangers.
+    ///   - others: Identities of beacons that are known but not audited. They are not counted as strangers.
     public init(
         _ beacons: [ExpectedBeacon], receivers: [String], others: Set<BeaconIdentity> = [], keys: Keys = Keys()
     ) {

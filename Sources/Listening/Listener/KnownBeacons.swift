@@ -373,7 +373,7 @@ extension ListenerFile {
         let (file, problems) = decode(octets)
         guard let file else {
             let lines = problems.filter(\.isError).map { $0.text(file: name) }
-            // A text that is no JSON is malformed; JSON with wrong values is invalid.
+            // A text that is not JSON is malformed; JSON with wrong values is invalid.
             let isJSON = JSONDocument.parse(octets).problems.isEmpty
             throw .service(.refused(isJSON ? .invalid : .malformed, lines))
         }

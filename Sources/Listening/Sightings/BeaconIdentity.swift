@@ -142,7 +142,7 @@ public enum RegionPattern: Hashable, Sendable {
             uuid: uuid, major: numbers.isEmpty ? nil : numbers[0], minor: numbers.count < 2 ? nil : numbers[1])
     }
 
-    /// Returns whether the set contains `identity`. A local name and a service are no part of an identity.
+    /// Returns whether the set contains `identity`. A local name and a service are not part of an identity.
     public func contains(_ identity: BeaconIdentity) -> Bool {
         switch (self, identity) {
         case (.iBeacon(let uuid, let major, let minor), .iBeacon(let ofUUID, let ofMajor, let ofMinor)):

@@ -138,7 +138,7 @@ public struct IntervalQuestion: Sendable {
         }
     }
 
-    /// Changes each of which reaches the target.
+    /// A sentence with changes, each of which alone reaches the target; empty if there are none.
     private func remedy(
         _ shortfall: IntervalOutcome.Shortfall, _ target: Double, _ probability: Double
     ) -> String {

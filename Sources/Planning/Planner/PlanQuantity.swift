@@ -117,13 +117,13 @@ extension NumberFormat {
         count == 1 ? "a single beacon" : "a given one of \(count) beacons"
     }
 
-    /// A share in percent with as many digits as tell it apart from another one that the same sentence shows.
+    /// A share in percent, with enough digits to differ from another share in the same sentence.
     static func percent(_ share: Double, unlike other: Double) -> String {
         let taken = percent(other)
         return told(apart: taken, [percent(share)] + (4...9).map { significant(share * 100, $0, unit: "%") })
     }
 
-    /// A time in seconds with as many digits as tell it apart from another one that the same sentence shows.
+    /// A time in seconds, with enough digits to differ from another time in the same sentence.
     static func duration(_ seconds: Double, unlike other: Double) -> String {
         let (unit, length) = seconds < 1 ? ("ms", 0.001) : seconds < 600 ? ("s", 1) : ("min", 60)
         let texts = (4...9).map { significant(seconds / length, $0, unit: unit) }

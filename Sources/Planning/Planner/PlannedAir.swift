@@ -171,9 +171,9 @@ extension PlannedAir {
         return chosen
     }
 
-    /// The only site; nil if there is none. Throws if there are several.
+    /// The only site; nil if there is none.
     ///
-    /// Throws for several, and says how to choose.
+    /// Throws if there are several, and says how to choose one.
     public static func only(of sites: [PlannedAir]) throws(PlanError) -> PlannedAir? {
         guard sites.count > 1 else { return sites.first }
         let names = sites.compactMap { $0.origin?.site }

@@ -48,7 +48,7 @@ extension SimulationQuestion {
     public func progress(_ tally: AirTally, batches: Int, of shard: SimulationShard) -> PlanProgress {
         var progress = progress(tally, batches: batches)
         progress.what += " of part \(shard.index)/\(shard.count)"
-        // Each part plays a little more than its share.
+        // Each part simulates more than its share.
         progress.total = progress.total.map { Int(Double($0) / Double(shard.count) * 1.6) }
         return progress
     }

@@ -292,7 +292,7 @@ public struct SiteQuestion: Sendable {
     private static let tooLarge =
         "No placement was computed: the floor is too large. Plan it in parts."
 
-    /// - Parameter isBefore: True if a proposal follows, from which the numbers of today are told apart.
+    /// - Parameter isBefore: True if a proposal follows. The labels of these numbers then say "today".
     private func state(
         _ points: [SiteSurvey.Point], _ spacing: Double, isBefore: Bool, in answer: inout PlanAnswer
     ) {

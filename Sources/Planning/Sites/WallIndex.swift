@@ -73,10 +73,11 @@ struct WallIndex {
         return sum
     }
 
-    /// Visits the cells along a line with the shares of its length at which it enters and leaves each.
+    /// Visits the cells along a line. Each visit gets a cell and the shares of the line's length at which the line enters
+    /// and leaves it.
     ///
-    /// Places outside the grid belong to the cells at its rim. The parts join without gap or overlap, the last ends
-    /// after the end of the line. Ends where a visit says that it has seen enough.
+    /// Places outside the grid belong to the cells at its rim. The parts join without gap or overlap, and the last one ends
+    /// after the end of the line. The walk ends when a visit returns false.
     private func walk(from: FloorPosition, to: FloorPosition, _ visit: (Int, Double, Double) -> Bool) {
         guard let bounds else { return }
         let across = Axis(from.x - bounds.low.x, to.x - bounds.low.x, size: cellWidth, count: columns)

@@ -163,7 +163,8 @@ public struct HTTPAnswer: Hashable, Sendable {
         self.init(status, type: "text/plain; charset=utf-8", Array((sentence + "\n").utf8))
     }
 
-    /// The answer as it is sent. It ends the connection; no browser keeps it, frames it, or guesses its type.
+    /// The answer as it is sent. Its fields end the connection, and forbid browsers to store the answer, to show it in a
+    /// frame, and to guess its type.
     var octets: [UInt8] {
         let head = [
             "HTTP/1.1 \(status) \(Self.reason(status))", "Content-Type: \(type)", "Content-Length: \(body.count)",
@@ -174,7 +175,7 @@ public struct HTTPAnswer: Hashable, Sendable {
         return Array(head.joined(separator: "\r\n").utf8) + body
     }
 
-    /// The words of RFC 9110, 15 for a status code.
+    /// The reason phrase of a status code (RFC 9110, 15).
     private static func reason(_ status: Int) -> String {
         switch status {
         case 200: "OK"

@@ -8,7 +8,7 @@ public final class TerminalKeys {
     private var before: termios
     private var isOver = false
 
-    /// Returns `nil` if standard input is no terminal, or if this program runs in its background.
+    /// Returns `nil` if standard input is not a terminal, or if this program runs in its background.
     public init?() {
         before = termios()
         guard tcgetpgrp(STDIN_FILENO) == getpgrp(), unsafe tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }

@@ -45,7 +45,7 @@ public struct FleetChecker {
         checkTables()
     }
 
-    /// Warns of names that a spreadsheet may have changed, of rows that are no beacons, and of groups whose names are almost
+    /// Warns of names that a spreadsheet may have changed, of rows that are not beacons, and of groups whose names are almost
     /// the same.
     private mutating func checkTables() {
         func warn(_ beacon: Fleet.Beacon, _ message: String) {

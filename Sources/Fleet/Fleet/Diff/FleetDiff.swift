@@ -79,7 +79,7 @@ public struct FleetDiff: Hashable, Sendable {
             + left.filter { !given.contains($0.path) }.map { Field(path: $0.path, old: $0.value, new: nil) }
     }
 
-    /// Every value that is no list and no object, with its path.
+    /// Every value that is neither a list nor an object, with its path.
     private static func leaves(_ value: JSONValue, _ path: JSONPath) -> [(path: String, value: JSONValue)] {
         switch value {
         case .object(let members): members.flatMap { leaves($0.value, path.key($0.key)) }

@@ -16,7 +16,7 @@ public enum FleetSpreadsheet {
 
     /// The whole table, without ``byteOrderMark``.
     ///
-    /// - Parameter names: The names of columns in the table of the fleet, by the names that Pharos has for them.
+    /// - Parameter names: The names of columns in the table of the fleet, by the values that they contain, such as `host`.
     public static func text(_ manifest: FleetManifest, names: [String: String] = [:]) -> String {
         // Only fleets with titles have the column.
         let hasTitles = manifest.beacons.contains { $0.title != nil }

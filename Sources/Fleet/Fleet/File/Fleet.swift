@@ -34,7 +34,7 @@ public struct Fleet: Sendable {
     /// The number of beacons.
     public var beaconCount: Int { beacons.count }
 
-    /// The names of the columns of the first table, by the names that Pharos has for them, such as `name` and `host`; empty
+    /// The names of the columns of the first table, by the values that they contain, such as `name` and `host`; empty
     /// without a table.
     public var columnNames: [String: String] {
         guard let source = beacons.lazy.compactMap(\.row).first?.table else { return [:] }

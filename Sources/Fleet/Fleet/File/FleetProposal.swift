@@ -82,7 +82,7 @@ public struct FleetProposal: Sendable {
     /// Reads the table.
     ///
     /// - Parameter file: The path of the table as the fleet file will name it.
-    /// - Throws: ``FleetProposalError`` with the problems of a file that is no table.
+    /// - Throws: ``FleetProposalError`` with the problems of a file that is not a table.
     public init(_ octets: [UInt8], file: String) throws(FleetProposalError) {
         let (opened, problems) = CSVTable.open(octets, file: file)
         guard let table = opened, !problems.contains(where: \.isError) else {

@@ -67,7 +67,7 @@ extension FleetDecoder {
         rows.read(into: &self)
     }
 
-    /// The names of columns in the table by the names that Pharos has for them.
+    /// The names of columns in the table by the values that they contain, such as `name` and `host`.
     private mutating func columnMapping(_ node: JSONNode?) -> [String: JSONNode] {
         guard case .object(let members) = node?.value else { return [:] }
         var mapping: [String: JSONNode] = [:]

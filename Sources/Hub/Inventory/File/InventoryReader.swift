@@ -151,7 +151,7 @@ extension BeaconIdentity {
     /// Reads the identity of a beacon on an item.
     ///
     /// - Parameter names: The names of beacons, for suggestions.
-    /// - Throws: if `text` is no identity, or one that changes with time.
+    /// - Throws: if `text` is not an identity, or is one that changes with time.
     public init(ofItem text: String, among names: [String] = []) throws(InventoryError) {
         guard let identity = BeaconIdentity(text) else {
             let advice = NearestWord.find(text, among: names).map { "did you mean \"\($0)\"?" }

@@ -170,7 +170,7 @@ extension FloorPlanFigure {
     package struct Frame {
         package static let width = 600.0
         private static let margin = 16.0
-        /// Room for the rule below the plan.
+        /// Room for the scale bar below the plan.
         private static let ruleHeight = 44.0
 
         /// Units of the drawing for one metre.
@@ -214,7 +214,7 @@ extension FloorPlanFigure {
             for (path, width) in zip(paths, Self.wallWidths) { drawing.path(path, class: "wall", strokeWidth: width) }
         }
 
-        /// A rule of a round length.
+        /// Draws a scale bar of a round length.
         package func drawRule(in drawing: inout SVG) {
             let rough = 120 / scale
             let power = pow(10, log10(rough).rounded(.down))

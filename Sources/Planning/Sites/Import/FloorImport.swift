@@ -4,12 +4,13 @@ public import Configuration
 
 /// Takes the parts of a floor from GeoJSON (RFC 7946), as programs for maps and `ogr2ogr` write it.
 ///
-/// The kind of a feature is named by a word of its property `kind` or `layer`, in any case. Features of no known kind are
-/// left out.
+/// A word in the property `kind` or `layer` of a feature names its kind, in upper or lower case. Features of no known kind
+/// are left out.
 public struct FloorImport: Sendable {
     /// The options of an import.
     public struct Options: Sendable {
-        /// Metres for a unit of the drawing; nil for metres, or degrees if the file says or looks so.
+        /// Metres for a unit of the drawing; nil for metres, or for degrees if the file states them or its numbers look like
+        /// degrees.
         public var metersPerUnit: Double?
         /// The place in degrees that becomes the origin.
         public var reference: (longitude: Double, latitude: Double)?

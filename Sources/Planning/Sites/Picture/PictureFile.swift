@@ -79,7 +79,7 @@ public struct PictureFile: Hashable, Sendable {
     /// The file as an address that a page contains: `data:image/png;base64,…`.
     public var dataAddress: String { "data:\(format.mediaType);base64,\(Data(octets).base64EncodedString())" }
 
-    /// Recognizes formats that people take for pictures of a floor.
+    /// Recognizes other formats in which floor plans are often stored.
     private static func otherFormat(_ octets: [UInt8]) -> Fault {
         func begins(_ text: String) -> Bool { octets.starts(with: text.utf8) }
         let start = String(decoding: octets.prefix(1000), as: UTF8.self)

@@ -338,7 +338,7 @@ enum IdentityMistake {
         "service": "service:0xFFF6, or a service UUID of 32 hexadecimal digits",
     ]
 
-    /// - Parameter identity: A text that is no identity.
+    /// - Parameter identity: A text that is not an identity.
     static func text(_ identity: String) -> String {
         let kind = identity.firstIndex(of: ":").map { String(identity[..<$0]) } ?? ""
         guard let form = forms[kind] else {

@@ -80,7 +80,7 @@ struct Find: ParsableCommand {
     private static let words = ["ahead of where you began", "to the right", "behind", "to the left"]
     private static let quarterMicroseconds = 4_000_000
 
-    /// Returns the name or identity of the beacon to find; `nil` after the list was printed, if nobody can choose.
+    /// Returns the name or identity of the beacon to find; `nil` after the list was printed, if no user can choose.
     private func choose(_ known: KnownBeacons, _ file: String?) throws -> String? {
         let query: BeaconQuery
         if let file {

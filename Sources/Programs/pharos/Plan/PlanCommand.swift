@@ -86,7 +86,7 @@ final class PlanWatch {
     private var calls = 0
     private var isStopped = false
 
-    /// - Parameter pace: The number of calls between two looks for signals.
+    /// - Parameter pace: The number of calls between two checks for signals.
     init(every pace: Int = 1) throws {
         self.pace = pace
         signals = try SignalDescriptor()

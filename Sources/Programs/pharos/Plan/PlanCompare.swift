@@ -61,7 +61,7 @@ struct PlanCompare: ForwardingCommand {
                 var command = try Pharos.parseAsRoot(["plan"] + arguments)
                 try command.run()
             }
-            // Help and version are no answers.
+            // Help and version are not answers.
             guard let answer = collector.answer else { continue }
             alternatives.append(.init(settings: settings, answer: answer))
         }
@@ -84,14 +84,14 @@ struct PlanCompare: ForwardingCommand {
         return ["plan", "compare"] + arguments.dropFirst()
     }
 
-    /// Options that refuse 0, so that `0,95` is no list.
+    /// Options that refuse 0, so that `0,95` is not a list.
     private static let aboveZero: Set<String> = [
         "--probability", "--detect-within-s", "--undiscovered-after-s", "--speed-mps", "--range-m", "--spacing-m",
         "--charge-uc", "--capacity-mah", "--interval-ms", "--scan-window-ms", "--scan-interval-ms",
     ]
 
     /// A sentence about the first value that has a decimal comma; nil if there is none. A comma between two values makes a
-    /// list: `1,5` has two values. But `0,95` is no list of probabilities, and `1,5s` has one unit for one number.
+    /// list: `1,5` has two values. But `0,95` is not a list of probabilities, and `1,5s` has one unit for one number.
     static func decimalComma(in arguments: [String]) -> String? {
         var option: String?
         for argument in arguments {

@@ -14,7 +14,7 @@ struct SiteEdit: ParsableCommand {
             pharos site edit --html editor.html
 
             Draws outline, walls, rooms, beacons, receivers and paths, to scale, over the picture of the site. The page is \
-            on this machine only (127.0.0.1), and its address has a secret token. A file that does not exist yet is made \
+            on this machine only (127.0.0.1), and its address has a secret token. A file that does not exist yet is created \
             when you save. The editor ends with its button Close, or with Ctrl-C.
 
             With --html, the command writes a page that opens and saves site files by itself, without Pharos.
@@ -116,7 +116,7 @@ final class SiteEditSession {
 
     /// The page with the present file.
     ///
-    /// Throws for a file that cannot be read, and for one that is no site file.
+    /// Throws for a file that cannot be read, and for one that is not a site file.
     func page(saving: SiteEditorPage.Saving = .program) throws -> SiteEditorPage {
         let contents = try read()
         var page = SiteEditorPage(saving: saving, fileName: path)

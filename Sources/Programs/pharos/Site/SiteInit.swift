@@ -88,7 +88,7 @@ struct SiteInit: ParsableCommand {
         let first: Double
         let second: Double
 
-        /// Nil for another number of numbers.
+        /// Nil if the text is not two numbers.
         init?(_ text: String) {
             let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
                 Double(part.filter { $0 != " " }).flatMap { $0.isFinite ? $0 : nil }
@@ -243,7 +243,7 @@ struct SiteInit: ParsableCommand {
         return " with " + (others.isEmpty ? last : "\(others) and \(last)")
     }
 
-    /// Writes a file that `pharos site check` finds good.
+    /// Writes the draft if `pharos site check` would find no error in it.
     ///
     /// - Returns: the site in it.
     private static func write(_ draft: SiteDraft, to path: String, replaces: Bool) throws -> Site {
@@ -268,9 +268,9 @@ struct SiteInit: ParsableCommand {
 
 /// Paths of files that other files name.
 enum SitePath {
-    /// The path of `path`, which is relative to the working directory, as a file names it that is in another directory.
+    /// Converts a path that is relative to the working directory into one that is relative to the directory of `file`.
     ///
-    /// Without a short way from there to here it is absolute.
+    /// The result is absolute if the relative path cannot be derived from the two texts.
     static func relative(_ path: String, toFile file: String) -> String {
         let directory = InputFile.directory(of: file)
         if path.hasPrefix("/") || directory.isEmpty { return path }
