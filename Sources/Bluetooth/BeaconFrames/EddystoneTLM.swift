@@ -27,8 +27,6 @@ public struct EddystoneTLM: EncodableFrame {
 
 extension EddystoneTLM {
     static let frameLength = 14
-    /// The number of bytes from the battery to SEC_CNT, which the encrypted form encrypts.
-    public static let telemetryLength = 12
 
     /// Reads a frame with its type byte; `nil` for another version than 00.
     @inline(__always)

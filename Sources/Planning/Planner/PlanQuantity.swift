@@ -1,5 +1,5 @@
 internal import Airtime
-public import BluetoothTypes
+internal import BluetoothTypes
 public import Configuration
 
 /// A value of an answer with its unit. The unit decides how the value is rounded in text; JSON has all digits.
@@ -138,6 +138,3 @@ extension NumberFormat {
     /// Milliseconds from µs, without the unit, with all digits that devices distinguish.
     static func milliseconds(from microseconds: Double) -> String { significant(microseconds / 1000, 6) }
 }
-
-/// The former name.
-public typealias NumberText = NumberFormat

@@ -54,12 +54,4 @@ package enum BeaconQuery {
         case .all: true
         }
     }
-
-    /// Whether the query may mean several beacons, so that it must be received before one is chosen.
-    package var needsSearch: Bool {
-        switch self {
-        case .known, .identity: false
-        case .pattern, .names, .localName, .all: true
-        }
-    }
 }
