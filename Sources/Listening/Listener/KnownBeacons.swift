@@ -59,12 +59,12 @@ public struct KnownBeacons {
         }
     }
 
-    /// A thing of an inventory.
+    /// An item of an inventory.
     public struct Thing: Hashable, Sendable {
         public var beacon: KnownBeacon
         public var note: BeaconNote
 
-        /// A thing with its beacon.
+        /// An item with its beacon.
         public init(beacon: KnownBeacon, note: BeaconNote) {
             self.beacon = beacon
             self.note = note
@@ -75,7 +75,7 @@ public struct KnownBeacons {
     ///
     /// - Parameters:
     ///   - path: The listener file. Other files are named relative to it.
-    ///   - things: Reads an inventory; `nil` for a warning that its things are treated as strangers.
+    ///   - things: Reads an inventory; `nil` for a warning that its items are treated as strangers.
     public init(
         _ listener: ListenerFile, at path: String,
         things: ((String) throws(ListenerServiceError) -> [Thing])? = nil

@@ -59,7 +59,7 @@ public struct ListenerFile: Hashable, Sendable {
         case fleet(String)
         /// The advertisements of a profile.
         case profile(String)
-        /// The things of an inventory.
+        /// The items of an inventory.
         case inventory(String)
         case beacon(Beacon)
     }

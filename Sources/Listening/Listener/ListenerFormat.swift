@@ -119,7 +119,7 @@ enum KnownKeys {
         isRequired: true)
     static let profile = Key("profile", .path(), "Beacon profile.", isRequired: true)
     static let inventory = Key(
-        "inventory", .path(), "Inventory. The id of each thing is the name of its beacon.", isRequired: true)
+        "inventory", .path(), "Inventory. The id of each item is the name of its beacon.", isRequired: true)
 
     static let name = Key("name", .name, "Name of the beacon.", isRequired: true)
     static let identities = [

@@ -46,7 +46,7 @@ public struct CollisionQuestion: Sendable {
             remark: "on one channel")
         answer.state(
             .arrivals, .number(arrivals), shown: isDrowned ? "none" : nil,
-            remark: "for each beacon, of \(NumberFormat.significant(model.offeredPerSecondPerBox)) sent")
+            remark: "from each beacon, of \(NumberFormat.significant(model.offeredPerSecondPerBox)) that it sends")
         answer.state(.logCollisionFree, .number(logarithm))
         try addRuns(to: &answer, isDrowned)
         try addCopies(to: &answer)

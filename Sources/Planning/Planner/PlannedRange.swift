@@ -33,7 +33,7 @@ public struct PlannedRange: Hashable, Sendable {
         guard range.isFinite else {
             throw PlanError(
                 .question,
-                "--path-loss \(pathLoss.name): this model's loss has a maximum that the link can carry, so the range is "
+                "--path-loss \(pathLoss.name): this model's loss never exceeds what the link can carry, so the range is "
                     + "infinite; use log-distance or itu")
         }
         guard range > 0 else {

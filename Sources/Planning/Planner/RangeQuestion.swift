@@ -70,7 +70,7 @@ public struct RangeQuestion: Sendable {
 
     /// The values under one path-loss model; nil for those that were not asked.
     fileprivate struct ModelResult {
-        /// The range in m, infinite if the loss has a maximum that the link carries.
+        /// The range in m, infinite if the loss never exceeds what the link can carry.
         var range = 0.0
         var rangeBehindBody: Double?
         var floorRange: Double?

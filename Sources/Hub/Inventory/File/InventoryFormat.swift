@@ -25,12 +25,12 @@ enum InventoryKeys {
         "lowBatteryMv", .integer(1000...6000, unit: "mV"), "Voltage below which a battery is low.", default: 2400)
     static let beacons = Key(
         "beacons", list("beacons", InventoryBeaconKeys.section), "Names and properties of beacons.")
-    static let places = Key("places", list("places", PlaceKeys.section), "Places where things belong.")
+    static let places = Key("places", list("places", PlaceKeys.section), "Places where items belong.")
     static let items = Key(
-        "items", list("items", ItemKeys.section), "The things, or [] for none yet.", isRequired: true)
+        "items", list("items", ItemKeys.section), "The items, or [] for none yet.", isRequired: true)
 
     static let section = Section(
-        "Things that carry beacons, and the places where they belong.",
+        "Items that carry beacons, and the places where they belong.",
         [
             FileHeader.schema, FileHeader.version, name, title, site, rule, rounds, capacity, within, lowBattery,
             beacons, places, items,
@@ -111,18 +111,18 @@ enum PlaceKeys {
 
 /// The keys of an item in an inventory.
 enum ItemKeys {
-    static let id = Key("id", .name, "Unique id of the thing, such as \"drill-7\".", isRequired: true)
-    static let name = Key("name", InventoryKeys.label(Inventory.nameLimit), "Name of the thing.", isRequired: true)
+    static let id = Key("id", .name, "Unique id of the item, such as \"drill-7\".", isRequired: true)
+    static let name = Key("name", InventoryKeys.label(Inventory.nameLimit), "Name of the item.", isRequired: true)
     static let beacon = Key(
         "beacon", identityOrName, "The beacon on it: its identity, or its name in \"beacons\".", isRequired: true)
     static let place = Key(
-        "place", InventoryKeys.label(Inventory.nameLimit), "Name of the place where the thing belongs.")
-    static let position = Key("position", InventoryKeys.position, "Position where the thing belongs.")
+        "place", InventoryKeys.label(Inventory.nameLimit), "Name of the place where the item belongs.")
+    static let position = Key("position", InventoryKeys.position, "Position where the item belongs.")
     static let note = Key("note", InventoryKeys.label(Inventory.noteLimit), "Any other text.")
     static let photo = Key(
         "photo", InventoryKeys.label(Inventory.noteLimit),
         "Photo for the report, relative to this file: JPEG, PNG, GIF or WebP, at most 1 MiB.")
-    static let section = Section("A thing.", [id, name, beacon, place, position, note, photo])
+    static let section = Section("An item.", [id, name, beacon, place, position, note, photo])
 
     private static let identityOrName: ValueType<String> = {
         let name = ValueType<String>.name
