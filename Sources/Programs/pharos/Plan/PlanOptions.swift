@@ -67,7 +67,8 @@ struct PlanBackgroundOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Bytes of advertising data in other devices' packets (default: as in the beacons').", valueName: "n"),
+            "Bytes of advertising data in other devices' packets (default: as in those of the beacons).", valueName: "n"
+        ),
         transform: PlanValue.payload)
     var backgroundPayloadOctets: Int?
 
