@@ -218,7 +218,7 @@ import Testing
     @Test(arguments: [
         ("plan collisions --beacons 100,x --interval-ms 100", "'x' is invalid for '--beacons <n>'"),
         ("plan compare colisions --beacons 1,2", "did you mean collisions?"),
-        ("plan collisions --beacons 1,2 --interval-ms 100 --html x.html", "--html and --write-profile take one value"),
+        ("plan collisions --beacons 1,2 --interval-ms 100 --html x.html", "with --html or --write-profile, give"),
         ("plan latency --beacons 1 --interval-ms 100 --scanner iphone", "use one of android-low-power, "),
     ])
     func aWrongListIsRefused(_ words: String, _ message: String) throws {

@@ -86,7 +86,7 @@ struct PlannedSourceTests {
         let error = #expect(throws: PlanError.self) {
             try PlannedRange(radioPower: 20, sensitivity: -90, pathLoss: NamedPathLoss("thesis"), shadowing: 0)
         }
-        #expect(error?.message.hasPrefix("--path-loss thesis: this model's loss has a maximum") == true)
+        #expect(error?.message.hasPrefix("--path-loss thesis: this model's loss never exceeds") == true)
         let range = try PlannedRange(radioPower: 0, sensitivity: -90, pathLoss: .usual, shadowing: 4)
         #expect(range.meters > 10 && range.meters < 30)
     }
