@@ -161,7 +161,7 @@ struct BeaconJudge {
         let isElsewhere = owner == nil
         if isElsewhere, let sender { audits[index].add(.wrongAddress, "it comes from \(sender.address)") }
         let mine = records.flatMap(\.sources).filter { $0.sender == sender }
-        judgeOthers(index, records, mine: mine)
+        judgeOthers(index, records)
         judgeOctets(index, mine)
         var levels = LevelTally()
         for source in mine { levels.merge(source.levels) }
@@ -187,9 +187,7 @@ struct BeaconJudge {
         }
     }
 
-    private mutating func judgeOthers(
-        _ index: Int, _ records: [ReceivedAdvertisement], mine: [ReceivedAdvertisement.Source]
-    ) {
+    private mutating func judgeOthers(_ index: Int, _ records: [ReceivedAdvertisement]) {
         let returns = records.map(\.senderReturns).max() ?? 0
         if audits[index].expected.address == .turning {
             if returns >= Self.returns { audits[index].add(.cloned, "the same id comes from two addresses at once") }

@@ -49,7 +49,8 @@ public struct FloorPictureError: Error {
 extension Site {
     /// Reads the file of the picture, if the site has one.
     ///
-    /// - Parameter path: The path of the site file; `-` stands for one from the working directory.
+    /// - Parameter path: The path of the site file. With `-`, standard input, the picture's path starts at the working
+    ///   directory.
     public mutating func readPicture(ofSite path: String) throws(FloorPictureError) {
         guard let picture else { return }
         func refusal(_ reason: String, isMissing: Bool = false) -> FloorPictureError {

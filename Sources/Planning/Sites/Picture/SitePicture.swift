@@ -28,7 +28,8 @@ extension Site {
 
         /// The path of the file.
         ///
-        /// - Parameter site: The path of the site file; `-` stands for one from the working directory.
+        /// - Parameter site: The path of the site file. With `-`, standard input, the picture's path starts at the working
+        ///   directory.
         public func path(ofSite site: String) -> String {
             guard !file.hasPrefix("/"), let slash = site.lastIndex(of: "/") else { return file }
             return String(site[...slash]) + file
