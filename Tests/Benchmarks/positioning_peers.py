@@ -1,4 +1,4 @@
-"""Places found by scikit-learn, beside which `pharos-benchmark` prints its own.
+"""Places found by scikit-learn, which `pharos-benchmark` compares with its own.
 
     positioning_peers.py survey FILE    times of nearest neighbours and of a Gaussian process on a survey in JSON Lines
     positioning_peers.py recordings     mean and 95 % of the error on the recordings in $PHAROS_RECORDINGS,

@@ -1,6 +1,6 @@
 import LinuxHost
 
-/// Prints how fast and how small Pharos is, beside the goals. No test: it succeeds whenever it could measure.
+/// Prints how fast and how small Pharos is, next to the goals. It is not a test: it succeeds if it could measure.
 @main
 struct Benchmark {
     private static let usage = """
@@ -8,10 +8,10 @@ struct Benchmark {
                                 [--empty PROGRAM] [--reports N] [--sample N] [--beacons N] [--heard N]
                                 [--collected N] [--only PART,...]
           --capture   where to write the btsnoop file of the measurement
-          --peers     the script that measures scapy and beacontools, beside those for fleets
+          --peers     the script that measures scapy and beacontools; those for fleets are in the same directory
           --pharos    the static binary whose start is measured
           --python    a Python with scapy and beacontools
-          --empty     a static program that does nothing, beside which the start is measured (/bin/true)
+          --empty     a static program that does nothing, for comparison with the start (/bin/true)
           --reports   reports in the capture (1000000)
           --sample    how many of them scapy and beacontools decode in a round (20000)
           --beacons   beacons in the largest fleet (100000)
@@ -89,7 +89,7 @@ struct Benchmark {
         }
     }
 
-    /// `--name value` by name.
+    /// Returns the options `--name value` by name.
     private static func options(_ arguments: ArraySlice<String>) throws -> [String: String] {
         var result: [String: String] = [:]
         var rest = arguments
@@ -102,7 +102,7 @@ struct Benchmark {
 
     private static func number(_ text: String) throws -> Int {
         guard let number = Int(text), (1...10_000_000).contains(number) else {
-            throw BenchmarkError("\(text) is no number in 1...10000000")
+            throw BenchmarkError("\(text) is not a number in 1...10000000")
         }
         return number
     }

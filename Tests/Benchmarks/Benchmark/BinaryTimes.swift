@@ -40,7 +40,7 @@ struct BinaryTimes {
             let above = zip(times[index], times[0]).map { ($0 - $1) / 1e6 }
             report.target("\(name), above a program that does nothing", above.median, "ms", atMost: 10)
         }
-        report.line("Medians of \(Self.starts) runs each, turn about; the fastest ones took")
+        report.line("Medians of \(Self.starts) runs each, in turns; the fastest ones took")
         report.line("\(fastest.map { $0.text(2) }.joined(separator: ", ")) ms.")
     }
 
@@ -83,7 +83,7 @@ struct BinaryTimes {
 
     private func waitForAir(_ pipe: Pipe) throws {
         guard let line = try pipe.line(), line.hasPrefix("{\"event\":\"on-air\"") else {
-            throw BenchmarkError("\(advertise.joined(separator: " ")) did not say that it is on the air")
+            throw BenchmarkError("\(advertise.joined(separator: " ")) did not print that it is on the air")
         }
     }
 }

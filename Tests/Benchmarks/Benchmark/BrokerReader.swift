@@ -1,22 +1,22 @@
 import Glibc
 import LinuxHost
 
-/// mosquitto on a port of its own, and a subscriber that reads what a listener tells of its zones: MQTT 3.1.1, QoS 0.
+/// mosquitto on its own port, and a subscriber (MQTT 3.1.1, QoS 0) that reads the zone events of a listener.
 final class BrokerReader {
-    /// To be polled for reading.
+    /// The connection, which is polled for reading.
     let stream: Descriptor
-    /// Where the broker is.
+    /// The broker's address.
     let url: String
     private let broker: ChildProcess
     private var octets: [UInt8] = []
 
     private static let program = "/usr/sbin/mosquitto"
 
-    /// Whether there is a mosquitto to be started.
+    /// True if mosquitto is installed.
     static var isThere: Bool { Files.exists(program) }
 
     init(in folder: String) throws {
-        // Any port will do that nobody uses now.
+        // Any free port is good enough.
         let port = UInt16(20_000 + Int(getpid()) % 20_000)
         url = "mqtt://127.0.0.1:\(port)"
         let file = "\(folder)/mosquitto.conf"
@@ -30,7 +30,7 @@ final class BrokerReader {
             connected = try? StreamSocket.connect(host: "127.0.0.1", port: port)
             if connected == nil { usleep(50_000) }
         }
-        guard let connected else { throw BenchmarkError("mosquitto does not take connections") }
+        guard let connected else { throw BenchmarkError("mosquitto does not accept connections") }
         stream = connected
         // CONNECT: protocol level 4, a clean session, no keep-alive, the client "judge".
         try stream.writeAll(Self.packet(0x10, Self.text("MQTT") + [4, 2, 0, 0] + Self.text("judge")))
@@ -44,12 +44,12 @@ final class BrokerReader {
 
     private static func packet(_ kind: UInt8, _ body: [UInt8]) -> [UInt8] { [kind, UInt8(body.count)] + body }
 
-    /// The payloads that have come by now.
+    /// Returns the payloads that have arrived.
     func read() throws -> [String] {
         octets += try stream.read(upTo: 1 << 16)
         var found: [String] = []
         while let packet = next() {
-            // PUBLISH: behind a topic and its length, the payload.
+            // PUBLISH: the length of the topic, the topic, the payload.
             guard packet.kind & 0xF0 == 0x30, packet.body.count > 2 else { continue }
             let length = Int(packet.body[0]) << 8 | Int(packet.body[1])
             found.append(String(decoding: packet.body.dropFirst(2 + length), as: UTF8.self))
@@ -72,6 +72,6 @@ final class BrokerReader {
         return (kind, Array(octets[place..<place + length]))
     }
 
-    /// Ends the broker.
+    /// Stops the broker.
     func stop() throws { try broker.stop() }
 }

@@ -3,14 +3,14 @@ import BluetoothTypes
 import HCI
 import LinuxHost
 
-/// Frames decoded a second from a btsnoop file, beside scapy and beacontools on the same file's frames.
+/// Frames decoded per second from a btsnoop file, compared with scapy and beacontools on the same file's frames.
 struct CaptureDecoding {
     let capture: CaptureFile
-    /// The Python that has scapy and beacontools; `nil` when there is none.
+    /// A Python with scapy and beacontools; `nil` if there is none.
     let python: String?
     /// The script that measures them.
     let peers: String
-    /// Reports that the Python programs decode in one round.
+    /// The number of reports that the Python programs decode in one round.
     let sample: Int
 
     private static let rounds = 3
@@ -35,13 +35,13 @@ struct CaptureDecoding {
             }
         }
         let allocations = try Measuring.allocations { _ = try checked(octets) }
-        report.row("", ["reports/s", "beside pharos"], width: 16)
+        report.row("", ["reports/s", "of pharos"], width: 16)
         report.row("pharos", [ours.median.grouped, "1"], width: 16)
         report.row("with reading", [fromFile.median.grouped, (fromFile.median / ours.median).text(2)], width: 16)
         for (peer, speeds) in others.sorted(by: { $0.key < $1.key }) {
             report.row(peer, [speeds.median.grouped, "1/\((ours.median / speeds.median).text(0))"], width: 16)
         }
-        report.line("Medians of \(Self.rounds) rounds, turn about. Pharos walks records, events, reports and")
+        report.line("Medians of \(Self.rounds) rounds, in turns. Pharos walks records, events, reports and")
         report.line("AD structures to \(Double(capture.frames).grouped) frames; scapy and beacontools get the bare")
         report.line("advertising data of the first \(Double(sample).grouped) reports, without their imports' time.")
         report.target(
@@ -57,8 +57,8 @@ struct CaptureDecoding {
         let tally = try Self.decode(octets.span)
         guard tally.reports == capture.reports, tally.frames == capture.frames else {
             throw BenchmarkError(
-                "\(tally.frames) frames in \(tally.reports) reports were found of \(capture.frames) in "
-                    + "\(capture.reports)")
+                "found \(tally.frames) frames in \(tally.reports) reports instead of "
+                    + "\(capture.frames) in \(capture.reports)")
         }
         return tally
     }
@@ -85,12 +85,12 @@ struct CaptureDecoding {
         return tally
     }
 
-    /// What the script prints: reports a second.
+    /// Runs the script and returns the reports per second that it prints.
     private func peerSpeed(_ peer: String, _ python: String) throws -> Double {
         let arguments = [python, peers, peer, capture.path, String(sample)]
         let output = try ChildProcess.output(of: arguments)
         guard let speed = Double(output.filter { !$0.isWhitespace }), speed > 0 else {
-            throw BenchmarkError("\(arguments.joined(separator: " ")) printed no speed but \"\(output)\"")
+            throw BenchmarkError("\(arguments.joined(separator: " ")) printed no speed: \"\(output)\"")
         }
         return speed
     }

@@ -3,14 +3,14 @@ import BluetoothTypes
 import HCI
 import LinuxHost
 
-/// A btsnoop file as a busy scanner would write it: advertising reports of mixed frames, legacy and extended.
+/// A btsnoop file such as a busy scanner writes: advertising reports of mixed frames, legacy and extended.
 struct CaptureFile {
     let path: String
     let reports: Int
-    /// How many of the reports hold a beacon.
+    /// The number of reports with a beacon frame.
     let frames: Int
 
-    /// Writes `reports` reports to `path`, the same ones for the same number.
+    /// Writes `reports` reports to `path`. Equal numbers give equal files.
     init(writing reports: Int, to path: String) throws {
         let templates = try SampleFrame.all().flatMap { sample in
             try [false, true].map { try Template(sample, isExtended: $0) }
@@ -22,7 +22,7 @@ struct CaptureFile {
         var random: UInt64 = 1
         var frames = 0
         for _ in 0..<reports {
-            // Knuth's MMIX generator; the upper bits are the good ones.
+            // Knuth's MMIX generator, whose upper bits are the better ones.
             random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             let template = templates[Int((random >> 33) % UInt64(templates.count))]
             template.append(to: &octets, address: random)
@@ -38,7 +38,7 @@ struct CaptureFile {
         self.frames = frames
     }
 
-    /// A record of one report, in which only the address changes.
+    /// The record of one report. Copies differ only in the address.
     private struct Template {
         let isBeacon: Bool
         private let record: [UInt8]

@@ -2,12 +2,12 @@ import CMeasurement
 import Glibc
 import LinuxHost
 
-/// A program that runs beside this one.
+/// A program that runs while this one measures.
 final class ChildProcess {
     let id: pid_t
     private var isRunning = true
 
-    /// Starts `arguments[0]`, which prints to `output`.
+    /// Starts `arguments[0]` with `output` as its standard output.
     init(_ arguments: [String], output: Descriptor) throws {
         let words = unsafe arguments.map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
@@ -23,9 +23,9 @@ final class ChildProcess {
         _ = try? wait()
     }
 
-    /// Waits for the program's end.
+    /// Waits until the program ends.
     ///
-    /// - Returns: its exit status; `nil` when a signal ended it.
+    /// - Returns: The exit status; `nil` if a signal ended the program.
     @discardableResult
     func wait() throws -> Int32? {
         var status: Int32 = 0
@@ -36,8 +36,7 @@ final class ChildProcess {
         return status & 0x7F == 0 ? status >> 8 & 0xFF : nil
     }
 
-    /// The exit status once it has ended, -1 where a signal ended it, and the processor time that it took, in seconds;
-    /// `nil` as long as it runs.
+    /// Returns the exit status (-1 after a signal) and the processor time in seconds; `nil` while the program runs.
     func poll() throws -> (status: Int32, processorSeconds: Double)? {
         var status: Int32 = 0
         var usage = rusage()
@@ -49,13 +48,13 @@ final class ChildProcess {
         return (status & 0x7F == 0 ? status >> 8 & 0xFF : -1, Double(microseconds) / 1e6)
     }
 
-    /// Asks it to end, and waits for that.
+    /// Stops the program and waits for its end.
     func stop() throws {
         kill(id, SIGTERM)
         try wait()
     }
 
-    /// What a program prints until it ends; an error unless it ends well.
+    /// Returns the output of a program. Throws an error if the program fails.
     static func output(of arguments: [String]) throws -> String {
         var pipe = try Pipe()
         let process = try ChildProcess(arguments, output: pipe.writing)
@@ -66,7 +65,7 @@ final class ChildProcess {
         return String(decoding: octets, as: UTF8.self)
     }
 
-    /// Runs a program to its end, an error unless it ends well.
+    /// Runs a program to its end. Throws an error if the program fails.
     static func run(_ arguments: [String], output: Descriptor) throws {
         guard try ChildProcess(arguments, output: output).wait() == 0 else {
             throw BenchmarkError("\(arguments.joined(separator: " ")) failed")
@@ -95,18 +94,18 @@ struct Pipe {
         }
     }
 
-    /// Lets the end of the last program that writes be the end of the pipe.
+    /// Closes the writing end, so that the pipe ends when the last program that writes to it ends.
     mutating func closeWriting() { writingEnd = nil }
 
-    /// Fills the pipe, so that whoever writes next waits until ``drain()``.
+    /// Fills the pipe, so that the next writer waits until ``drain()``.
     func fill() throws {
         try writing.writeAll([UInt8](repeating: 0x20, count: Self.capacity))
     }
 
-    /// Takes out what is there.
+    /// Reads and discards the contents.
     func drain() throws { _ = try reading.read(upTo: 1 << 16) }
 
-    /// The next line, without its end; `nil` when the writer is gone.
+    /// Returns the next line without its line feed; `nil` if the writer has ended.
     func line() throws -> String? {
         var octets: [UInt8] = []
         while let octet = try reading.read(upTo: 1).first {

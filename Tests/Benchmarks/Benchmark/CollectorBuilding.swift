@@ -1,8 +1,8 @@
 import Glibc
 
-/// A thousand receivers in a thousand rooms on ten floors, and four thousand beacons, a tenth of which are carried about.
+/// A thousand receivers in a thousand rooms on ten floors, and four thousand beacons, a tenth of which move.
 struct CollectorBuilding {
-    /// The files of a collector, by name.
+    /// The collector's files.
     private(set) var files: [(name: String, text: String)] = []
     private var beacons: [Beacon] = []
     private var random = Random()
@@ -11,22 +11,22 @@ struct CollectorBuilding {
         let floor: Int
         var x: Double
         let y: Double
-        /// In m/s.
+        /// The speed in m/s.
         var speed: Double
     }
 
     static let floors = 10
     private static let (columns, rows) = (10, 10)
-    /// Metres.
+    /// The size of a room in metres.
     private static let room = (width: 4.0, depth: 2.5)
-    /// Of each room's west and south side so much is wall, the rest is a door.
+    /// The length of the walls on the west and south sides of each room, in metres, and their loss. The rest is a door.
     private static let wall = (west: 1.6, south: 3.0, decibels: 4.0)
     private static let count = 4000
     private static let deviation = 4.0
-    /// A receiver hears about twenty beacons down to this, in dBm.
+    /// The lowest level in dBm that is received: about twenty beacons for each receiver.
     private static let sensitivity = -80.0
 
-    /// - Parameter knowsPowers: Whether the collector file tells how loud the beacons are.
+    /// - Parameter knowsPowers: True if the collector file contains the beacons' power.
     init(knowsPowers: Bool) {
         let width = Double(Self.columns) * Self.room.width, depth = Double(Self.rows) * Self.room.depth
         for number in 0..<Self.count {
@@ -81,7 +81,7 @@ struct CollectorBuilding {
             + #""receiverSensitivityDbm":\#(Self.sensitivity),"target":{"detectWithinS":10,"probability":0.9}}"#
     }
 
-    /// What each receiver hears in the next second: the beacon's number and its level.
+    /// Returns the beacons' numbers and levels that each receiver reports in the next second.
     mutating func second() -> [[(beacon: Int, level: Double)]] {
         var result = [[(beacon: Int, level: Double)]](
             repeating: [], count: Self.floors * Self.columns * Self.rows)
@@ -106,7 +106,7 @@ struct CollectorBuilding {
         ((Double(place % columns) + 0.5) * room.width, (Double(place / columns) + 0.5) * room.depth)
     }
 
-    /// How loud a beacon is at the receiver in the middle of a room; `nil` far below what is heard.
+    /// Returns the level of a beacon at the receiver in the middle of a room; `nil` if it is far below the sensitivity.
     private static func level(_ beacon: Beacon, _ floor: Int, _ place: Int) -> Double? {
         let (x, y) = middle(place)
         let (dx, dy, storeys) = (x - beacon.x, y - beacon.y, Double(abs(floor - beacon.floor)))
@@ -131,7 +131,7 @@ struct CollectorBuilding {
         return level
     }
 
-    /// The same numbers at every run.
+    /// A generator with the same numbers in each run.
     struct Random {
         private var state: UInt64 = 1
 

@@ -1,24 +1,25 @@
 import Glibc
 import LinuxHost
 
-/// What putting together costs: the batches of a thousand receivers, as a broker's subscriber prints them, as fast as they
-/// can be read. `pharos-hub` lies beside `pharos`.
+/// The cost of merging reports: a thousand receivers' batches in the form that a broker's subscriber prints, read as
+/// fast as possible. `pharos-hub` is in the directory of `pharos`.
 struct CollectorTimes {
     let pharos: String
-    /// Made, filled and taken away.
+    /// A directory for temporary files.
     let folder: String
-    /// Of the recording.
+    /// The duration of the recording.
     let seconds: Int
 
     private static let rounds = 3
     private static let receivers = 1_000
-    /// That each receiver hears without a plan, and how often in a second each is heard.
+    /// The number of beacons that each receiver receives in the test without a floor plan, and the reports of each
+    /// beacon per second.
     private static let heard = 20
     private static let reports = 5
-    /// Each is heard by five of them.
+    /// Five receivers receive each beacon.
     private static let beacons = receivers * heard / 5
 
-    /// What a receiver hears in a second: the beacon's number and its level.
+    /// A receiver's reports of one second: the beacon's number and its level.
     private typealias Batch = [(beacon: Int, level: Double)]
 
     func run(_ report: Report) throws {
@@ -27,7 +28,7 @@ struct CollectorTimes {
         let file = #"{"version":1,"name":"site","receivers":[\#(list.joined(separator: ","))]}"#
         var random = CollectorBuilding.Random()
         try measure("Rooms by the loudest receiver", [("site.json", file)], report) {
-            // Levels wander, and every tenth beacon changes its loudest receiver.
+            // Levels vary, and the strongest receiver of every tenth beacon changes.
             (0..<Self.receivers).map { receiver in
                 (0..<Self.heard).map { number in
                     ((receiver * Self.heard / 5 + number) % Self.beacons, -50 - Double(random.below(400)) / 10)
@@ -81,10 +82,11 @@ struct CollectorTimes {
             ], output: nowhere)
     }
 
-    /// What comes first is learned from, and not measured.
+    /// The number of batches before the measurement, from which the collector learns.
     private static let few = 3
 
-    /// One batch a second of each receiver, all of them and the first few; how many reports are in them.
+    /// Writes one batch per second for each receiver: one file with all batches, one with the first few. Returns the
+    /// number of reports.
     private func record(to folder: String, _ second: () -> [Batch]) throws -> Int {
         let (many, few) = (
             try Descriptor.open(folder + "/many.jsonl", .replace), try Descriptor.open(folder + "/few.jsonl", .replace)

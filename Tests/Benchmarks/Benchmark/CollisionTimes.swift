@@ -21,11 +21,11 @@ struct CollisionTimes {
         if let last {
             report.target("an event of 250 beacons at 100 ms, 30 million a second", last.time, "ns", atMost: 33)
         }
-        report.line("Medians of \(rounds) rounds, in processor time.")
+        report.line("Medians of \(rounds) rounds, processor time.")
     }
 
     private struct Row {
-        /// In nanoseconds a packet.
+        /// Nanoseconds for each packet.
         var time: Double
         var share: Double
         var exact: Double

@@ -18,7 +18,7 @@ struct FleetTimes {
     private static let goals: [(beacons: Int, check: Double, generate: Double)] = [
         (400, 0.05, 0.08), (10_000, 0.6, 1), (100_000, 6, 10),
     ]
-    /// 1.2 GB for 100,000 beacons, in MiB.
+    /// The goal in MiB: 1.2 GB for 100,000 beacons.
     private static let memoryGoal = 1144.0
 
     func run(_ report: Report) throws {
@@ -154,7 +154,7 @@ struct FleetTimes {
         for name in ["manifest.json", "manifest.csv"] {
             let (ours, theirs) = (try Files.read("\(fleet.output)/\(name)"), try Files.read("\(other)/\(name)"))
             guard ours.count == theirs.count else {
-                throw BenchmarkError("\(name) has \(ours.count) bytes, and \(theirs.count) when Python writes it")
+                throw BenchmarkError("\(name) has \(ours.count) bytes, but \(theirs.count) if Python writes it")
             }
         }
     }

@@ -2,16 +2,18 @@ import BeaconFrames
 import BluetoothTypes
 import CReferenceParser
 
-/// Encoding and decoding of each frame, one at a time, beside a plain C parser.
+/// Encoding and decoding of each frame, one at a time, compared with a plain C parser.
 struct FrameTimes {
-    /// Different payloads of one kind, so that no branch predictor and no optimiser knows them by heart.
+    /// The number of different payloads of each kind. With many, neither a branch predictor nor the optimiser can learn
+    /// them.
     private static let copies = 1024
-    /// Short rounds, and many: a round that another program interrupts is then an exception, which the median ignores.
+    /// The number of passes in a round. Rounds are short and many, so that only a few are interrupted by another
+    /// program, and the median ignores these.
     private static let passes = 40
     private static let rounds = 151
 
     static func run(_ report: Report) throws {
-        report.section("Frames: decode beside a plain C parser, and encode")
+        report.section("Frames: decode compared with a plain C parser, and encode")
         report.row("frame", ["decode ns", "C parser ns", "ratio", "mallocs", "encode ns", "mallocs"])
         var worst = 0.0
         var allocations = 0
@@ -28,7 +30,7 @@ struct FrameTimes {
         }
         report.line("Times of one frame: medians of \(rounds) rounds of \(copies * passes) frames, both decoders")
         report.line("turn about. Mallocs: of \(copies) frames decoded, of one frame encoded.")
-        report.target("slowest decoder beside the C parser", worst, "times", atMost: 3)
+        report.target("slowest decoder compared with the C parser", worst, "times", atMost: 3)
         report.target("allocations while decoding, all kinds", Double(allocations), "", atMost: 0, digits: 0)
     }
 
@@ -93,7 +95,7 @@ struct FrameTimes {
         return sum
     }
 
-    /// A race between parsers that read different things would mean nothing.
+    /// Checks that both parsers read the same. Otherwise their times could not be compared.
     private static func compare(_ payloads: [UInt8], _ length: Int, _ name: String) throws {
         var other = reference_frame()
         for start in stride(from: 0, to: payloads.count, by: length) {
@@ -124,12 +126,12 @@ struct FrameTimes {
                 case .eddystoneEID(let frame):
                     other.kind == REFERENCE_EID.rawValue && other.power == frame.measuredPower.dBm
                         && other.eid.id.7 == frame.id[7]
-                // The reference knows no BTHome, and no sample is one.
+                // The C parser does not read BTHome, and no sample is BTHome.
                 case .btHome: false
                 case nil: found == 0
                 }
             guard agrees, (found != 0) == (frame != nil) else {
-                throw BenchmarkError("the C parser reads something else in \(name)")
+                throw BenchmarkError("the C parser reads other values in \(name)")
             }
         }
     }

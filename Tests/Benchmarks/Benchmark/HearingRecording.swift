@@ -3,12 +3,12 @@ import BluetoothTypes
 import HCI
 import LinuxHost
 
-/// A btsnoop file of iBeacons that send in turn, as many reports a second as a collector of many receivers gets.
+/// A btsnoop file of iBeacons that send in turn, with as many reports per second as a collector of many receivers gets.
 struct HearingRecording {
     let path: String
     let reports: Int
 
-    /// One report among many, which is written over and over with another beacon in it.
+    /// One report, which is written many times with different beacons.
     private struct Template {
         private(set) var octets: [UInt8]
         private let time: Int
@@ -42,7 +42,7 @@ struct HearingRecording {
 
         /// - Parameters:
         ///   - sender: The address as a number.
-        ///   - stranger: Fresh octets for the identity; `nil` for a beacon of the fleet.
+        ///   - stranger: New octets for the identity; `nil` for a beacon of the fleet.
         mutating func fill(
             _ number: Int, _ unixMicroseconds: Int64, from sender: UInt64, level: Int8, stranger: UInt64?
         ) {
@@ -62,7 +62,7 @@ struct HearingRecording {
         }
     }
 
-    /// That of ``SampleFleet``.
+    /// The UUID of ``SampleFleet``.
     static let uuid: FixedOctets<16> = {
         guard let uuid = try? FixedOctets<16>(hexadecimal: "fb0b57a2-8228-44cd-913a-94a122ba1206") else {
             fatalError("a constant that cannot be read")
@@ -70,13 +70,14 @@ struct HearingRecording {
         return uuid
     }()
 
-    /// Writes `reports` reports of `beacons` beacons, a thousand for each major number, `perSecond` in each second.
+    /// Writes `reports` reports of `beacons` beacons, a thousand for each major number, with `perSecond` reports in
+    /// each second.
     ///
     /// - Parameters:
-    ///   - strangers: So many reports of the whole, evenly among the others, come from an address and an identity that
-    ///     were never heard before; they take the place of nobody's.
-    ///   - areResolvable: Whether the strangers' addresses are resolvable private ones.
-    ///   - sender: The address that the others come from, as a number; `nil` for one for each beacon.
+    ///   - strangers: The number of additional reports, evenly among the others, each with a new address and a new
+    ///     identity.
+    ///   - areResolvable: True if the strangers' addresses are resolvable private addresses.
+    ///   - sender: The address of all other reports, as a number; `nil` for a different address for each beacon.
     init(
         writing reports: Int, of beacons: Int, perSecond: Int, strangers: Int = 0, areResolvable: Bool = false,
         from sender: UInt64? = nil, to path: String
@@ -88,7 +89,7 @@ struct HearingRecording {
         octets.reserveCapacity(1 << 20)
         var random: UInt64 = 1
         func next() -> UInt64 {
-            // Knuth's MMIX generator; the upper bits are the good ones.
+            // Knuth's MMIX generator, whose upper bits are the better ones.
             random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return random >> 20
         }

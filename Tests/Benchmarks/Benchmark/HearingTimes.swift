@@ -4,16 +4,16 @@ import LinuxHost
 import Listener
 import Sightings
 
-/// What hearing costs: recordings as fast as they can be read, a flood of strangers, and a live radio.
+/// The cost of receiving: recordings read as fast as possible, many unknown devices, and a live radio.
 struct HearingTimes {
     let pharos: String
-    /// The Python that has scapy and beacontools; `nil` when there is none.
+    /// A Python with scapy and beacontools; `nil` if there is none.
     let python: String?
     /// The script that measures them.
     let peers: String
-    /// Made, filled and taken away.
+    /// A directory for temporary files.
     let folder: String
-    /// Reports of the largest recording.
+    /// The number of reports in the largest recording.
     let reports: Int
 
     private static let rounds = 3
@@ -62,7 +62,7 @@ struct HearingTimes {
                 others[peer, default: []].append(Double(text.filter { !$0.isWhitespace }) ?? 0)
             }
         }
-        report.row("", ["reports/s", "beside scan"], width: 16)
+        report.row("", ["reports/s", "of scan's"], width: 16)
         report.row("scan", [plain.median.grouped, "1"], width: 16)
         report.row("ranging", [ranging.median.grouped, (ranging.median / plain.median).text(2)], width: 16)
         for (peer, speeds) in others.sorted(by: { $0.key < $1.key }) {
@@ -82,8 +82,8 @@ struct HearingTimes {
             atMost: 0, digits: 0)
     }
 
-    /// How often the allocator is asked for memory from the recorded octets to the beacons' windows, once every beacon
-    /// has been heard.
+    /// Returns the number of memory allocations from the recorded octets to the beacons' windows, after every beacon
+    /// has been received once.
     private func allocations(_ octets: [UInt8]) throws -> Int {
         let known = (0..<100).map { number in
             KnownBeacon(
@@ -108,7 +108,7 @@ struct HearingTimes {
         try hear()
         let count = try Measuring.allocations { try hear() }
         guard hearing.table.tracks.allSatisfy(\.isHeard), hearing.table.counts.strangers == 0 else {
-            throw BenchmarkError("not all beacons of the recording were heard")
+            throw BenchmarkError("not all beacons of the recording were received")
         }
         return count
     }
@@ -132,7 +132,7 @@ struct HearingTimes {
                 .split(separator: "\n").map { line in line.prefix { $0 != "]" } }
         }
         guard rounds[0].count >= 10, rounds[0] == rounds[1] else {
-            throw BenchmarkError("the rounds of the known beacons are others in the flood")
+            throw BenchmarkError("the rounds of the known beacons differ in the flood")
         }
         report.line("The known beacons' \(rounds[0].count) rounds are the same octets with the flood and without it.")
         report.target("peak RSS in the flood", run.peak, "MiB", atMost: 32)
@@ -144,8 +144,8 @@ struct HearingTimes {
     private static let keys = 1_000
     private static let freshAddresses = 100_000
 
-    /// A listener with many keys among telephones that nobody knows, each with another address; the device that the last
-    /// key belongs to is there all the time.
+    /// A listener with many keys receives phones that it does not know, each with another address, and all the time one
+    /// device, to which the last key belongs.
     private func privateAddresses(_ report: Report, _ folder: String) throws {
         report.section(
             "Hearing: \(Double(Self.keys).grouped) address keys, \(Double(Self.freshAddresses).grouped) fresh addresses in 10 s"
@@ -171,7 +171,7 @@ struct HearingTimes {
         }
         let rounds = try ChildProcess.output(of: listen("with")).split(separator: "\n")
         guard rounds.count >= 9, rounds.allSatisfy({ $0.contains(#""beacon":"person-\#(Self.keys)""#) }) else {
-            throw BenchmarkError("the device of the last key is not heard in each round")
+            throw BenchmarkError("the device of the last key is not received in each round")
         }
         let nowhere = try Descriptor.open("/dev/null", .replace)
         var seconds: [String: [Double]] = [:]

@@ -6,7 +6,8 @@ import Fleet
 import Glibc
 import LinuxHost
 
-/// The search for the beacon of an ephemeral id among the keys of a large fleet, in three windows each, on one core.
+/// The search for the beacon of an ephemeral id among the keys of a large fleet, on one core and in three windows for
+/// each key.
 struct IdentifierTimes {
     let pharos: String
     /// A directory for temporary keys.
@@ -14,24 +15,24 @@ struct IdentifierTimes {
     let beacons: Int
 
     private static let rounds = 5
-    /// The number of keys in files of their own.
+    /// The number of keys that have a file each.
     private static let files = 20_000
     private static let epoch = RFC3339Time(secondsSince1970: 1_772_366_400)
     private static let exponent = RotationExponent(rawValue: 10)
 
     func run(_ report: Report) throws {
         report.section("Fleet: an ephemeral id among \(Double(beacons).grouped) identity keys, on one core")
-        guard measurement_pin() == 0 else { throw BenchmarkError("this machine does not give a core") }
+        guard measurement_pin() == 0 else { throw BenchmarkError("no core can be reserved") }
         defer { _ = measurement_unpin() }
         let path = folder + "/ring"
         defer { _ = unsafe unlink(path) }
         let text = try ring()
         try Files.replace(path, with: text, mode: 0o600, isDurable: false)
 
-        // The last one, which no search finds early, heard a window after its own.
+        // The id of the last beacon, so that the search is as long as possible, received one window late.
         let time = RFC3339Time(secondsSince1970: Self.epoch.secondsSince1970 + 40_000_000)
         let key = Self.key(beacons - 1)
-        guard let exponent = Self.exponent else { throw BenchmarkError("10 is no rotation exponent") }
+        guard let exponent = Self.exponent else { throw BenchmarkError("10 is not a rotation exponent") }
         let id = try key.ephemeralID(at: IdentityKey.firstCounter + 40_000_000 - 1024, exponent: exponent)
         let question = EphemeralIDQuestion(id, at: time)
         let entries = try KeyRingReader.entries(text)
@@ -53,7 +54,7 @@ struct IdentifierTimes {
                 },
             ]
         ).map { $0.median / 1e9 }
-        // 5 s for a million keys.
+        // The goal is 5 s for a million keys.
         let goal = Double(beacons) * 5e-6
         report.target("the search alone", times[0], "s", atMost: goal)
         report.target("pharos fleet keys resolve, from a ring of keys", times[1], "s", atMost: goal)
@@ -62,7 +63,7 @@ struct IdentifierTimes {
         try separateFiles(report)
     }
 
-    /// A key that is different for each beacon and the same in each run.
+    /// Returns a key that is different for each beacon and the same in each run.
     private static func key(_ number: Int) -> IdentityKey {
         var random = SplitMix64(seed: UInt64(number))
         var octets = FixedOctets<16>()
@@ -89,7 +90,8 @@ struct IdentifierTimes {
         return text + KeyRing.end.utf8
     }
 
-    /// One file a beacon, as boxes and `fleet keys generate` have them; beside what the kernel alone takes for that.
+    /// Measures one key file for each beacon, which is what `fleet keys generate` writes, and the time that the kernel
+    /// alone needs for these files.
     private func separateFiles(_ report: Report) throws {
         let count = min(beacons, Self.files)
         let fleet = try SampleFleet(beacons: count, in: folder + "/keys", rotates: true)
@@ -107,7 +109,7 @@ struct IdentifierTimes {
         let times = try Measuring.inTurns(
             rounds: Self.rounds,
             [
-                // 1: it is nobody's.
+                // Exit status 1: no beacon has this id.
                 { _ = try MeasuredRun(command, output: nowhere, expected: 1) },
                 {
                     let sum = unsafe measurement_read_files(keys, list, Int32(names.count))

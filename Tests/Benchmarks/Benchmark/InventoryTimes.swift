@@ -4,22 +4,22 @@ import BluetoothTypes
 import Inventory
 import Sightings
 
-/// How many things are found in time by somebody who stands before one after the other: a room of 5 m by 5 m with a thing
-/// each metre, levels by the distance with shadowing, and one round in ten in which nothing is heard.
+/// The share of items that are found in time by a person who stops in front of one after the other: a room of 5 m by 5
+/// m with an item at each metre, levels from the distance with shadowing, and one round in ten without any report.
 struct InventoryTimes {
     private static let side = 5
-    /// So many that the share is known to about a tenth of a per cent.
+    /// With so many trials the share is exact to about a tenth of a percent.
     private static let trials = 10_000
     private static let seconds = 6
     private static let intervals = [100, 200, 300]
-    /// Somebody holds the receiver so far from the thing that he stands before, in metres.
+    /// The distance in metres between the receiver and the item in front of the person.
     private static let reach = 0.5
     private static let shadowing = 4.0
 
     static func run(_ report: Report) throws {
         report.section(
-            "Inventory: \(side * side) things on \(side) m by \(side) m, \(Double(trials).grouped) times \(seconds) s "
-                + "before one of them")
+            "Inventory: \(side * side) items on \(side) m by \(side) m, \(Double(trials).grouped) times \(seconds) s "
+                + "in front of one of them")
         for interval in intervals {
             var room = try Room(milliseconds: interval)
             var (found, reports) = (0, 0)
@@ -33,12 +33,12 @@ struct InventoryTimes {
                 "not found within \(seconds) s at \(interval) ms", 100 - 100 * Double(found) / Double(trials), "%",
                 atMost: 2)
             report.line(
-                "  \(Double(reports).grouped) reports in \((time.milliseconds / 1000).text(2)) s, the room's own time "
-                    + "included")
+                "  \(Double(reports).grouped) reports in \((time.milliseconds / 1000).text(2)) s, with the "
+                    + "simulation of the room")
         }
     }
 
-    /// The things, and what one of them sends.
+    /// The items, and the packets that each of them sends.
     private struct Room {
         private(set) var reports = 0
         private let interval: Double
@@ -73,7 +73,7 @@ struct InventoryTimes {
         private mutating func share() -> Double { Double(random.next() >> 11) / 0x1p53 }
         private mutating func noise() -> Double { (0..<12).reduce(-6.0) { sum, _ in sum + share() } }
 
-        /// Whether the thing before which somebody stands is found in time.
+        /// Returns true if the item in front of the person is found in time.
         mutating func isFound() -> Bool {
             let wanted = Int(share() * Double(side * side))
             let place = FloorPosition(x: Double(wanted % side) + reach, y: Double(wanted / side))
@@ -85,7 +85,8 @@ struct InventoryTimes {
                 var second = share() * interval
                 while second < Double(seconds) {
                     if !isLost[Int(second)] { heard.append((second, thing, level + shadowing * noise())) }
-                    // What every advertiser adds, so that two do not stay at one moment.
+                    // The random delay that every advertiser adds, so that two beacons do not always send at the same
+                    // time.
                     second += interval + share() * 0.01
                 }
             }

@@ -5,32 +5,32 @@ import HCI
 import LinuxHost
 import VirtualController
 
-/// A program that listens to a controller behind a unix socket, which this program is: how soon a report is told, and what
-/// listening costs.
+/// A program that listens to a controller on a unix socket, which this program simulates: the delay from a report to
+/// its line, and the cost of listening.
 final class LiveHearing {
     private let socket: String
     private let command: [String]
-    /// The number of the beacon that a line tells of; `nil` for other lines.
+    /// Returns the number of the beacon in a line; `nil` for other lines.
     private let number: (String) -> Int?
     private let air: VirtualAir
     private var framer = H4Framer()
     private var stream: Descriptor?
     private var controller: VirtualController?
     private let beacons: Int
-    /// When each beacon has sent last, in nanoseconds, by its number.
+    /// The instant of each beacon's last report in nanoseconds, by the beacon's number.
     private var sent: [UInt64] = []
     private var count = 0
     private var delays: [Double] = []
-    /// What the program tells a broker.
+    /// The subscriber of the broker to which the program publishes.
     private let reader: BrokerReader?
     private var toldDelays: [Double] = []
     private var line: [UInt8] = []
 
     /// - Parameters:
-    ///   - command: What listens at `socket` and prints lines.
-    ///   - beacons: So many send in turn.
+    ///   - command: The program that listens at `socket` and prints lines.
+    ///   - beacons: The number of beacons, which send in turn.
     ///   - reader: Reads the same lines from a broker.
-    ///   - number: The number of the beacon that a line tells of; `nil` for other lines.
+    ///   - number: Returns the number of the beacon in a line; `nil` for other lines.
     init(
         socket: String, _ command: [String], beacons: Int = .max, reader: BrokerReader? = nil,
         number: @escaping (String) -> Int?
@@ -43,25 +43,25 @@ final class LiveHearing {
         air = VirtualAir(now: HCIInstant(nanoseconds: MonotonicClock.nanoseconds()))
     }
 
-    /// What was found out.
+    /// The measured values.
     struct Result {
-        /// From the report to its line, in milliseconds, sorted.
+        /// The delays from the report to its line in milliseconds, sorted.
         var delays: [Double] = []
-        /// From the report to the subscriber of a broker.
+        /// The delays from the report to the broker's subscriber.
         var toldDelays: [Double] = []
-        /// What was added to the resident memory while the load was measured, in KiB.
+        /// The growth of the resident memory in KiB while the load was measured.
         var growth = 0.0
-        /// Of a core, in percent, at 100 reports a second.
+        /// The share of a core in percent at 100 reports per second.
         var load = 0.0
         var memory: ProcessMemory
     }
 
-    /// `pharos scan`, one line a report.
+    /// Measures `pharos scan`, which prints one line for each report.
     static func scan(_ pharos: String, _ folder: String, _ report: Report) throws {
         report.section("Hearing: a live controller over a unix socket")
         let socket = "\(folder)/live.sock"
         let hearing = LiveHearing(socket: socket, [pharos, "scan", "--adapter", "unix:\(socket)", "--json"]) { line in
-            // Major and minor number of its identity.
+            // The major and the minor number of the identity.
             guard let identity = line.split(separator: "\"identity\":\"ibeacon:").last?.split(separator: "\"").first,
                 case let parts = identity.split(separator: "-"), parts.count == 7, let major = Int(parts[5]),
                 let minor = Int(parts[6])
@@ -70,7 +70,7 @@ final class LiveHearing {
         }
         let result = try hearing.run(atOnce: 20_000)
         guard result.delays.count >= 20_000 else {
-            throw BenchmarkError("of 20000 reports \(result.delays.count) were printed")
+            throw BenchmarkError("only \(result.delays.count) of 20000 reports were printed")
         }
         let (middle, most) = (result.delays[result.delays.count / 2], result.delays[result.delays.count - 1])
         report.line("2,000 reports a second: \(middle.text(2)) ms in the median, \(most.text(2)) ms at most")
@@ -83,7 +83,8 @@ final class LiveHearing {
         report.target("private dirty", result.memory.privateDirty / 1024, "MiB", atMost: 4)
     }
 
-    /// - Parameter atOnce: Reports that follow at 2,000 a second, whose delays are told; 0 for those at 100 a second.
+    /// - Parameter atOnce: The number of reports at 2,000 per second whose delays are returned; 0 for the delays at 100
+    ///   per second.
     func run(atOnce: Int = 0) throws -> Result {
         let listener = try StreamSocket.listen(path: socket)
         var pipe = try Pipe()
@@ -91,17 +92,17 @@ final class LiveHearing {
         pipe.closeWriting()
         try pipe.reading.setNonblocking()
         guard try Poller.wait([Poller.Interest(listener, .read)], milliseconds: 5000)[0] else {
-            throw BenchmarkError("\(command[1]) does not connect")
+            throw BenchmarkError("\(command[1]) did not connect")
         }
         let stream = try StreamSocket.accept(listener)
         try stream.setNonblocking()
         self.stream = stream
         controller = air.attach(.raspberryPi) { packet in
-            // What does not fit at once would only come later: nothing here is more than the socket holds.
+            // The socket has room for each of these packets. A packet that had to wait would only arrive later.
             try? stream.writeAll([packet.kind.rawValue] + packet.octets)
         }
         for _ in 0..<500 where !(controller?.isScanning ?? false) { try turn(pipe, for: 10) }
-        guard controller?.isScanning ?? false else { throw BenchmarkError("\(command[1]) does not come to scanning") }
+        guard controller?.isScanning ?? false else { throw BenchmarkError("\(command[1]) did not start to scan") }
 
         try send(2_000, perSecond: 100, pipe)
         let memory = try ProcessMemory(of: process.id)
@@ -121,7 +122,7 @@ final class LiveHearing {
             load: work.seconds / seconds * 100, memory: memory)
     }
 
-    /// Sends so many reports, evenly, and waits for the last lines.
+    /// Sends `count` reports at equal distances in time and waits for the last lines.
     private func send(_ count: Int, perSecond: Int, _ pipe: Pipe) throws {
         let start = MonotonicClock.nanoseconds()
         for number in 0..<count {
@@ -144,7 +145,7 @@ final class LiveHearing {
         for _ in 0..<50 { try turn(pipe, for: 10) }
     }
 
-    /// Serves controller and pipe, for so many milliseconds at most.
+    /// Serves the controller and the pipe for at most `milliseconds`.
     private func turn(_ pipe: Pipe, for milliseconds: Int) throws {
         guard let stream else { return }
         let sources = [stream, pipe.reading] + [reader?.stream].compactMap(\.self)
@@ -160,7 +161,7 @@ final class LiveHearing {
         toldDelays += try reader.read().compactMap { delay($0, at: now) }
     }
 
-    /// Finds the report that each line tells of.
+    /// Finds the report of each line.
     private func take(_ octets: [UInt8], at now: UInt64) {
         for octet in octets {
             guard octet == 0x0A else {
@@ -173,7 +174,7 @@ final class LiveHearing {
         }
     }
 
-    /// Since the report that a line tells of, in milliseconds.
+    /// Returns the time in milliseconds since the report of a line.
     private func delay(_ text: String, at now: UInt64) -> Double? {
         guard let number = number(text), sent.indices.contains(number) else { return nil }
         return Double(now - sent[number]) / 1e6

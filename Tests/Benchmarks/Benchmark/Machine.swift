@@ -1,6 +1,6 @@
 import LinuxHost
 
-/// The machine that the numbers come from.
+/// The machine on which the values were measured.
 enum Machine {
     static func describe(_ report: Report) {
         report.section("Machine")

@@ -1,16 +1,16 @@
 import Glibc
 import LinuxHost
 
-/// One run of a program to its end: how long it took, and the most memory that it had.
+/// One run of a program to its end: its duration and its greatest memory.
 struct MeasuredRun {
     var seconds = 0.0
-    /// On all cores together: what it takes also where others want them.
+    /// The processor time on all cores, which does not depend on other programs.
     var processorSeconds = 0.0
-    /// In MiB; looked up every 2 ms, because the kernel's own account at the end (ru_maxrss) includes the memory of the
-    /// program that started it.
+    /// The peak memory in MiB. It is read every 2 ms, because the kernel's value at the end (ru_maxrss) includes the
+    /// memory of the program that started this one.
     var peak = 0.0
 
-    /// - Parameter expected: Its exit status; anything else is an error.
+    /// - Parameter expected: The exit status of success; any other is an error.
     init(_ arguments: [String], output: Descriptor, expected: Int32 = 0) throws {
         let clock = ContinuousClock()
         let start = clock.now

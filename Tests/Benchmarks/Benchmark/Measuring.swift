@@ -1,7 +1,7 @@
 import CMeasurement
 
 extension [Double] {
-    /// The middle one, or the mean of the two in the middle; 0 of none.
+    /// The middle value, or the mean of the two middle values; 0 without values.
     var median: Double {
         guard !isEmpty else { return 0 }
         let sorted = sorted()
@@ -15,10 +15,9 @@ extension Duration {
 }
 
 enum Measuring {
-    /// Runs each of `bodies` once to warm up, and then turn about, so that whatever else the machine does falls on all
-    /// of them alike.
+    /// Runs each of `bodies` once to warm up, and then in turns, so that other programs disturb all of them equally.
     ///
-    /// - Returns: for each body the times of its rounds, in nanoseconds.
+    /// - Returns: The times of the rounds of each body, in nanoseconds.
     static func inTurns(rounds: Int, _ bodies: [() throws -> Void]) throws -> [[Double]] {
         for body in bodies { try body() }
         var times = [[Double]](repeating: [], count: bodies.count)
@@ -31,7 +30,7 @@ enum Measuring {
         return times
     }
 
-    /// How often `body` asks the allocator for memory.
+    /// Returns the number of memory allocations in `body`.
     static func allocations(_ body: () throws -> Void) rethrows -> Int {
         measurement_allocations_begin()
         defer { _ = measurement_allocations_end() }
@@ -40,7 +39,7 @@ enum Measuring {
     }
 }
 
-/// Why a measurement ended without a number.
+/// The reason why a measurement ended without a result.
 struct BenchmarkError: Error, CustomStringConvertible {
     let description: String
 

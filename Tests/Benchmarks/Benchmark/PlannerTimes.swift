@@ -2,7 +2,8 @@ import Airtime
 import Glibc
 import LinuxHost
 
-/// The planner: the latency model and published times, the table of intervals and scanners, whole commands.
+/// The planner: the latency model compared with published times, the table of intervals and scanners, and whole
+/// commands.
 struct PlannerTimes {
     /// The times of Blender (MSWiM 2022) for one channel of 512/5120 ms, on another machine of the same class.
     private static let published = [(1000.0, 29.1), (760, 17.6), (1860, 7.8)]

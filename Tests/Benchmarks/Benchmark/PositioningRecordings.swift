@@ -3,8 +3,7 @@ import Positioning
 import PositioningWorlds
 import Sites
 
-/// How good the ways to find a place are on the recordings of others, beside what is known of them and beside
-/// scikit-learn.
+/// The errors of the positioning algorithms on public recordings, compared with published errors and with scikit-learn.
 struct PositioningRecordings {
     private let report: Report
     private let python: String?
@@ -37,7 +36,7 @@ struct PositioningRecordings {
         Row(name: "field, offset", algorithm: .field, window: 5), Row(name: "hmm, standing", algorithm: .hmm),
         Row(name: "field, beacons", algorithm: .field, window: 5, knowsBeacons: true),
     ]
-    /// What another program has reached with the field and an unknown offset, in metres.
+    /// The errors in metres that another program reached with the field and an unknown offset.
     private static let known = [1.93, 1.24, 1.56, 2.08, 2.05, 2.16, 2.26, 2.01, 2.06]
 
     func run() throws {
@@ -84,11 +83,11 @@ struct PositioningRecordings {
         "\((mean ?? 0).text(2)) / \((most ?? 0).text(1))"
     }
 
-    /// A row in one column.
+    /// The result of one row in one column.
     private struct Evaluated {
         let errors: [Double]
         let evaluation: Evaluation
-        let foretold: Double?
+        let predicted: Double?
         var mean: Double? { evaluation.mean }
         var percentile95: Double? { evaluation.percentile95 }
 
@@ -104,10 +103,11 @@ struct PositioningRecordings {
             settings.window = row.window
             evaluation = try Evaluator.evaluate(choice.map, test: column.test, settings: settings)
             errors = try Evaluator.instants(choice.map, test: column.test, settings: settings).compactMap(\.error)
-            foretold = choice.map.evaluation?.mean
+            predicted = choice.map.evaluation?.mean
         }
 
-        /// A circle that holds as many of the errors as the regions hold truths, in m².
+        /// The area in m² of a circle that holds the same share of the errors as the regions hold of the true
+        /// positions.
         var neededArea: Double? {
             guard let coverage = evaluation.coverage95,
                 let radius = Percentiles(errors).value(at: 100 * min(0.99, coverage))
@@ -120,7 +120,7 @@ struct PositioningRecordings {
         report.line("Regions of 95 % of field with an unknown offset:")
         report.row("", columns.map(\.name), width: Self.width)
         report.row(
-            "hold the truth %", fields.map { (100 * ($0.evaluation.coverage95 ?? 0)).text(0) }, width: Self.width)
+            "hold position %", fields.map { (100 * ($0.evaluation.coverage95 ?? 0)).text(0) }, width: Self.width)
         report.row(
             "median area m²", fields.map { ($0.evaluation.medianRegionArea ?? 0).text(1) }, width: Self.width)
         report.row("circle needed m²", fields.map { ($0.neededArea ?? 0).text(1) }, width: Self.width)
@@ -133,17 +133,17 @@ struct PositioningRecordings {
             report.target(
                 "field, \(column.name)", field.mean ?? .infinity, "m", atMost: Self.known[index] + 0.005)
             if let area = field.evaluation.medianRegionArea, let needed = field.neededArea {
-                report.target("its region beside the circle that is needed", area / needed, "times", atMost: 1.5)
+                report.target("its region compared with the needed circle", area / needed, "times", atMost: 1.5)
             }
             let missed = 100 - 100 * (field.evaluation.coverage95 ?? 0)
-            report.target("truths outside of it", missed, "%", atMost: column.isOwnReceiver ? 15 : 25)
-            guard column.isOwnReceiver, let foretold = field.foretold, let found = field.mean else { continue }
+            report.target("true positions outside it", missed, "%", atMost: column.isOwnReceiver ? 15 : 25)
+            guard column.isOwnReceiver, let predicted = field.predicted, let found = field.mean else { continue }
             report.target(
-                "error foretold by leaving visits out, beside it", max(foretold / found, found / foretold), "times",
+                "ratio to the error from leaving visits out", max(predicted / found, found / predicted), "times",
                 atMost: 1.6)
         }
         report.target(
-            "field, in the mean of all", mean(fields.compactMap(\.mean)), "m", atMost: mean(Self.known))
+            "field, mean of all", mean(fields.compactMap(\.mean)), "m", atMost: mean(Self.known))
         for (name, limit) in [("library", 2.0), ("office", 2.9)] {
             let errors = columns.indices.filter { columns[$0].isOwnReceiver && columns[$0].name.hasPrefix(name) }
                 .compactMap { Percentiles(sites[$0]).mean }
@@ -151,7 +151,7 @@ struct PositioningRecordings {
         }
     }
 
-    /// The errors on a map of the beacons' places alone.
+    /// Returns the errors on a map that has only the beacons' positions.
     private static func siteAlone(_ column: PublicRecordings.Column) throws -> [Double] {
         let text =
             #"{"version":1,"name":"alone","beacons":[{"name":"a","position":[0,0]}],"#

@@ -7,7 +7,7 @@ import Positioning
 import PositioningWorlds
 import Sightings
 
-/// What fitting and locating cost on a large site, and how good the ways to find a place are on recordings of others.
+/// The cost of fitting and locating on a large site, and the errors on public recordings.
 struct PositioningTimes {
     private static let places = 2000
     private static let beacons = 150
@@ -15,10 +15,10 @@ struct PositioningTimes {
     private static let lines = 1_000_000
 
     /// - Parameters:
-    ///   - folder: Where a recording is made, and taken away.
-    ///   - pharos: The program, with `pharos-hub` beside it; `nil` for none.
-    ///   - python: A Python with scikit-learn; `nil` for none.
-    ///   - peers: The script that measures it.
+    ///   - folder: A directory for temporary recordings.
+    ///   - pharos: The program, with `pharos-hub` in the same directory; `nil` without one.
+    ///   - python: A Python with scikit-learn; `nil` without one.
+    ///   - peers: The script that measures scikit-learn.
     static func run(
         _ report: Report, folder: String, pharos: String?, python: String?, peers: String
     ) throws {
@@ -57,7 +57,7 @@ struct PositioningTimes {
         try buildings(report)
     }
 
-    /// Places and beacons on a square floor, 2 m and about 7.5 m apart.
+    /// Returns places and beacons on a square floor; places are 2 m apart and beacons about 7.5 m on average.
     private static func site() -> (survey: Survey, run: [SignalVector]) {
         var random = SplitMix64(seed: 14)
         func noise() -> Double { (0..<12).reduce(-6.0) { sum, _ in sum + Double(random.next() >> 11) / 0x1p53 } }
@@ -95,12 +95,11 @@ struct PositioningTimes {
         return (survey, run)
     }
 
-    /// A survey of a million lines, as the program itself makes a map of it: in a process of its own, so that nothing
-    /// else counts.
+    /// Makes a map from a survey of a million lines in a separate process, so that only this work is measured.
     private static func reading(_ report: Report, _ folder: String, _ pharos: String?) throws {
         report.section("Positioning: a survey of \(Double(lines).grouped) lines, twelve packets in each")
         guard let pharos else {
-            return report.notMeasured("its reading", because: "no program; give it with --pharos")
+            return report.notMeasured("reading a survey", because: "no program; give it with --pharos")
         }
         let (path, map) = ("\(folder)/million-\(getpid()).jsonl", "\(folder)/million-\(getpid()).json")
         defer {
@@ -113,11 +112,11 @@ struct PositioningTimes {
                 [pharos, "map", "fit", path, "--algorithm", algorithm, "--output", map],
                 output: try Descriptor.open("/dev/null", .replace))
             report.line("`map fit --algorithm \(algorithm)`: \(run.seconds.text(1)) s.")
-            report.target("most memory that it had", run.peak * 1.048576, "MB", atMost: 200)
+            report.target("peak memory", run.peak * 1.048576, "MB", atMost: 200)
         }
     }
 
-    /// A thousand places, each for a thousand seconds, six beacons in each.
+    /// Writes a survey of a thousand places with a thousand seconds each and six beacons at each place.
     private static func write(to path: String) throws {
         var random = SplitMix64(seed: 12)
         let file = try OutputFile(replacing: path)
@@ -139,7 +138,7 @@ struct PositioningTimes {
         }
     }
 
-    /// An hour of packets of an ordinary floor: 24 beacons, 100 places.
+    /// Measures an hour of packets on an ordinary floor: 24 beacons, 100 places.
     private static func hour(_ report: Report, _ folder: String) throws {
         let (seconds, count, perSecond) = (3600, 24, 120)
         report.section("Positioning: an hour's recording of \(count) beacons, \(perSecond) packets a second")
@@ -183,7 +182,7 @@ struct PositioningTimes {
         ("field, w 5", .field, 5), ("hmm, standing", .hmm, nil),
     ]
 
-    /// The first thesis' table in buildings that do not exist.
+    /// Measures the table of the first thesis in simulated buildings.
     private static func buildings(_ report: Report) throws {
         report.section("Positioning: one table of four places in fifty simulated buildings")
         report.row("", ["exact %", "scatter", "near %", "mean m"])
@@ -237,6 +236,6 @@ private final class Walker: RunConsumer {
 }
 
 extension String {
-    /// Without the line feeds behind it.
+    /// The text without its last line feeds.
     fileprivate var trimmed: String { String(reversed().drop { $0 == "\n" }.reversed()) }
 }

@@ -1,20 +1,20 @@
 import Glibc
 import LinuxHost
 
-/// What a running program holds in memory.
+/// The memory of a running program.
 struct ProcessMemory {
-    /// Resident now, and the most it ever was, in KiB.
+    /// The resident memory now and its peak, in KiB.
     let resident: Double
     let peak: Double
-    /// Written to and shared with nobody, in KiB: what a second instance would cost again.
+    /// The memory in KiB that was written to and is not shared: a second instance would need it again.
     let privateDirty: Double
-    /// Backed by no file, in KiB: the program's own data.
+    /// The memory without a file behind it, in KiB: the program's own data.
     let anonymous: Double
-    /// Pages of files that are resident, the program's own above all, in KiB. The kernel drops them where memory is
-    /// scarce, and how many it reads ahead differs from one kernel to the next.
+    /// The resident pages of files in KiB, mostly the program itself. If memory is scarce, the kernel drops them. The
+    /// number of pages that it reads ahead depends on the kernel.
     let fileBacked: Double
 
-    /// The peak and what it is made of, in MiB.
+    /// The peak and its parts in MiB.
     var text: String {
         let parts = [peak, anonymous, fileBacked].map { ($0 / 1024).text(2) }
         return "\(parts[0]) MiB; anonymous \(parts[1]) MiB, backed by files \(parts[2]) MiB"
@@ -26,7 +26,7 @@ struct ProcessMemory {
         guard let resident = rollup["Rss"], let dirty = rollup["Private_Dirty"], let peak = status["VmHWM"],
             let anonymous = status["RssAnon"], let fileBacked = status["RssFile"]
         else {
-            throw BenchmarkError("the kernel does not tell the memory of process \(process)")
+            throw BenchmarkError("the kernel does not report the memory of process \(process)")
         }
         self.resident = resident
         self.peak = peak
@@ -35,12 +35,12 @@ struct ProcessMemory {
         self.fileBacked = fileBacked
     }
 
-    /// The memory of a program that prints and ends, at the moment of its printing.
+    /// Measures the memory of a program that prints and ends, while it prints.
     ///
-    /// Not from wait4: its ru_maxrss of a spawned program includes the memory of the program that spawned it. The
+    /// The value of wait4 cannot be used: ru_maxrss of a child includes the memory of the program that started it. The
     /// pipe is full, so the program sleeps in write.
     ///
-    /// - Parameter seconds: How long it may take to come to its printing.
+    /// - Parameter seconds: The longest time until the program prints.
     init(ofShortLived arguments: [String], within seconds: Int = 5) throws {
         let pipe = try Pipe()
         try pipe.fill()
@@ -51,12 +51,13 @@ struct ProcessMemory {
         try process.wait()
     }
 
-    /// The most that was ever resident, in KiB: cheap enough to be asked again and again. `nil` when it has ended.
+    /// Returns the peak of the resident memory in KiB; `nil` if the process has ended. It is cheap enough to be called
+    /// often.
     static func peak(of process: pid_t) -> Double? {
         (try? fields("/proc/\(process)/status"))?["VmHWM"]
     }
 
-    /// `Name: number kB` by name.
+    /// Returns the lines `Name: number kB` by name.
     private static func fields(_ path: String) throws -> [String: Double] {
         let text = String(decoding: try Files.read(path, limit: 1 << 16), as: UTF8.self)
         var result: [String: Double] = [:]
@@ -68,7 +69,7 @@ struct ProcessMemory {
         return result
     }
 
-    /// Until it slept for ten looks on end: long enough to be no wait for the disk.
+    /// Waits until the process sleeps in ten readings in a row, which is too long to be a wait for the disk.
     private static func waitUntilAsleep(_ process: pid_t, _ seconds: Int) throws {
         var looks = 0
         for _ in 0..<seconds * 1000 {
@@ -78,6 +79,6 @@ struct ProcessMemory {
             if looks == 10 { return }
             usleep(1000)
         }
-        throw BenchmarkError("process \(process) does not come to its printing")
+        throw BenchmarkError("process \(process) printed nothing in time")
     }
 }

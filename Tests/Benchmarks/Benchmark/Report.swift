@@ -1,7 +1,7 @@
 import Glibc
 import LinuxHost
 
-/// The lines of the report. Every number has its unit, and every target says whether it was met.
+/// The lines of the report. Every number has its unit, and every target is marked as met or missed.
 struct Report {
     func section(_ title: String) {
         print("\n\(title)\n" + String(repeating: "-", count: title.count))
@@ -9,27 +9,27 @@ struct Report {
 
     func line(_ text: String) { print(text) }
 
-    /// One row of a table: the first column to the left, the numbers to the right.
+    /// Prints a row of a table: the first column on the left, the numbers on the right.
     func row(_ name: String, _ columns: [String], width: Int = 13) {
         let padded = columns.map { String(repeating: " ", count: max(1, width - $0.count)) + $0 }
         print(name + String(repeating: " ", count: max(0, 18 - name.count)) + padded.joined())
     }
 
-    /// A number and what it should be.
+    /// Prints a number and its limit.
     func target(_ what: String, _ value: Double, _ unit: String, atMost limit: Double, digits: Int = 2) {
         let verdict = value <= limit ? "met" : "MISSED"
         let unit = unit.isEmpty ? "" : " " + unit
         print("\(what): \(value.text(digits))\(unit); target ≤ \(limit.shortText)\(unit): \(verdict)")
     }
 
-    /// What has no number, said so that nobody overlooks it.
+    /// Prints clearly that a value was not measured.
     func notMeasured(_ what: String, because reason: String) {
         print("!!! \(what): NOT MEASURED: \(reason)")
     }
 }
 
 extension Double {
-    /// With `digits` decimals, rounded to nearest; what no integer holds comes as Swift writes it.
+    /// Returns the number rounded to `digits` decimals, or as Swift prints it if it is too large for an integer.
     func text(_ digits: Int) -> String {
         let scale = (0..<max(0, digits)).reduce(1.0) { scale, _ in scale * 10 }
         guard let scaled = Int(exactly: (magnitude * scale).rounded()) else { return "\(self)" }
@@ -39,10 +39,10 @@ extension Double {
         return sign + padded.dropLast(digits) + (digits > 0 ? "." + padded.suffix(digits) : "")
     }
 
-    /// Without decimals where it has none.
+    /// The number with one decimal; a whole number without decimals.
     var shortText: String { Int(exactly: self).map { String($0) } ?? text(1) }
 
-    /// A whole number in groups of three digits.
+    /// The rounded number in groups of three digits.
     var grouped: String {
         let digits = text(0)
         var result = ""
@@ -55,7 +55,7 @@ extension Double {
 }
 
 extension Report {
-    /// Ends the program with a message: nothing, or only a part, could be measured.
+    /// Ends the program with a message if something could not be measured.
     static func complain(_ message: String) -> Never {
         var standardError = StandardError()
         print(message, to: &standardError)

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxHost
 
-/// A fleet as facilities would list it: a thousand boxes a site, 25 a room, on four floors of ten rooms.
+/// A fleet with a thousand boxes for each site and 25 for each room, on four floors of ten rooms.
 struct SampleFleet {
     let folder: String
     let beacons: Int
@@ -23,7 +23,7 @@ struct SampleFleet {
 
     /// Writes the fleet file and its table.
     ///
-    /// - Parameter rotates: Ephemeral ids in place of an iBeacon and a URL.
+    /// - Parameter rotates: True for ephemeral ids instead of an iBeacon and a URL.
     init(beacons: Int, in folder: String, rotates: Bool = false) throws {
         self.folder = folder
         self.beacons = beacons
@@ -62,14 +62,14 @@ struct SampleFleet {
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 
-    /// Takes away what was generated.
+    /// Removes the generated files.
     func clear() {
         Self.empty(output)
         _ = unsafe rmdir(output)
         _ = unsafe unlink(lock)
     }
 
-    /// Takes away everything.
+    /// Removes all files.
     func remove() {
         for name in Files.names(in: folder) where Files.isDirectory("\(folder)/\(name)") {
             Self.empty("\(folder)/\(name)")
@@ -83,8 +83,8 @@ struct SampleFleet {
         for name in Files.names(in: folder) { _ = unsafe unlink("\(folder)/\(name)") }
     }
 
-    /// Which file is behind each name, and when it was last written, renamed or linked: inode, size, modification and
-    /// change. Nothing that is written leaves it as it is.
+    /// Returns inode, size, modification and change time of each file. A file that is written again differs in at least
+    /// one of them.
     func stamps() throws -> [String: [Int]] {
         var stamps = [folder: try Self.stamp(output), lock: try Self.stamp(lock)]
         for name in Files.names(in: output) { stamps[name] = try Self.stamp("\(output)/\(name)") }

@@ -1,10 +1,10 @@
 import BeaconFrames
 import BluetoothTypes
 
-/// A frame to measure with, and the payload it becomes.
+/// A frame for the measurements, and its payload.
 struct SampleFrame {
     let name: String
-    /// `nil` for a payload that holds no beacon: most of what a scanner hears.
+    /// `nil` for a payload without a beacon, which is the usual case for a scanner.
     let frame: BeaconFrame?
     let payload: [UInt8]
 
@@ -65,7 +65,7 @@ struct SampleFrame {
 }
 
 extension BeaconFrame {
-    /// Something of each frame that is only known after decoding it: keeps the optimiser from leaving work out.
+    /// A number that is known only after the frame is decoded, so that the optimiser cannot remove the decoding.
     var digest: Int {
         switch self {
         case .iBeacon(let frame): Int(frame.measuredPower.dBm)

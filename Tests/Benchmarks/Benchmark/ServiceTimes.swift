@@ -2,16 +2,17 @@ import CMeasurement
 import Glibc
 import LinuxHost
 
-/// What `pharos run` costs a box that it runs on for years: memory, wake-ups, CPU time. Its controller is another
-/// process, so that what is counted is the service's own.
+/// The cost of `pharos run` for a machine on which it runs for years: memory, wake-ups, CPU time. The controller is
+/// another process, so that only the service is measured.
 struct ServiceTimes {
     let pharos: String
 
     private static let window = 30
-    /// The first verification comes 15 s after the start: nothing is due in so many seconds from the first on.
+    /// The number of seconds after the first one in which the service has nothing to do. The first verification comes
+    /// 15 s after the start.
     private static let quiet = 12
 
-    /// A profile and the controller that it is for.
+    /// A profile and its controller.
     private struct Case {
         let name: String
         let what: String
@@ -38,7 +39,7 @@ struct ServiceTimes {
             advertisements: frames.prefix(3).map { $0 + #", "intervalMs": 200"# } + [
                 #""type": "eddystone-tlm", "temperature": "auto", "battery": "auto", "intervalMs": 1000"#
             ]),
-        // Each is owed an event in 420 ms, so the one set that they share runs at 100 ms.
+        // Each advertisement needs an event every 420 ms, so their shared set runs at 100 ms.
         Case(
             name: "rotation", what: "four frames rotated at 100 ms", model: "raspberry-pi",
             advertisements: frames.map { $0 + #", "intervalMs": 415"# }),
@@ -74,7 +75,7 @@ struct ServiceTimes {
         let rotating = try ProcessWork(of: services[2].id)
         let bare = try bareRotation("\(folder)/\(Self.cases[2].name).sock", seconds: rest)
         let after = try services.map { try ProcessWork(of: $0.id) }
-        let beside = (after[2] - rotating).seconds / Double(rest)
+        let share = (after[2] - rotating).seconds / Double(rest)
         let memories = try services.map { try ProcessMemory(of: $0.id) }
         for process in services + controllers { try process.stop() }
 
@@ -89,18 +90,18 @@ struct ServiceTimes {
             if index == 2 {
                 report.line("the same: CPU time an hour: \(hour.text(2)) s")
             } else {
-                report.target("the same: CPU time an hour", hour, "s", atMost: 1)
+                report.target("the same: CPU time per hour", hour, "s", atMost: 1)
             }
             report.line("the same: peak RSS \(memories[index].text)")
             report.target("the same: private dirty", memories[index].privateDirty / 1024, "MiB", atMost: 2.5)
         }
-        report.line("the same four system calls a turn in C, beside it: CPU time an hour: \((bare * 3600).text(2)) s")
-        report.target("four frames in turn compared with that loop", beside / bare, "times", atMost: 2.5)
+        report.line("the same four system calls per turn in C: CPU time per hour: \((bare * 3600).text(2)) s")
+        report.target("four frames in turn compared with that loop", share / bare, "times", atMost: 2.5)
         report.line("From \(Self.window) s each, one of which in two has two verifications of the air; a wake-up is a")
         report.line("voluntary context switch, so a command and its answer count as one or two.")
     }
 
-    /// The part of a second that a program in C needs to replace the data every 105 ms, measured in so many.
+    /// Returns the share of a second that a C program needs to replace the data every 105 ms, measured for `seconds`.
     private func bareRotation(_ socket: String, seconds: Int) throws -> Double {
         var nanoseconds: Int64 = 0
         let failure = unsafe measurement_rotation(socket, Int32(seconds) * 1000, 105, &nanoseconds)
@@ -108,11 +109,11 @@ struct ServiceTimes {
         return Double(nanoseconds) / 1e9 / Double(seconds)
     }
 
-    /// `pharos run` of a case, on the air.
+    /// Starts `pharos run` for a case, and waits until it is on the air.
     private func service(_ each: Case, adapter: String, in folder: String) throws -> ChildProcess {
         let list = each.advertisements.map { "{ \($0) }" }.joined(separator: ", ")
         let profile = #"{ "version": 1, "name": "\#(each.name)", "advertisements": [ \#(list) ] }"#
-        // Beside its state, which is NAME.json.
+        // The state file is NAME.json, so the profile has another name.
         let path = "\(folder)/\(each.name).profile"
         try Files.replace(path, with: Array(profile.utf8), isDurable: false)
         let nowhere = try Descriptor.open("/dev/null", .replace)
@@ -132,10 +133,11 @@ struct ServiceTimes {
             if condition() { return }
             usleep(10_000)
         }
-        throw BenchmarkError("waited in vain for \(what)")
+        throw BenchmarkError("\(what): it did not happen in time")
     }
 
-    /// In memory, as /run is, where a service writes every few seconds: a disk's work is not the service's own.
+    /// Returns a directory in memory, where /run is too: the service writes there every few seconds, and the work of a
+    /// disk must not be measured.
     private func temporaryFolder() throws -> String {
         let path = "/dev/shm/pharos-service-\(getpid())"
         guard unsafe mkdir(path, 0o700) == 0 else { throw SystemError("mkdir", path, errno: errno) }
@@ -148,11 +150,11 @@ struct ServiceTimes {
     }
 }
 
-/// What a process has done so far.
+/// The work of a process since its start.
 struct ProcessWork {
-    /// How often its threads have gone to sleep, which is as often as they woke up.
+    /// The number of times that its threads went to sleep, which equals the number of wake-ups.
     let wakeUps: Int
-    /// CPU time in seconds.
+    /// The CPU time in seconds.
     let seconds: Double
 
     init(of process: pid_t) throws {
@@ -165,7 +167,7 @@ struct ProcessWork {
             let statistics = Files.firstLine("\(tasks)/\(thread)/schedstat")?.split(separator: " ").first
             guard let count = line?.split(separator: "\t").last.flatMap({ Int($0) }),
                 let time = statistics.flatMap({ Double($0) })
-            else { throw BenchmarkError("the kernel does not tell what process \(process) does") }
+            else { throw BenchmarkError("the kernel does not report the work of process \(process)") }
             wakeUps += count
             nanoseconds += time
         }

@@ -2,20 +2,20 @@ import Glibc
 import HCI
 import LinuxHost
 
-/// What zones cost: a recording as fast as it can be read, and the service at a live controller. For both `pharos-hub` lies
-/// beside `pharos`.
+/// The cost of zones: a recording read as fast as possible, and the service with a live controller. Both need
+/// `pharos-hub` in the directory of `pharos`.
 struct ZoneTimes {
     let pharos: String
-    /// Made, filled and taken away.
+    /// A directory for temporary files.
     let folder: String
 
     private static let rounds = 3
     private static let beacons = 10_000
     private static let zones = 1_000
     private static let reports = 1_000_000
-    /// Of the service.
+    /// The number of zones of the service.
     private static let fewZones = 50
-    /// They send in turn, and each enters at its second report.
+    /// The number of beacons. They send in turn, and each enters its zone with its second report.
     private static let entering = 300
 
     func run(_ report: Report) throws {
@@ -29,7 +29,7 @@ struct ZoneTimes {
         try service(report, folder)
     }
 
-    /// A listener of so many beacons, which share the zones evenly.
+    /// Writes a listener file with `beacons` beacons that share the zones evenly.
     private func listener(
         _ beacons: Int, _ zones: Int, broker: String? = nil, to path: String,
         minor: (Int) -> (major: Int, minor: Int)
@@ -65,7 +65,7 @@ struct ZoneTimes {
         let entered = try ChildProcess.output(of: [pharos, "zones", file, "--replay", tape.path, "--json"])
             .split(separator: "\n").count { $0.hasPrefix(#"{"event":"enter""#) }
         guard entered == Self.beacons else {
-            throw BenchmarkError("of \(Self.beacons) beacons \(entered) entered")
+            throw BenchmarkError("\(entered) of \(Self.beacons) beacons entered")
         }
         var (whole, start): ([Double], [Double]) = ([], [])
         for _ in 0..<Self.rounds {
@@ -82,7 +82,7 @@ struct ZoneTimes {
         try service(report, folder, reader: nil)
         guard BrokerReader.isThere else {
             return report.notMeasured(
-                "the same with a broker", because: "there is no mosquitto; apt-get install mosquitto")
+                "the same with a broker", because: "mosquitto is not installed; apt-get install mosquitto")
         }
         let reader = try BrokerReader(in: folder)
         try service(report, folder, reader: reader)
@@ -90,9 +90,9 @@ struct ZoneTimes {
     }
 
     private func service(_ report: Report, _ folder: String, reader: BrokerReader?) throws {
-        let beside = reader == nil ? "" : ", which tells mosquitto"
+        let publishing = reader == nil ? "" : ", which publishes to mosquitto"
         report.section(
-            "Zones: pharos listen with \(Self.fewZones) zones on a live controller over a unix socket\(beside)")
+            "Zones: pharos listen with \(Self.fewZones) zones on a live controller over a unix socket\(publishing)")
         let name = reader == nil ? "live" : "told"
         let (socket, file) = ("\(folder)/\(name).sock", "\(folder)/\(name).json")
         try listener(Self.entering, Self.fewZones, broker: reader?.url, to: file) { (major: 0, minor: $0) }
@@ -113,16 +113,16 @@ struct ZoneTimes {
         }
         let result = try hearing.run()
         guard result.delays.count == Self.entering else {
-            throw BenchmarkError("of \(Self.entering) beacons \(result.delays.count) entered")
+            throw BenchmarkError("\(result.delays.count) of \(Self.entering) beacons entered")
         }
         let (middle, most) = (result.delays[result.delays.count / 2], result.delays[result.delays.count - 1])
         report.line("from the report to the event: \(middle.text(2)) ms in the median, \(most.text(2)) ms at most")
         report.target(
-            "from the report to the event's line, kept before it is told, 99 in 100",
+            "from the report to the event's line, which is stored first, 99 in 100",
             result.delays[result.delays.count * 99 / 100], "ms", atMost: 5)
         if reader != nil {
             guard result.toldDelays.count == Self.entering else {
-                throw BenchmarkError("mosquitto was told of \(result.toldDelays.count) of \(Self.entering) beacons")
+                throw BenchmarkError("mosquitto got events of \(result.toldDelays.count) of \(Self.entering) beacons")
             }
             report.target(
                 "from the report to a subscriber of mosquitto, 99 in 100",
