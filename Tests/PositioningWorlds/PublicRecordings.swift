@@ -3,23 +3,22 @@ internal import Glibc
 public import Positioning
 
 /// The public recordings of a library and an office (Mendoza-Silva et al., BLE RSS Measurements Dataset for Research on
-/// Accurate Indoor Positioning, CC BY 4.0). They are not the project's: the folder that holds them is named in
-/// PHAROS_RECORDINGS.
+/// Accurate Indoor Positioning, CC BY 4.0). They are not part of the project; PHAROS_RECORDINGS names their folder.
 public struct PublicRecordings {
-    /// A survey, and what is to be located on it.
+    /// A survey, and the test recording that is located on it.
     public struct Column {
         public let name: String
         public let survey: Survey
         public let test: Survey
-        /// Whether the receiver is the one of the survey.
+        /// True if the test was recorded with the survey's receiver.
         public let isOwnReceiver: Bool
-        /// Where the beacons hang.
+        /// The positions of the beacons.
         public let beacons: [BeaconKey: FloorPosition]
     }
 
     private let folder: String
 
-    /// `nil` where there is no such folder; says so loudly.
+    /// `nil` if the folder does not exist; prints a clear message then.
     public init?() {
         guard let value = unsafe getenv("PHAROS_RECORDINGS") else {
             Self.complain("PHAROS_RECORDINGS names no folder")
@@ -72,13 +71,13 @@ public struct PublicRecordings {
         }
     }
 
-    /// Numbers with leading zeros, so that keys are in the order of the columns.
+    /// Returns a key whose number has leading zeros, so that keys sort in the order of the columns.
     private static func key(_ number: Int) -> BeaconKey {
         guard let key = BeaconKey("beacon-\(number < 9 ? "0" : "")\(number + 1)") else { preconditionFailure() }
         return key
     }
 
-    /// - Parameter byPlace: One stay for each position; else one for each point and direction.
+    /// - Parameter byPlace: True for one stay for each position; false for one for each point and direction.
     private func survey(_ rows: [Row], byPlace: Bool) -> Survey {
         var survey = Survey()
         let count = rows.first?.levels.count ?? 0
@@ -114,7 +113,8 @@ public struct PublicRecordings {
         + [42, 44, 45, 47, 49, 50, 52, 54, 55, 57, 59, 60, 62, 64, 65, 66, 67, 68]
     private static let leftOut = [1, 17, 18, 34, 35, 51, 52, 68]
 
-    /// The library with three phones, surveyed with one and located with another, and the office with three powers.
+    /// Returns the library with three phones, surveyed with one and located with another, and the office with three
+    /// powers.
     public func columns() -> [Column] {
         let (library, office) = (samples("lib"), samples("geo"))
         var columns: [Column] = []

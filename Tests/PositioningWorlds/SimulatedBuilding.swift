@@ -3,18 +3,18 @@ internal import BluetoothTypes
 internal import Glibc
 public import Positioning
 
-/// A building of the first thesis' size that does not exist: three rooms of 6 m × 6 m side by side with nine places each,
-/// 2 m apart, and three beacons in each room. The body that carries the receiver shades what is behind it.
+/// A simulated building of the size in the first thesis: three rooms of 6 m × 6 m in a row with nine places each, 2 m
+/// apart, and three beacons in each room. The body that carries the receiver weakens signals from behind.
 public struct SimulatedBuilding {
-    /// How the world is.
+    /// The properties of the simulated world.
     public struct Conditions {
-        /// What the body costs at most, in dB.
+        /// The greatest loss through the body in dB.
         public var body = 10.0
-        /// Of single readings, in dB.
+        /// The standard deviation of single readings in dB.
         public var fading = 4.0
-        /// Of each beacon at each place for good: reflections and furniture, in dB.
+        /// The constant deviation of each beacon at each place, from reflections and furniture, in dB.
         public var shadowing = 4.0
-        /// Of each beacon at each place from day to day, in dB.
+        /// The deviation of each beacon at each place from day to day, in dB.
         public var day = 3.0
 
         public init() {}
@@ -62,7 +62,7 @@ public struct SimulatedBuilding {
         self.random = random
     }
 
-    /// The experiment's test on another day: so many places for 19 instants each, in whatever heading.
+    /// Returns the experiment's test on another day: `count` places for 19 instants each, with random headings.
     public mutating func test(places count: Int = 4) -> Survey {
         var test = Survey()
         test.begin(Survey.Recording(site: "simulated"))
@@ -89,7 +89,7 @@ public struct SimulatedBuilding {
             let distance = max(0.5, position.distance(to: beacon))
             let walls = abs((position.x / 6).rounded(.down) - (beacon.x / 6).rounded(.down))
             let bearing = Glibc.atan2(beacon.x - position.x, beacon.y - position.y)
-            // Whole behind the back, nothing in front.
+            // The full loss for a beacon behind the back, none for one in front.
             let body = conditions.body * (1 - Glibc.cos(bearing - heading)) / 2
             let level =
                 -59 - 20 * Glibc.log10(distance) - 6 * walls - body + shadows[number] + conditions.fading

@@ -1,26 +1,26 @@
 public import Auditing
 
-/// One audit of a generated fleet with known faults, all from one seed, and what is wrong with what it said.
+/// One audit of a generated fleet with known faults, all from one seed, and the errors in the audit's report.
 public struct AuditTrial: Sendable {
-    /// The kinds of faults, of the first boxes, one each.
+    /// The kinds of faults. The first box has the first fault, and so on.
     public let faults: [Fault]
     public let seed: UInt64
-    /// Whether boxes have one advertising set for all their advertisements: every other seed.
+    /// True if each box has one advertising set for all its advertisements, which is the case for every other seed.
     public var isInTurn: Bool { seed % 2 == 1 }
-    /// Faults that were missed, and of boxes without one faults that are none, and intervals that are wrong. Empty when all
-    /// is as it should be.
+    /// Missed faults, faults that were reported for boxes without one, and wrong intervals. Empty if the report is
+    /// right.
     public private(set) var complaints: [String] = []
-    /// What was said of a box with a fault beside that fault.
+    /// Further verdicts about boxes with a fault.
     public private(set) var excess: [String] = []
 
     private static let clean: [Set<AuditVerdict>] = [[.ok], [.ok], [.ok]]
 
-    /// A fleet where one box has a fault.
+    /// Audits a fleet in which one box has a fault.
     public static func alone(_ fault: Fault, seed: UInt64, _ model: inout SilenceModel) -> AuditTrial {
         AuditTrial([fault], boxes: 4, seed: seed, &model)
     }
 
-    /// A fleet where three boxes have different faults, which `step` tells apart for one `fault`.
+    /// Audits a fleet in which three boxes have different faults: `fault`, and two that depend on `step`.
     public static func threeAtATime(
         _ fault: Fault, step: Int, seed: UInt64, _ model: inout SilenceModel
     ) -> AuditTrial {
@@ -30,7 +30,7 @@ public struct AuditTrial: Sendable {
         return AuditTrial([fault] + others, boxes: 5, seed: seed, &model)
     }
 
-    /// A fleet without faults.
+    /// Audits a fleet without faults.
     public static func clean(seed: UInt64, _ model: inout SilenceModel) -> AuditTrial {
         AuditTrial([], boxes: 6, seed: seed, &model)
     }
@@ -47,7 +47,7 @@ public struct AuditTrial: Sendable {
         if report.isGood != faults.isEmpty { complaints.append("is good: \(report.isGood)") }
     }
 
-    /// - Parameter fault: Of the box; its intervals are those of whatever goes on there.
+    /// - Parameter fault: The fault of the box. Intervals are checked only in boxes without a fault.
     private mutating func check(_ audit: AdvertisementAudit, _ index: Int, _ fault: Fault?) {
         let name = "\(audit.beacon) \(audit.expected.type)"
         let wanted = (fault?.verdicts ?? Self.clean)[index]

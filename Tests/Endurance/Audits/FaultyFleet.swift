@@ -3,7 +3,7 @@ internal import BeaconFrames
 internal import BluetoothTypes
 internal import Sightings
 
-/// A kind of fault, and what an audit has to say of it.
+/// A kind of fault, and the verdicts that an audit must give.
 public enum Fault: String, CaseIterable, Sendable {
     case off, oneFrameMissing
     case otherMinor, otherPower, noFlags, longer, otherInstance
@@ -13,7 +13,7 @@ public enum Fault: String, CaseIterable, Sendable {
     case restarted, countsTooMuch, slowClock, frozen, deadBattery, tooMuchBattery, tooHot
     case clone, cloneAtItsAddress, impostor, impostorAtItsAddress
 
-    /// Of an iBeacon (0), an Eddystone-UID (1) and telemetry (2) of one box.
+    /// The verdicts on the iBeacon (0), the Eddystone-UID (1) and the telemetry (2) of one box.
     var verdicts: [Set<AuditVerdict>] {
         switch self {
         case .off: [[.silent], [.silent], [.silent]]
@@ -32,7 +32,7 @@ public enum Fault: String, CaseIterable, Sendable {
         }
     }
 
-    /// What becomes of the box, and who comes beside it.
+    /// Puts the fault into the box; adds other boxes if the fault needs them.
     func apply(to box: inout SimulatedAir.Box, number: UInt16, _ others: inout [SimulatedAir.Box]) {
         switch self {
         case .off: box.loss = 1
@@ -77,7 +77,7 @@ public enum Fault: String, CaseIterable, Sendable {
     }
 }
 
-/// Boxes with three advertisements each, and faults in some of them.
+/// Boxes with three advertisements each, some of them with faults.
 struct FaultyFleet {
     let expected: [ExpectedBeacon]
     private(set) var boxes: [SimulatedAir.Box] = []
@@ -88,8 +88,8 @@ struct FaultyFleet {
     private static let intervals = [150.0, 200, 250, 333.125, 420, 500]
 
     /// - Parameters:
-    ///   - faults: Of the first boxes, one each.
-    ///   - isInTurn: Whether boxes have one advertising set for all their advertisements.
+    ///   - faults: The kinds of faults. The first box has the first fault, and so on.
+    ///   - isInTurn: True if each box has one advertising set for all its advertisements.
     init(boxes count: Int, faults: [Fault], isInTurn: Bool, seed: UInt64) {
         var chance = SplitMix64(seed: seed)
         var expected: [ExpectedBeacon] = []
@@ -143,7 +143,7 @@ struct FaultyFleet {
             })
     }
 
-    /// What an audit of it says.
+    /// Audits the fleet and returns the report.
     func report(_ model: inout SilenceModel) -> AuditReport {
         var auditor = Auditor(expected, receivers: ["desk"])
         auditor.begin(0, at: HeardInstant(nanoseconds: 0))

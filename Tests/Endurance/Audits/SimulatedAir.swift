@@ -2,39 +2,39 @@ internal import BeaconFrames
 internal import BluetoothTypes
 internal import Sightings
 
-/// Boxes on the air of one receiver, with the collisions and losses that belong to it.
+/// Boxes on the air around one receiver, with collisions and losses.
 struct SimulatedAir {
     /// One advertisement of a box as it is really sent.
     struct Sent {
         var octets: [UInt8]
-        /// In microseconds.
+        /// The interval in microseconds.
         var interval: Double
         var isTelemetry = false
     }
 
-    /// A box as it really is.
+    /// A box as it really is, which may differ from the manifest.
     struct Box {
         var sender: Sender
         var sent: [Sent]
-        /// One set for all, as a controller of Bluetooth 4 has it.
+        /// True if one set sends all advertisements in turn, as with a controller of Bluetooth 4.
         var isInTurn = false
-        /// Further losses, 0...1.
+        /// The share of packets that is lost in addition to collisions, 0...1.
         var loss = 0.05
         var level = -65.0
-        /// Not on the air meanwhile, in shares of the whole time.
+        /// The time in which the box is off the air, as shares of the whole time.
         var away: ClosedRange<Double>?
         var telemetry = Telemetry()
     }
 
-    /// What the box says of itself.
+    /// The contents of the box's telemetry.
     struct Telemetry {
         var battery: UInt16? = 3000
-        /// In 1/256 °C.
+        /// The temperature in 1/256 °C.
         var temperature: Int16 = 22 * 256
         var countsPerEvent = 1.0
         var secondsPerSecond = 1.0
         var isFrozen = false
-        /// When the counters begin anew, in shares of the whole time.
+        /// The instant at which the counters start from 0 again, as a share of the whole time.
         var restart: Double?
     }
 
@@ -53,7 +53,7 @@ struct SimulatedAir {
         var sent: Int
     }
 
-    /// Everything that one receiver hears in `seconds`, in its order.
+    /// Returns all reports that one receiver gets in `seconds`, in order.
     static func reports(_ boxes: [Box], seconds: Double, seed: UInt64) -> [Report] {
         var chance = SplitMix64(seed: seed)
         let end = seconds * 1_000_000
@@ -87,7 +87,7 @@ struct SimulatedAir {
         boxes[first.box].sender != boxes[second.box].sender && second.at - first.at < Double(airtime)
     }
 
-    /// Each advertisement with a set of its own.
+    /// Returns the events of a box in which each advertisement has its own set.
     private static func apart(_ box: Box, _ index: Int, until end: Double, _ chance: inout SplitMix64) -> [Event] {
         var events: [Event] = []
         for (number, sent) in box.sent.enumerated() {
@@ -100,7 +100,8 @@ struct SimulatedAir {
         return events
     }
 
-    /// One set for all: the slot belongs to whoever's deadline is the earliest of those who are due.
+    /// Returns the events of a box with one set for all advertisements. Of those that are due, the one with the
+    /// earliest deadline gets the slot.
     private static func inTurn(_ box: Box, _ index: Int, until end: Double, _ chance: inout SplitMix64) -> [Event] {
         let pace = 1 / box.sent.reduce(0) { $0 + 1 / ($1.interval + 5_000) }
         let slot = ((pace - 5_000) / 625).rounded(.down) * 625
@@ -120,7 +121,7 @@ struct SimulatedAir {
         return events
     }
 
-    /// Renewed once a second at most.
+    /// Returns the telemetry frame, which changes once per second at most.
     private static func telemetry(_ box: Box, at time: Double, until end: Double, _ sent: Sent) -> [UInt8] {
         let telemetry = box.telemetry
         let step = max(1_000_000, sent.interval)
@@ -138,14 +139,14 @@ struct SimulatedAir {
 }
 
 extension SplitMix64 {
-    /// 0..<1.
+    /// A number in 0..<1.
     mutating func share() -> Double { Double(next() >> 11) / Double(1 << 53) }
 
-    /// Nearly normal, of deviation 1.
+    /// An approximately normal number with standard deviation 1.
     mutating func normal() -> Double { (0..<12).reduce(-6.0) { sum, _ in sum + share() } }
 }
 
-/// Advertising data.
+/// Makes advertising data.
 enum Payload {
     static let uuid =
         FixedOctets<16>([

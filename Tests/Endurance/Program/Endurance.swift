@@ -4,8 +4,8 @@ internal import EnduranceAudits
 internal import EnduranceWorld
 internal import LinuxHost
 
-/// Ten thousand sequences of faults (or so many as its argument says), a year, and a few thousand audits of fleets with
-/// known faults, in virtual time. Prints `N passed, N failed` as its last line.
+/// Ten thousand sequences of faults (or the number in its argument), one year of operation, and a few thousand audits
+/// of fleets with known faults, in virtual time. Prints `N passed, N failed` as its last line.
 @main
 struct Endurance {
     static func main() {
@@ -15,7 +15,7 @@ struct Endurance {
         Terminal.write("\(sequences + 1 + audits.count - failed) passed, \(failed) failed\n")
     }
 
-    /// Returns how many failed.
+    /// Returns the number of failed sequences.
     private static func runSequences(_ count: Int) -> Int {
         let begin = MonotonicClock.nanoseconds()
         var failed = 0
@@ -45,8 +45,9 @@ struct Endurance {
         return year.complaints.isEmpty ? 0 : 1
     }
 
-    /// Each kind of fault alone and among others, and fleets without any. No fault may be missed, and none found in a box
-    /// that has none; of a box with a fault more than that may be said in one audit of a hundred.
+    /// Audits each kind of fault alone and together with others, and fleets without faults. No fault may be missed, and
+    /// none may be reported for a box without one. Boxes with a fault may get a further verdict in one audit of a
+    /// hundred.
     private static func runAudits() -> (count: Int, failed: Int) {
         let begin = MonotonicClock.nanoseconds()
         var model = SilenceModel()

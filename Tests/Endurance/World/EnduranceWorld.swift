@@ -4,22 +4,22 @@ internal import BluetoothTypes
 public import HCI
 public import VirtualController
 
-/// A box with one adapter under a hand-moved clock, on which everything goes wrong that can, and a beacon that is to
-/// stay on the air all the same.
+/// A box with one adapter, on which many things fail, and a beacon that must stay on the air. The clock is moved by the
+/// test.
 ///
-/// It drives a runner exactly as the service does, jumping from one moment at which something happens to the next.
+/// The world drives a runner in the same way as the service, and jumps from one event to the next.
 public final class EnduranceWorld {
     public let pacing: SupervisorPacing
-    /// Breaches of what must always hold, in words.
+    /// Violations of the rules that must always hold, in words.
     public internal(set) var complaints: [String] = []
-    /// How often the log said that the beacon is back.
+    /// The number of times that the log reported the beacon's return.
     public private(set) var returns = 0
-    /// How often `ready` was told.
+    /// The number of `ready` notifications.
     public private(set) var readies = 0
 
-    /// Advertising events that were heard.
+    /// The number of advertising events on the air.
     public private(set) var events = 0
-    /// How often `reloading` was told.
+    /// The number of `reloading` notifications.
     public private(set) var reloads = 0
 
     let air: VirtualAir
@@ -27,13 +27,13 @@ public final class EnduranceWorld {
     var isPowered = false
     var isBlocked = false
     var isBusy = false
-    /// When somebody wanted the beacon off for good.
+    /// The instant at which the beacon was told to stop for good.
     var stopWantedAt: HCIInstant?
     var isAsleep = false { didSet { if isAsleep != oldValue { sleptOrWoke() } } }
     private var asleepSince: HCIInstant?
-    /// Time that the monotonic clock of a real box would not show, in microseconds.
+    /// The time asleep in microseconds. The monotonic clock of a real box does not count it.
     public private(set) var microsecondsAsleep = 0
-    /// What the next reading of the profile gives.
+    /// The result of the next reading of the profile.
     var profile: Result<UInt16, Refusal> = .success(1)
     var incidents: [(at: HCIInstant, happen: (EnduranceWorld) -> Void)] = []
     var inputs: [Supervisor.Input] = []
@@ -72,7 +72,7 @@ public final class EnduranceWorld {
 
     public var now: HCIInstant { air.now }
     public var supervisor: Supervisor? { runner?.supervisor }
-    /// Advertising events that the session has counted; `nil` before it is there.
+    /// The number of advertising events that the session has counted; `nil` before there is a session.
     public var countedEvents: Int? { beacon.map { Int(clamping: $0.computedEvents) } }
     public var hasEnded: Bool { runner?.ended != nil }
 
@@ -115,27 +115,28 @@ public final class EnduranceWorld {
         return (try? channel.hasPacket(until: deadline)) ?? true
     }
 
-    /// Whether the beacon has been heard within the last three intervals, and says what it should.
+    /// True if the beacon was received within the last three intervals, with the right contents.
     public var isHeard: Bool {
         guard let lastHeard else { return false }
         let longest = 3 * AdvertisingInterval(rawValue: intervalUnits).meanPeriodMicroseconds + 100_000
         return now.microseconds(since: lastHeard.at) <= longest && lastHeard.minor == minor
     }
 
-    /// The controller is there, as after power-on; where two incidents took it away, with the end of the first.
+    /// Connects the controller, which is in the state after power-on. If two incidents have removed it, the first one
+    /// to end brings it back.
     func plug() {
         guard virtual == nil else { return }
         let channel = VirtualChannel(model, on: air, address: address)
         virtual = channel
         air.observer = { [weak self] pdu in
-            // Before the last of an iBeacon's octets, the measured power, stands the minor number.
+            // The minor number of an iBeacon is in the two octets before the last one, the measured power.
             guard let self, pdu.sender == channel.controller.id, pdu.data.count == 30 else { return }
             if pdu.channel == 37 { self.events += 1 }
             self.lastHeard = (pdu.start, UInt16(pdu.data[27]) << 8 | UInt16(pdu.data[28]))
         }
     }
 
-    /// What the controller knew is forgotten, and whoever has it open notices.
+    /// Resets the controller as a power cut does. Open channels to it end.
     func cutPower() {
         let isThere = virtual != nil
         unplug()
@@ -235,7 +236,7 @@ extension EnduranceWorld: AdapterEnvironment {
             readies += 1
             if supervisor?.hasBeenOnAir == false { complaints.append("ready before the beacon is on the air") }
         case .watchdog:
-            // The longest action: reading a controller that answers nothing, after an answer that came in time.
+            // The longest action is to read a controller that does not answer, after an answer that came in time.
             if now.microseconds(since: lastFed) > 2 * pacing.verification {
                 complaints.append("the watchdog starved for \(now.microseconds(since: lastFed) / 1000) ms")
             }

@@ -3,23 +3,23 @@ internal import BluetoothTypes
 internal import HCI
 internal import VirtualController
 
-/// One beacon's life with a handful of incidents, all from one seed, and what is wrong with it afterwards.
+/// A beacon's life with up to six incidents, all from one seed, and the errors that were found.
 public struct FaultSequence: Sendable {
     public let seed: UInt64
-    /// What happened, in order.
+    /// The incidents in order.
     public private(set) var incidents: [Incident] = []
-    /// Empty when all is as it should be.
+    /// The errors; empty if there are none.
     public private(set) var complaints: [String] = []
-    /// By incident, the longest time from its end, or from its notice, to the beacon's return, in microseconds.
+    /// For each incident, the longest time in microseconds from its end, or from its detection, to the beacon's return.
     public private(set) var longestReturn: [Incident: Int] = [:]
 
-    /// Incidents last at most so long, in microseconds.
+    /// The longest duration of an incident in microseconds.
     private static let longestIncident: UInt32 = 60_000_000
-    /// After so long, in microseconds, everything must be well again: a longest back-off, an attempt that runs into a
-    /// verification, and its commands.
+    /// The time in microseconds after which the beacon must be on the air again: the longest back-off, an attempt that
+    /// meets a verification, and its commands.
     public static let bound = 60_000_000
 
-    /// - Parameter overlapping: the incidents do not wait for each other.
+    /// - Parameter overlapping: True if an incident may begin before the one before it has ended.
     public init(seed: UInt64, overlapping: Bool) {
         self.seed = seed
         var random = SplitMix64(seed: seed)
@@ -62,7 +62,7 @@ public struct FaultSequence: Sendable {
             complaints.append("\(incident) was counted as \(counted)")
         }
         if let outage = world.supervisor?.lastOutage, !counted.isEmpty {
-            // What was only found by verification after the incident is measured from there.
+            // An outage that only a verification after the incident detects is measured from that detection.
             let from = max(outage.from, over)
             longestReturn[incident] = max(longestReturn[incident] ?? 0, max(0, outage.until.microseconds(since: from)))
         }
@@ -88,16 +88,17 @@ public struct FaultSequence: Sendable {
         complaints += world.complaints
     }
 
-    /// The service knows of these as soon as they happen.
+    /// Incidents that the service detects as soon as they happen.
     private static let heardAtOnce: Set<Incident> = [
         .unplugged, .unpluggedUnheard, .poweredDown, .rfkill, .hardwareError, .resetByOthers, .disabledByOthers,
         .changedByOthers, .busyAfterPowerDown, .goodReload, .badReload,
     ]
-    /// Incidents that do not keep a controller on the air of which the service believes that it is off.
+    /// Incidents in which the service does not believe that a controller on the air is off.
     private static let countable = heardAtOnce.union([.resetUnseen, .disabledUnseen])
 
-    /// With one event a second: never more are counted than were sent, but for what nobody could know before the next
-    /// verification; and not less, where the service does not believe to be off the air while it is on.
+    /// Checks the counter with one event per second. It may exceed the number of events on the air only by those of
+    /// outages that the next verification detects. It may be lower only if the service believed that the beacon was off
+    /// while it was on.
     private mutating func checkEvents(_ world: EnduranceWorld, _ supervisor: Supervisor) {
         guard let counted = world.countedEvents else { return }
         let each = 3 * (1 + supervisor.rearms.values.reduce(0, +) + world.reloads)
@@ -111,7 +112,7 @@ public struct FaultSequence: Sendable {
         }
     }
 
-    /// Stopped while all is well, or at a random moment of an incident.
+    /// Stops the beacon in normal operation, or at a random instant of an incident.
     private mutating func end(_ world: EnduranceWorld, _ random: inout SplitMix64) {
         var answers = true
         if random.next(upTo: 1) == 0 {
@@ -132,6 +133,6 @@ public struct FaultSequence: Sendable {
         if answers, world.isHeard { complaints.append("it is still heard after its end") }
     }
 
-    /// A controller that does not do what it is told cannot be turned off either.
+    /// Incidents in which the controller does not execute commands, so that advertising cannot be turned off.
     private static let spoilsAnswers: Set<Incident> = [.mute, .lostAnswers, .slow, .refusing, .withoutCredits]
 }

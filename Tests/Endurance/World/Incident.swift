@@ -3,7 +3,7 @@ internal import BluetoothTypes
 internal import HCI
 internal import VirtualController
 
-/// Something that goes wrong, and is right again after a while.
+/// A failure that ends after a while.
 public enum Incident: CaseIterable, Hashable, Sendable {
     case unplugged
     case unpluggedUnheard
@@ -25,8 +25,8 @@ public enum Incident: CaseIterable, Hashable, Sendable {
     case goodReload
     case badReload
 
-    /// What the outage is counted under when nothing else happens at the same time; `nil` where there is none, or where
-    /// it may pass unnoticed.
+    /// The cause under which the outage is counted if no other incident happens at the same time; `nil` if there is no
+    /// outage, or if it may stay undetected.
     public var cause: SupervisorCause? {
         switch self {
         case .unplugged, .unpluggedUnheard: .adapterGone
@@ -42,7 +42,7 @@ public enum Incident: CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// What it may be counted under where it may pass unnoticed.
+    /// The causes under which an outage that may stay undetected can be counted.
     public var possibleCauses: Set<SupervisorCause> {
         switch self {
         case .mute, .lostAnswers, .slow, .withoutCredits: [.noAnswer]
@@ -53,10 +53,10 @@ public enum Incident: CaseIterable, Hashable, Sendable {
 }
 
 extension EnduranceWorld {
-    /// When the next thing happens by itself.
+    /// The instant of the next planned step of an incident.
     var nextIncident: HCIInstant? { incidents.first?.at }
 
-    /// Lets happen what is due.
+    /// Executes the steps that are due.
     func happen() {
         while let first = incidents.first, first.at <= now {
             incidents.removeFirst()
@@ -70,7 +70,7 @@ extension EnduranceWorld {
         incidents.insert((at, happen), at: place)
     }
 
-    /// From now on the controller takes no parameters of advertising: Invalid HCI Command Parameters (0x12).
+    /// Lets the controller refuse all advertising parameters from now on with Invalid HCI Command Parameters (0x12).
     public func refuseParameters() {
         virtual?.controller.commandHook = { packet in
             let opcode = packet.octets.prefix(2)
@@ -79,12 +79,12 @@ extension EnduranceWorld {
         }
     }
 
-    /// Somebody sends SIGTERM after so long.
+    /// Plans a SIGTERM after `microseconds`.
     func wantStop(after microseconds: Int) {
         plan(after: microseconds) { $0.stopWantedAt = $0.now }
     }
 
-    /// Begins an incident now; it is over after `microseconds` at the latest.
+    /// Begins an incident now. It ends after at most `microseconds`.
     public func begin(_ incident: Incident, for microseconds: Int) {
         switch incident {
         case .unplugged, .unpluggedUnheard:
@@ -144,7 +144,7 @@ extension EnduranceWorld {
     private func block(for microseconds: Int) {
         isBlocked = true
         cutPower()
-        // The kernel's two ways of telling have no order.
+        // The kernel reports an rfkill switch in two ways, which arrive in any order.
         plan(after: random.next(upTo: 50_000)) { world in
             if world.isBlocked { world.inputs.append(.failed(.rfkill, "rfkill switched the radio off")) }
         }
@@ -163,7 +163,7 @@ extension EnduranceWorld {
         }
         plan(after: max(microseconds, 2000)) { world in
             world.isAsleep = false
-            // Neither the monotonic clock nor the service manager has seen that time.
+            // Neither the monotonic clock nor the service manager counts the time asleep.
             world.lastFed = world.now
             world.inputs.append(.resumed)
         }
@@ -172,7 +172,7 @@ extension EnduranceWorld {
     private func disable() {
         guard let controller = virtual?.controller else { return }
         if controller.model.hasExtendedAdvertising {
-            // No sets: all of them (Core Specification 5.4, Vol 4 Part E 7.8.56).
+            // An empty list of sets means all sets (Core Specification 5.4, Vol 4 Part E 7.8.56).
             controller.receive(HCIPacket(.command, [0x39, 0x20, 0x02, 0x00, 0x00]))
         } else {
             controller.receive(LESetAdvertisingEnable(false).packet)

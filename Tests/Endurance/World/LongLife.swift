@@ -3,20 +3,21 @@ internal import BluetoothTypes
 internal import HCI
 internal import VirtualController
 
-/// A beacon left alone for a long time, with an incident now and then.
+/// A beacon that runs for a long time with an incident now and then.
 public struct LongLife: Sendable {
-    /// Empty when all is as it should be.
+    /// The errors; empty if there are none.
     public private(set) var complaints: [String] = []
     public private(set) var incidents = 0
-    /// How often it came back on the air.
+    /// The number of times that the beacon came back on the air.
     public private(set) var returns = 0
 
-    /// On the average so many days pass between two incidents.
+    /// The mean number of days between two incidents.
     private static let daysBetween = 0.25
 
     public init(days: Int, seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        // The longest interval of legacy advertising, 10.24 s: what is on the air meanwhile is not what is tried here.
+        // The longest interval of legacy advertising, 10.24 s, which saves time: the packets between incidents are not
+        // tested here.
         let world = EnduranceWorld(.raspberryPi, seed: seed, intervalUnits: 0x4000)
         world.begin()
         world.run(microseconds: 1_000_000)

@@ -1,15 +1,16 @@
 internal import HCI
 internal import VirtualController
 
-/// The way to the controller from one opening to the next closing. Waiting lets the world's time pass, with all that is
-/// to happen in it.
+/// A channel to the controller from opening to closing. While the channel waits, the world's time passes and its
+/// planned steps are executed.
 final class WorldChannel: HCIChannel {
     private unowned let world: EnduranceWorld
     private var virtual: VirtualChannel?
     private var waiting: HCIPacket?
-    /// Who waits is interrupted once.
+    /// True after a stop request has interrupted the channel, which happens once.
     private var isInterrupted = false
-    /// What may be waited for after a wish to stop, as with a real channel, in microseconds: 0.8 s.
+    /// The time in microseconds for which the channel still waits for packets after a stop request, as in a real
+    /// channel.
     private static let farewell = 800_000
 
     init(_ virtual: VirtualChannel, _ world: EnduranceWorld) {
@@ -19,7 +20,7 @@ final class WorldChannel: HCIChannel {
 
     var now: HCIInstant { world.now }
 
-    /// The adapter behind it is no more, or not open any more.
+    /// Ends the channel: the adapter is gone or was closed.
     func end() { virtual = nil }
 
     var isEnded: Bool { virtual == nil }
@@ -37,7 +38,7 @@ final class WorldChannel: HCIChannel {
         return nil
     }
 
-    /// Whether there is a packet, or will be by `deadline`.
+    /// Returns true if there is a packet or one arrives by `deadline`.
     func hasPacket(until deadline: HCIInstant) throws(HCIChannelError) -> Bool {
         while true {
             guard let virtual else { throw .gone("the adapter is gone") }

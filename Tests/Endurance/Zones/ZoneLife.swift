@@ -2,18 +2,17 @@ internal import BluetoothTypes
 internal import Sightings
 internal import Zones
 
-/// A beacon that stays in a zone for days, comes and goes, and of which much is lost, in runs.
+/// A beacon that stays in a zone for days, comes and goes, and loses many events, often several in a row.
 public struct ZoneLife: Sendable {
     public struct Settings: Hashable, Sendable, CustomStringConvertible {
         public let intervalMilliseconds: Int
-        /// The share of events that is not heard.
+        /// The share of lost events.
         public let loss: Double
-        /// How many events are lost in a row in the mean; `nil` where each is lost on its own.
+        /// The mean number of events that are lost in a row; `nil` if losses are independent.
         public let run: Double?
-        /// Whether the interval is configured, and not learned.
+        /// True if the interval is configured, and not learned.
         public let isKnown: Bool
 
-        /// See the properties of the same names.
         public init(intervalMilliseconds: Int, loss: Double, run: Double? = nil, isKnown: Bool = false) {
             self.intervalMilliseconds = intervalMilliseconds
             self.loss = loss
@@ -27,15 +26,15 @@ public struct ZoneLife: Sendable {
         }
     }
 
-    /// Exits while it was there.
+    /// The number of exits while the beacon was in the zone.
     public private(set) var falseExits = 0
-    /// How long it was there, in microseconds.
+    /// The beacon's time in the zone in microseconds.
     public private(set) var presentMicroseconds = 0
-    /// From its first event to the enter, in microseconds.
+    /// The times from the first event to the enter event, in microseconds.
     public private(set) var enterDelays: [Int] = []
-    /// By how much an exit came later than the silence that was computed when it left, in microseconds.
+    /// The delays of exits in microseconds, beyond the silence that was computed when the beacon left.
     public private(set) var leaveDelays: [Int] = []
-    /// Exits that never came.
+    /// The number of exits that never came.
     public private(set) var missedExits = 0
 
     private let settings: Settings
@@ -45,15 +44,15 @@ public struct ZoneLife: Sendable {
     private var isLost = false
     private var time = 1_000_000
     private var isInside = false
-    /// When the other device is heard next, in microseconds.
+    /// The instant of the next report of the other device in microseconds.
     private var otherDue = 0
 
     private static let sender = Sender(DeviceAddress(FixedOctets(repeating: 0xC1)), isRandom: true)
-    /// An iBeacon of 16 octets of zero, 1 and 1, -59 dBm.
+    /// An iBeacon with a UUID of zeros, major 1, minor 1 and -59 dBm.
     private static let data: [UInt8] =
         [0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15] + [UInt8](repeating: 0, count: 16) + [0, 1, 0, 1, 0xC5]
 
-    /// Nothing has happened yet.
+    /// Makes a world in which nothing has happened yet.
     public init(_ settings: Settings, seed: UInt64) {
         self.settings = settings
         let known = KnownBeacon(
@@ -68,7 +67,7 @@ public struct ZoneLife: Sendable {
 
     private mutating func share() -> Double { Double(randomness.next() >> 11) * 0x1p-53 }
 
-    /// Whether the next event is lost: with its own probability, or in runs of geometric length.
+    /// Returns true if the next event is lost: independently, or in runs of geometric length.
     private mutating func losesNext() -> Bool {
         guard let run = settings.run else { return share() < settings.loss }
         let next = 1 - 1 / run
@@ -77,7 +76,7 @@ public struct ZoneLife: Sendable {
         return isLost
     }
 
-    /// The beacon is there for so long.
+    /// Keeps the beacon in the zone for `seconds`.
     public mutating func stay(seconds: Int) {
         let end = time + seconds * 1_000_000
         let start = time
@@ -102,7 +101,7 @@ public struct ZoneLife: Sendable {
         presentMicroseconds += end - start
     }
 
-    /// A device that is not known is heard once a second, which proves that the receiver works.
+    /// Delivers a report of an unknown device once per second, which proves that the receiver works.
     private mutating func hearOthers(until end: Int) {
         while otherDue < end {
             count(hearOther(at: max(time, otherDue)))
@@ -115,7 +114,7 @@ public struct ZoneLife: Sendable {
         return engine.receive(table.hear(sighting, [2, 1, 6].span, 0..<3), in: table, sighting)
     }
 
-    /// It goes away for so long.
+    /// Keeps the beacon away for `seconds`.
     public mutating func leave(seconds: Int) {
         guard isInside else { return time += seconds * 1_000_000 }
         let silence = engine.silenceMicroseconds(of: "key") ?? 0
@@ -133,7 +132,7 @@ public struct ZoneLife: Sendable {
         leaveDelays.append(exit - left - silence)
     }
 
-    /// Counts events that happen while the beacon is there.
+    /// Counts the events while the beacon is in the zone.
     private mutating func count(_ events: [ZoneEvent]) {
         precondition(engine.check().isEmpty, "\(engine.check())")
         for event in events {
@@ -147,12 +146,12 @@ public struct ZoneLife: Sendable {
         }
     }
 
-    /// False exits of a beacon in 30 days.
+    /// The number of false exits of a beacon in 30 days.
     public var falseExitsIn30Days: Double {
         presentMicroseconds > 0 ? Double(falseExits) * 30 * 86_400e6 / Double(presentMicroseconds) : 0
     }
 
-    /// The delay of entering that 95 of 100 do not exceed, in microseconds.
+    /// The 95th percentile of the delay of entering, in microseconds.
     public var enterDelay95: Int? {
         let sorted = enterDelays.sorted()
         return sorted.isEmpty ? nil : sorted[min(sorted.count - 1, sorted.count * 95 / 100)]

@@ -1,8 +1,8 @@
 import BluetoothTypes
 import HCI
 
-/// A capture is read record by record up to the fault, if any; however it is cut, the same comes out; and what was read
-/// can be written.
+/// A capture is read record by record up to the first fault. The result does not depend on how the octets are cut, and
+/// the records that were read can be written.
 func fuzzCapture(_ octets: [UInt8]) {
     let whole = Read(octets) { octets.count }
     check(whole == Read(octets) { 1 }, "octet by octet, the same comes out")
@@ -26,7 +26,7 @@ func fuzzCapture(_ octets: [UInt8]) {
     checkWriting(packets)
 }
 
-/// What comes out of a capture.
+/// The result of reading a capture.
 private struct Read: Equatable {
     var records: [CaptureRecord] = []
     var error: CaptureError?

@@ -1,7 +1,7 @@
 import BluetoothTypes
 import HCI
 
-/// Every command has words for every packet, and every layout that takes the parameters gives them back.
+/// Every command packet can be described in words, and every layout that accepts the parameters writes the same ones.
 func fuzzCommand(_ octets: [UInt8]) {
     let packet = HCIPacket(.command, octets)
     let description = HCICommandDescription.describe(packet)

@@ -1,7 +1,7 @@
 import BluetoothTypes
 import HCI
 
-/// An event is read and written again as it was, or refused with the place of the fault.
+/// An event is read and written again unchanged, or refused with the position of the fault.
 func fuzzEvent(_ octets: [UInt8]) {
     let event: HCIEvent?
     do throws(HCIEventError) {
@@ -24,7 +24,7 @@ func fuzzEvent(_ octets: [UInt8]) {
     check(Fuzz.reports(in: shifted, 2..<2 + octets.count) == reports, "reports do not depend on their surroundings")
 }
 
-/// The reports before the first fault, by the path that copies nothing.
+/// Returns the reports before the first fault, read by the code that copies nothing.
 private func reports(in octets: [UInt8], _ range: Range<Int>) -> [AdvertisingReport] {
     let span = octets.span
     var reports: [AdvertisingReport] = []
@@ -41,7 +41,7 @@ private func reports(in octets: [UInt8], _ range: Range<Int>) -> [AdvertisingRep
     return reports
 }
 
-/// Return parameters are written as they were read; more octets than they have are tolerated.
+/// Return parameters are written as they were read; octets after them are tolerated.
 private func checkReturnParameters(_ answer: CommandComplete) {
     func check<C: HCICommand>(_ type: C.Type) {
         guard let value = C.ReturnParameters(octets: answer.returnOctets.span, at: 1) else { return }

@@ -1,7 +1,7 @@
 import BeaconFrames
 import BluetoothTypes
 
-/// Frames come out of any octets, go in again as they were, and good ones pass the strict door.
+/// Any octets can be decoded to frames, the frames encode to the same data, and valid ones pass the strict encoder.
 func fuzzFrames(_ octets: [UInt8]) {
     let data = AdvertisingData(octets: octets)
     let decoded = DecodedAdvertisingData(data)
@@ -14,7 +14,7 @@ func fuzzFrames(_ octets: [UInt8]) {
     }
 }
 
-/// The fast path finds the first frame wherever the octets lie, and survives every range.
+/// The fast decoder finds the first frame at any position in memory, and accepts every range.
 private func checkFirstFrame(_ octets: [UInt8], _ first: BeaconFrame?) {
     let span = octets.span
     let frame = BeaconFrame(decoding: span, range: octets.indices)
@@ -32,7 +32,7 @@ private func checkFirstFrame(_ octets: [UInt8], _ first: BeaconFrame?) {
     }
 }
 
-/// Whatever was received can be written, and means the same.
+/// Every received frame can be written, and the result means the same.
 private func checkAgain(_ frame: BeaconFrame) {
     guard let data = try? AdvertisingData(frame.adStructures, limit: .max) else {
         return check(false, "a received frame can be written")
@@ -41,7 +41,7 @@ private func checkAgain(_ frame: BeaconFrame) {
     if case .eddystoneURL(let url) = frame { check(!url.url.text.isEmpty, "every URL has a text") }
 }
 
-/// A frame in octets without a problem is sent as it came.
+/// A frame in octets without a problem is sent as it was received.
 private func checkGood(_ frame: BeaconFrame, in decoded: DecodedAdvertisingData) {
     do throws(BeaconFrameError) {
         let payload = try frame.advertisingData(flags: nil)

@@ -1,8 +1,8 @@
-/// What can be fuzzed. Each target takes any octets, and ends the program where a fact does not hold.
+/// The fuzz targets. Each takes any octets, and ends the program if a rule does not hold.
 ///
 /// The raw value is the target's name on the command line and the name of its folder in the corpus.
 enum FuzzTarget: String, CaseIterable {
-    /// AD structures, explained and judged.
+    /// AD structures, explained and checked.
     case structures
     /// Frames, decoded and encoded again.
     case frames
@@ -12,17 +12,17 @@ enum FuzzTarget: String, CaseIterable {
     case events
     /// One command packet.
     case commands
-    /// Everything that a controller says while a host talks to it.
+    /// All packets that a controller sends while a host talks to it.
     case host
     /// A capture in any of the formats.
     case captures
-    /// Event packets over time, heard by a receiver.
+    /// Event packets over time, which a receiver gets.
     case sightings
     /// A profile file.
     case profiles
-    /// A listener file, with what only the service makes use of.
+    /// A listener file, including the parts that only the service uses.
     case listeners
-    /// What stands behind an option on a command line.
+    /// The values of command-line options.
     case text
 
     func run(_ octets: [UInt8]) {
@@ -41,7 +41,7 @@ enum FuzzTarget: String, CaseIterable {
         }
     }
 
-    /// Named by `--target=NAME`: libFuzzer leaves alone what starts with two dashes.
+    /// The target, which is chosen by `--target=NAME`: libFuzzer ignores options that start with two dashes.
     static let selected: FuzzTarget = {
         let option = "--target="
         let name = CommandLine.arguments.last { $0.hasPrefix(option) }?.dropFirst(option.count)
@@ -52,14 +52,14 @@ enum FuzzTarget: String, CaseIterable {
     }()
 }
 
-/// What libFuzzer calls for every input.
+/// libFuzzer calls this function for every input.
 @c(LLVMFuzzerTestOneInput)
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     FuzzTarget.selected.run(unsafe Array(UnsafeBufferPointer(start: start, count: count)))
     return 0
 }
 
-/// Ends the program, which libFuzzer takes for a crash, unless the fact holds.
+/// Ends the program, which libFuzzer counts as a crash, if the rule does not hold.
 func check(_ holds: Bool, _ fact: @autoclosure () -> String, line: UInt = #line, file: StaticString = #file) {
     guard !holds else { return }
     fatalError("does not hold: \(fact())", file: file, line: line)

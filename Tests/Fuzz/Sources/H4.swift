@@ -1,7 +1,7 @@
 import BluetoothTypes
 import HCI
 
-/// However a stream is cut, the same packets, the same fault and the same rest come out.
+/// The packets, the fault and the rest of a stream do not depend on how it is cut.
 func fuzzH4(_ octets: [UInt8]) {
     for limit in [H4Framer.longestPacket, 64] {
         let whole = Framed(octets, limit: limit) { octets.count }
@@ -21,7 +21,7 @@ func fuzzH4(_ octets: [UInt8]) {
     }
 }
 
-/// What comes out of a stream.
+/// The result of reading a stream.
 private struct Framed: Equatable {
     var packets: [HCIPacket] = []
     var error: H4Error?

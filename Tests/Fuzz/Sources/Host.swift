@@ -1,7 +1,7 @@
 import BluetoothTypes
 import HCI
 
-/// Whatever a controller says and whenever it stops, commands end in time with a result or an error.
+/// Commands end in time with a result or an error, whatever the controller sends and whenever it stops.
 ///
 /// The input is the H4 stream from the controller.
 func fuzzHost(_ octets: [UInt8]) {
@@ -28,11 +28,11 @@ private func execute<C: HCICommand>(_ command: C, _ host: HCIHost) {
     } catch {
         check(!error.description.isEmpty, "every error has its words")
     }
-    // The one packet that is read when the time is over may itself take a millisecond.
+    // The last packet may be read just before the deadline, and reading takes a millisecond.
     check(host.now.microseconds(since: start) <= 151_000, "\(C.name) ends in time")
 }
 
-/// Says what it was given to say, a packet a millisecond, and then nothing more.
+/// Delivers the given packets, one per millisecond, and then nothing more.
 private final class SpokenChannel: HCIChannel {
     private(set) var now = HCIInstant(nanoseconds: 0)
     private var framer = H4Framer(limit: 1024)

@@ -3,7 +3,8 @@ import Listener
 import Messaging
 import Zones
 
-/// Any file gives a listener or the reason why not; so do its zones, and its broker, which have readers of their own.
+/// Any file gives a listener or the reason for its refusal. Its zones and its broker, which have separate decoders, do
+/// too.
 func fuzzListener(_ octets: [UInt8]) {
     let (listener, problems) = ListenerFile.decode(octets)
     check((listener != nil) == !problems.contains(where: \.isError), "there is a listener, or the reason why not")
@@ -13,7 +14,7 @@ func fuzzListener(_ octets: [UInt8]) {
         check(ListenerFile.levelOffsets.contains(listener.levelOffset), "levels are corrected within limits")
         check(listener.settings.window <= listener.settings.interval, "a window fits into its interval")
     }
-    // What is wrong with the text itself is said once, by whoever has read it.
+    // A fault of the JSON text is reported once, by the decoder that reads it first.
     let (root, faults) = JSONDocument.parse(octets)
     guard let root, faults.isEmpty else { return }
     let beacons = [ZoneBeacon(name: "key", tags: ["desk"])]

@@ -3,7 +3,7 @@ import BluetoothTypes
 import Configuration
 import Profiles
 
-/// Any file gives a profile or the reason why not; a profile can be printed, read again and put on the air.
+/// Any file gives a profile or the reason for its refusal. A profile can be printed, read again and advertised.
 func fuzzProfile(_ octets: [UInt8]) {
     checkJSON(octets)
     let (profile, problems) = BeaconProfile.decode(octets)
@@ -20,7 +20,7 @@ func fuzzProfile(_ octets: [UInt8]) {
     checkPayloads(profile)
 }
 
-/// Every payload can be made, and keeps to all rules; only raw structures are the user's own.
+/// Every payload can be encoded, and is valid unless it has raw structures, which are the user's own.
 private func checkPayloads(_ profile: BeaconProfile) {
     let address = DeviceAddress.staticRandom(from: FixedOctets(repeating: 0x12))
     let live = Advertisement.LiveValues(
@@ -53,7 +53,7 @@ private func checkPayload(_ advertisement: Advertisement, _ live: Advertisement.
         check(payload.octets.count <= AdvertisingData.legacyLimit, "a payload has at most 31 octets")
         if case .raw = advertisement.content { return }
         let rules = payload.lint().map(\.rule)
-        // What flags hold is the user's choice.
+        // The user chooses the value of the flags.
         check(
             rules.allSatisfy { $0 == .flagsReservedBits || $0 == .flagsBothDiscoverableModes },
             "a payload keeps to the rules: \(payload) \(rules)")
@@ -64,7 +64,7 @@ private func checkPayload(_ advertisement: Advertisement, _ live: Advertisement.
     }
 }
 
-/// What JSON without a fault says is kept when it is printed.
+/// JSON without a fault keeps its meaning when it is printed.
 private func checkJSON(_ octets: [UInt8]) {
     let (root, problems) = JSONDocument.parse(octets)
     check(root != nil || !problems.isEmpty, "there is a value, or the reason why not")
@@ -78,7 +78,7 @@ private func checkJSON(_ octets: [UInt8]) {
 }
 
 extension JSONValue {
-    /// A tree as it was read, without its places.
+    /// Returns the tree without the positions in the text.
     fileprivate init(_ node: JSONNode) {
         switch node.value {
         case .null, .malformed: self = .null

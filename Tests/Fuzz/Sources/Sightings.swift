@@ -3,11 +3,11 @@ import HCI
 import Listener
 import Sightings
 
-/// Event packets are heard by a receiver that knows two beacons: whatever they claim, the table keeps its size, the known
-/// beacons keep their places, every number can be, and the same packets give the same events.
+/// Event packets arrive at a receiver that knows two beacons. Whatever they contain, the table keeps its size, the
+/// known beacons keep their places, every number is possible, and equal packets give equal events.
 ///
-/// The octets are packets one after the other: two octets of milliseconds since the one before, one octet of length,
-/// the event packet. A length of 255 stands for a time without listening.
+/// The octets are a sequence of packets: two octets with the milliseconds since the previous packet, one octet with the
+/// length, and the event packet. A length of 255 means a time without listening.
 func fuzzSightings(_ octets: [UInt8]) {
     let first = Heard(octets)
     check(first.events == Heard(octets).events, "the same packets give the same events")
@@ -20,7 +20,7 @@ func fuzzSightings(_ octets: [UInt8]) {
     for track in table.tracks where track.isHeard { checkTrack(track, at: first.now) }
 }
 
-/// What comes of the packets.
+/// The result of the packets.
 private struct Heard {
     static let strangers = 4
     static let known = [

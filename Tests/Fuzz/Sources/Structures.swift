@@ -1,7 +1,7 @@
 import BeaconFrames
 import BluetoothTypes
 
-/// Any octets have their structures, one note an octet, and problems inside them; nothing is lost.
+/// Any octets can be split into structures, with one note for each octet and the problems inside them; nothing is lost.
 func fuzzStructures(_ octets: [UInt8]) {
     let data = AdvertisingData(octets: octets)
     let structures = data.structures

@@ -2,7 +2,7 @@ import BeaconFrames
 import BluetoothTypes
 import Configuration
 
-/// Any text is a value that prints as something equal, or is refused.
+/// Any text is a value whose printed form reads as an equal value, or it is refused.
 func fuzzText(_ octets: [UInt8]) {
     let text = String(decoding: octets, as: UTF8.self)
     if let octets = try? Hexadecimal.octets(text) {
