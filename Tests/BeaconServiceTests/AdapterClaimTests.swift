@@ -5,7 +5,7 @@ import Testing
 
 @testable import BeaconService
 
-/// Who may use an adapter beside whom.
+/// The programs that may share an adapter.
 @Suite struct AdapterClaimTests {
     private let folder: TemporaryFolder
     private let address = DeviceAddress(FixedOctets(repeating: 0xC1))
@@ -32,7 +32,7 @@ import Testing
             #expect { try claim(.listen, isShared: false, "pharos scan") } throws: { "\($0)".contains("\"holder\"") }
             withExtendedLifetime(holder) {}
         }
-        // What it got before it was refused is free again.
+        // The locks that it got before the refusal are free again.
         let user = try claim(.listen, isShared: false, "pharos scan")
         #expect { try claim(.send, isShared: true, "lobby") } throws: { "\($0)".contains("\"pharos scan\"") }
         #expect(try claim(.listen, isShared: true, "other").shared != nil)

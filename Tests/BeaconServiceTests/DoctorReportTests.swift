@@ -7,14 +7,14 @@ import Testing
 
 @testable import BeaconService
 
-/// What stops a beacon on made-up machines. What is said about this machine's own kernel, clock and processes differs
-/// from one machine to the next, and is left out.
+/// Problems of a beacon on made-up machines. The results about this machine's own kernel, clock and processes are left
+/// out, because they differ between machines.
 @Suite struct DoctorReportTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// The findings of a topic with their marks, each followed by its remedy.
+    /// Returns the findings of a topic with their marks, each followed by its remedy.
     private func lines(_ topic: String, _ adapter: AdapterName) throws -> [String] {
         DoctorReport(adapter, root: folder.path).findings.filter { $0.topic == topic }.flatMap { finding in
             ["\(finding.mark) \(topic) \(finding.message)"] + (finding.remedy.map { ["→ \($0)"] } ?? [])
@@ -46,7 +46,7 @@ import Testing
                 + #""remedy":"c"},{"topic":"d","mark":"fail","message":"e","remedy":"f"}]}"#)
     }
 
-    /// Asking a controller resets it: one that sends a beacon is left alone.
+    /// Querying a controller resets it, so a controller that sends a beacon is not queried.
     @Test func controllerInUseIsNotAsked() throws {
         let process = ProcessIdentity.current
         let ticks = process.startTicks.map(String.init) ?? "null"

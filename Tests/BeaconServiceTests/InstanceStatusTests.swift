@@ -13,7 +13,7 @@ import Testing
         return status
     }
 
-    /// An interval that the kernel chooses is said as a range, everywhere.
+    /// An interval that the kernel chooses is shown as a range in all outputs.
     static let intervals: [(ClosedRange<Int>?, json: String, text: String, metrics: [String])] = [
         (100_000...100_000, "100", " 100 ", ["pharos_interval_seconds{profile=\"lobby\",frame=\"ibeacon\"} 0.1"]),
         (152_500...152_500, "152.5", " 152.5 (asked 100) ", []),

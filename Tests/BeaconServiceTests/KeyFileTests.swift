@@ -7,7 +7,7 @@ import Testing
 
 @testable import BeaconService
 
-/// Identity keys in files of their own, and profiles that name them.
+/// Identity keys in separate files, and profiles that name them.
 @Suite struct KeyFileTests {
     private let folder: TemporaryFolder
 
@@ -65,7 +65,7 @@ import Testing
         #expect(throws: BeaconServiceError.self) { try profile.identityKey(for: profile.advertisements[0]) }
     }
 
-    /// A named pipe in the place of a profile holds no service up.
+    /// A named pipe instead of a profile does not stop the service.
     @Test func aProfileThatIsReadAgainIsARegularFile() throws {
         let path = folder.place("lobby.json")
         #expect(unsafe mkfifo(path, 0o600) == 0)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import BeaconService
 
-/// The clock of ephemeral identifiers, the machine's, and whoever says that the latter is right.
+/// The clock of ephemeral identifiers, the machine's clock, and whether the latter can be trusted.
 @Suite struct ServiceClockTests {
-    /// When the clock of the profile stood at 65280, in seconds since 1970.
+    /// The instant at which the profile's clock was 65280, in seconds since 1970.
     private static let epoch = 1_767_225_600
     private static let day = 86_400
     private static let tenYears = 3650 * day
@@ -27,7 +27,7 @@ import Testing
         return try #require(Int(digits))
     }
 
-    /// Nothing is known but what the machine says, and nobody vouches for it.
+    /// The machine's time is the only source, and it is not synchronised.
     @Test func aFirstStartBelievesTheMachine() throws {
         let box = try service()
         box.wall = (Self.epoch + 100 * Self.day, false)

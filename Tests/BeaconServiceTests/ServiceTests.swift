@@ -7,7 +7,7 @@ import Testing
 
 @testable import BeaconService
 
-/// A service's life, its reloads, and what it leaves in files.
+/// The service's start and end, its reloads, and the files that it writes.
 @Suite struct ServiceTests {
     @Test func itGoesOnTheAirAndLeavesItWhenItIsTold() throws {
         let box = try TestService()
@@ -28,7 +28,7 @@ import Testing
         #expect(box.says("reload refused, the old profile stays: \(box.folder.place("etc/lobby.json")):1:2"))
         try box.reload(TestService.profile(minor: 3))
         #expect(box.says("reloaded: on the air: ibeacon every 100 ms"))
-        // The hash of the profile is in it.
+        // The status contains the hash of the profile.
         #expect(box.status != first)
         try box.reload(TestService.profile(name: "hall"))
         #expect(box.says("its name is now hall, but the service's files have the old name; restart the service"))
@@ -61,7 +61,7 @@ import Testing
         Refusal(
             profile: TestService.profile("eddystone-tlm", #""intervalMs": 1000, "temperature": "thermal:nowhere""#),
             reason: "there is no temperature sensor \"thermal:nowhere\"; this machine has "),
-        // Too many events a second for one set.
+        // Too many events per second for one set.
         Refusal(
             profile: #"{"version": 1, "name": "lobby", "advertisements": [\#(url), \#(url), \#(url)]}"#,
             reason: "events/s"),
@@ -105,7 +105,7 @@ import Testing
         try box.stop()
     }
 
-    /// Two under one name would hide each other's status.
+    /// Two instances with one name would overwrite each other's status.
     @Test func aNameRunsOnce() throws {
         let box = try TestService()
         try box.start()
@@ -115,7 +115,7 @@ import Testing
         #expect(try !InstanceLockProbe(box.folder.path).isHeld)
     }
 
-    /// Whether the name `lobby` is taken in a runtime directory.
+    /// Tests whether the name `lobby` is taken in a runtime directory.
     private struct InstanceLockProbe {
         let isHeld: Bool
 
@@ -164,7 +164,7 @@ import Testing
         #expect(box.says("this is not a state file"))
         #expect(box.says("on the air:"))
         try box.stop()
-        // Now it holds the clock and the address.
+        // The state file contains the clock and the address now.
         #expect(box.text("lobby.state.json").contains("\"eidCounter\":6528"))
         #expect(box.text("lobby.state.json").contains("\"address\""))
     }
@@ -222,7 +222,7 @@ import Testing
         #expect(box.text(name) == TestService.profile())
     }
 
-    /// The service's files go by the profile's name, which a copied profile keeps.
+    /// The names of the service's files follow the profile's name, which a copied profile keeps.
     @Test func aFileOfAnotherNameIsWarnedOf() throws {
         let box = try TestService(at: "etc/hall.json")
         try box.start()

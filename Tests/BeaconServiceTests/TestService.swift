@@ -7,13 +7,13 @@ import TestSupport
 
 @testable import BeaconService
 
-/// A service in this process: its directories, its profile, its log, and signals that nobody else gets.
+/// A service in this process: its directories, its profile, its log, and signals that only this thread gets.
 final class TestService {
     let folder: TemporaryFolder
-    /// Where the profile lies in it.
+    /// The path of the profile in the directory.
     private let place: String
     private(set) var log: [String] = []
-    /// What the machine's clock shows, in seconds since 1970, and whether somebody says that it is right.
+    /// The machine's clock in seconds since 1970, and whether it is synchronised.
     var wall = (unixSeconds: 0, isTrusted: false)
     private var environment: ServiceEnvironment?
     private var service: Service?
@@ -32,12 +32,12 @@ final class TestService {
         """
     }
 
-    /// One advertisement with these members beside its type.
+    /// Returns a profile with one advertisement of this type with these further members.
     static func profile(_ type: String, _ members: String) -> String {
         #"{"version": 1, "name": "lobby", "advertisements": [{"type": "\#(type)", \#(members)}]}"#
     }
 
-    /// - Parameter epoch: When the clock of ephemeral identifiers was 65280, as the profile has it.
+    /// - Parameter epoch: The instant at which the clock of ephemeral identifiers was 65280, as the profile states it.
     static func ephemeral(epoch: String? = nil) -> String {
         #"{"version": 1, "name": "lobby", \#(epoch.map { #""eidEpoch": "\#($0)", "# } ?? "")"advertisements": ["#
             + #"{"type": "eddystone-eid", "rotationExponent": 3, "identityKeyFile": "eid.key", "intervalMs": 100, "#
@@ -46,14 +46,14 @@ final class TestService {
 
     func write(_ profile: String) throws { try folder.file(place, text: profile) }
 
-    /// Puts the key of ``ephemeral(epoch:)`` in its place.
+    /// Writes the key file of ``ephemeral(epoch:)``.
     func writeKey(_ text: String = String(repeating: "ab", count: 16), mode: mode_t = 0o600) throws {
         _ = unsafe chmod(try folder.file("etc/eid.key", text: text), mode)
     }
 
-    /// Starts it on the adapter; `start` returns after the first attempt.
+    /// Starts the service on the adapter. Returns after the first attempt.
     func start(adapter: AdapterName? = .virtual) throws {
-        // What an earlier test has left for this thread.
+        // Signals of an earlier test that this thread did not read.
         let left = try SignalDescriptor([SIGUSR1, SIGUSR2])
         while left.take() != nil {}
         let signals = try ServiceSignals(stop: [SIGUSR1], reload: [SIGUSR2])
@@ -71,28 +71,28 @@ final class TestService {
         service.begin()
     }
 
-    /// The operator wants the profile to be read anew, and it is.
+    /// Writes a new profile and reloads it, as the operator does.
     func reload(_ profile: String) throws {
         try write(profile)
-        // To this thread alone, which is the one that reads it.
+        // Only this thread gets the signal, and reads it.
         raise(SIGUSR2)
         try service?.turn()
     }
 
-    /// The machine's clock was set, or a minute has gone.
+    /// Lets the service compare its clocks, as after a clock change or after a minute.
     func lookAtTheClock() throws { environment?.compareClocks() }
 
-    /// One thing that is due.
+    /// Executes the next action that is due.
     func turn() throws { try service?.turn() }
 
-    /// Ends it as the operator does.
+    /// Stops the service as the operator does.
     func stop() throws {
         if service?.isOver == false { raise(SIGUSR1) }
         while let service, !service.isOver { try service.turn() }
         try service?.finish()
     }
 
-    /// Whether the log has `text`.
+    /// Returns true if the log contains `text`.
     func says(_ text: String) -> Bool { log.contains { $0.contains(text) } }
 
     func text(_ name: String) -> String {

@@ -5,19 +5,19 @@ import Sightings
 import Testing
 
 @Suite struct CountRuleTests {
-    /// Rule 4.9: the chance to be found within six rounds, by how many of them hear the beacon.
+    /// Rule 4.9: the probability to be found within six rounds, by the share of rounds that receive the beacon.
     @Test(arguments: [(0.9, 0.98), (0.7, 0.74), (0.5, 0.34), (1, 1), (0, 0)])
     func theChanceWithinSixRounds(heard: Double, chance: Double) {
         #expect(abs(CountRule.chance(heard: heard) - chance) < 0.006)
     }
 
-    /// Rule 4.9: an interval of up to 300 ms makes it, a longer one does not.
+    /// Rule 4.9: an interval of up to 300 ms suffices, a longer one does not.
     @Test(arguments: [(100, true), (200, true), (300, true), (320, false), (1000, false)])
     func theIntervalThatIsFastEnough(milliseconds: Int, isFastEnough: Bool) {
         #expect((CountRule.chance(intervalMicroseconds: milliseconds * 1000) >= CountRule.goal) == isFastEnough)
     }
 
-    /// Rule 4.7: 0 ≤ d ≤ 1, both ends included; what is unknown is not near.
+    /// Rule 4.7: 0 ≤ d ≤ 1, both ends included; an unknown distance is not near.
     @Test(
         arguments: [(0, true), (0.5, true), (1.0, true), (1.001, false), (-1, false), (nil, false)] as [(Double?, Bool)]
     )
@@ -36,9 +36,9 @@ import Testing
     }
 }
 
-/// Counts by hand-made advertisements: one a round of a second unless said otherwise.
+/// Counts with constructed advertisements: one in each round of a second unless stated otherwise.
 @Suite struct CountSessionTests {
-    /// The rounds in which the beacon is near, and whether that finds it: more than three of the last six.
+    /// The rounds in which the beacon is near, and whether it is found: more than three of the last six are needed.
     @Test(
         arguments: [
             ("nnn", nil), ("nnnn", 4), ("n-nnn", 5), ("n--nnn", 6), ("n---nnn", nil), ("n---nnnn", 8),
@@ -53,7 +53,7 @@ import Testing
         #expect(count.session.findings[0].map { Int($0.instant.nanoseconds / 1_000_000_000) } == found)
     }
 
-    /// The fourth round counts though the recording ends in the middle of it.
+    /// The fourth round counts although the recording ends in the middle of it.
     @Test func aLastRoundThatIsCutShortCounts() {
         var count = World(items: 1)
         for second in 0..<4 { count.hear(0, second: Double(second), rssi: -55) }
@@ -61,7 +61,7 @@ import Testing
         #expect(count.session.findings[0] != nil)
     }
 
-    /// At P = -59 a metre is -59 dBm: at the limit it is near, beyond it is not.
+    /// At P = -59 a level of -59 dBm is a distance of one metre: it is near, and a lower level is not.
     @Test(arguments: [(Int8(-59), true), (-60, false), (127, false), (0, false), (-20, true)])
     func theLimitOfNearByLevel(rssi: Int8, isFound: Bool) {
         var count = World(items: 1)
@@ -84,7 +84,8 @@ import Testing
         }
     }
 
-    /// Rule 4.8: a window for each beacon finds all that are near; a shared queue of 20 none from seven on.
+    /// Rule 4.8: with a window for each beacon, all near beacons are found; with a shared queue of 20, none if there
+    /// are seven or more.
     @Test(arguments: [(5, 5), (6, 6), (7, 0)])
     func aSharedQueueFailsWithManyBeacons(beacons: Int, found: Int) {
         var rule = CountRule()
@@ -102,7 +103,7 @@ import Testing
         #expect(own.session.foundCount == beacons)
     }
 
-    /// A round in which nobody could listen counts neither for nor against a beacon.
+    /// A round without a working receiver counts neither for nor against a beacon.
     @Test func deafRoundsAreNotMissed() {
         var count = World(items: 1)
         for second in 0..<3 { count.hear(0, second: Double(second) + 0.5, rssi: -55) }
@@ -152,7 +153,7 @@ import Testing
         #expect(count.session.foundCount == 0 && count.session.observations[2]?.wasNear == true)
     }
 
-    /// A clock that jumps by years costs nothing.
+    /// A clock that jumps by years needs no computing time.
     @Test func yearsOfSilencePassAtOnce() {
         var count = World(items: 1)
         count.hear(0, second: 0.5, rssi: -50)
@@ -162,7 +163,7 @@ import Testing
         #expect(count.session.foundCount == 1)
     }
 
-    /// The number of section 8: 98 % within 6 s, in a room of 5 m by 5 m in which one round in ten is lost.
+    /// The requirement of section 8: 98 % within 6 s, in a room of 5 m by 5 m in which one round in ten is lost.
     @Test(arguments: [100, 200, 300])
     func nearlyAllAreFoundWithinSixSeconds(milliseconds: Int) {
         var chance = SplitMix64(seed: UInt64(milliseconds))
@@ -170,7 +171,8 @@ import Testing
         let items = 25
         var found = 0
         for _ in 0..<trials {
-            // One who walks the room stands within half a metre of one thing after the other; all others are farther.
+            // A person who walks through the room stands within half a metre of one item after the other; all other
+            // items are farther.
             var count = World(items: items)
             let (item, start) = (Int(chance.next() % UInt64(items)), Double(chance.next() % 1000) / 1e6)
             var lost: Set<Int> = []
@@ -209,7 +211,7 @@ import Testing
         #expect(count.session.takeWarnings() == [])
     }
 
-    /// The same number exactly: all patterns of six rounds, weighed by their probability, through the session itself.
+    /// The exact share: all patterns of six rounds, weighted by their probability, through the session itself.
     @Test func theShareFoundWithinSixRoundsIsAtLeast98Percent() {
         var share = 0.0
         for pattern in 0..<64 {
@@ -227,7 +229,7 @@ import Testing
     }
 }
 
-/// A session with things whose iBeacons have P = -59, numbered by their minor.
+/// A session with items whose iBeacons have P = -59. The minor is the item's number.
 struct World {
     var session: CountSession
 

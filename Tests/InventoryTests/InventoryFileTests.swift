@@ -55,7 +55,7 @@ import Testing
         #expect(again == inventory && again?.text == inventory.text)
     }
 
-    /// Each wrong value is told by its path.
+    /// Each wrong value is reported with its path.
     @Test(
         arguments: [
             (#"{"version":1,"name":"a"}"#, "the key \"items\" is missing"),

@@ -83,7 +83,7 @@ import Testing
         #expect(AdapterLock.holders(in: folder.path).isEmpty)
     }
 
-    /// The kernel frees the lock of a process that was killed, and its file stays.
+    /// The kernel releases the lock of a process that was killed; its file stays.
     @Test func lockOfAnotherProcessEndsWithIt() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file(file, [])

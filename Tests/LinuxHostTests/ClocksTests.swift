@@ -20,7 +20,7 @@ import Testing
         #expect(detector.sleep(until: Reading(monotonic: 65 * second, boot: 69 * second)) == nil)
         #expect(detector.sleep(until: Reading(monotonic: 66 * second, boot: 3670 * second)) == 3600 * second)
         #expect(detector.sleep(until: Reading(monotonic: 67 * second, boot: 3671 * second)) == nil)
-        // A delay between the two readings is no sleep, and neither is its end.
+        // A delay between the two readings is not a sleep, and neither is the end of the delay.
         #expect(detector.sleep(until: Reading(monotonic: 68 * second, boot: 3672 * second + 99_999_999)) == nil)
         #expect(detector.sleep(until: Reading(monotonic: 69 * second, boot: 3673 * second)) == nil)
         #expect(detector.sleep(until: Reading(monotonic: 70 * second, boot: 3674 * second + 100_000_000)) != nil)

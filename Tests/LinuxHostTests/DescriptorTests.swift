@@ -77,7 +77,7 @@ import Testing
             #expect(try Poller.wait([.init(left, .read)], until: deadline) == [false])
             #expect(MonotonicClock.nanoseconds() >= deadline)
         }
-        // Past deadlines do not wait, nor overflow.
+        // Deadlines in the past return at once and do not overflow.
         #expect(try Poller.wait([.init(left, .read)], until: 0) == [false])
         _ = try right.write([1])
         #expect(try Poller.wait([.init(left, .read)], until: .max) == [true])
@@ -99,7 +99,7 @@ import Testing
         #expect(fcntl(descriptor.number, F_GETFL) & O_NONBLOCK != 0)
     }
 
-    /// Descriptors of the shell that started this program, and the program's own.
+    /// The shell's descriptors and the program's own are not inherited.
     @Test func programsInheritNoDescriptors() throws {
         let number = fcntl(STDIN_FILENO, F_DUPFD, 200)
         try #require(number >= 200)

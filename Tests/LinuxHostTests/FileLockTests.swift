@@ -3,7 +3,7 @@ import LinuxHost
 import TestSupport
 import Testing
 
-/// The user `nobody`, who has nothing to do with the files of the tests.
+/// The user `nobody`, who does not own the test files.
 private let stranger: uid_t = 65534
 
 @Suite struct FileLockTests {
@@ -58,7 +58,7 @@ private let stranger: uid_t = 65534
         withExtendedLifetime(second) {}
     }
 
-    /// Each reads a number, adds one and writes it: none gets lost.
+    /// Each process reads a number, adds one and writes it. No increment is lost.
     @Test func oneAtATime() throws {
         let folder = try TemporaryFolder()
         let (path, counter) = (folder.place("x.lock"), try folder.file("counter", [0]))
@@ -80,7 +80,7 @@ private let stranger: uid_t = 65534
         #expect(Files.names(in: folder.path) == ["counter"])
     }
 
-    /// Who may take a lock is who may replace files in its directory.
+    /// A user may take a lock if the user may replace files in its directory.
     @Test(arguments: [
         (mode_t(0o755), mode_t(0o600)), (0o700, 0o600), (0o1777, 0o600), (0o775, 0o660), (0o2775, 0o660),
         (0o777, 0o666),
@@ -93,7 +93,7 @@ private let stranger: uid_t = 65534
         withExtendedLifetime(lock) {}
     }
 
-    /// Whoever may read a file may lock it.
+    /// Every user who may read a file may lock it, so the file is replaced by one that others cannot read.
     @Test func lockThatOthersHaveOpenIsReplaced() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("x.lock", text: "")
@@ -114,7 +114,7 @@ private let stranger: uid_t = 65534
         var status = stat()
         #expect(unsafe stat(path, &status) == 0 && status.st_uid == stranger && status.st_mode & 0o777 == 0o600)
         lock.release()
-        // And takes one that is the owner's.
+        // It also takes a file of the owner.
         _ = try folder.file("x.lock", [])
         #expect(unsafe chmod(path, 0o600) == 0 && chown(path, stranger, stranger) == 0)
         let second = try FileLock(path, purpose: "second")
@@ -151,7 +151,7 @@ private let stranger: uid_t = 65534
         #expect(FileLock.holder(of: path) == nil)
     }
 
-    /// The lock itself is nobody's to open; what everybody may read beside it says who holds it.
+    /// Only the owner may open the lock. A second file, which all users may read, names the holder.
     @Test(.enabled(if: geteuid() == 0 && Files.exists("/usr/bin/setpriv"), "needs another user"))
     func othersReadWhoHoldsAPublicLock() throws {
         let folder = try TemporaryFolder()

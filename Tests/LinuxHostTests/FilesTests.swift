@@ -20,7 +20,7 @@ import Testing
         #expect(try Files.read(path, limit: 5001).count == 5001)
     }
 
-    /// Devices and pipes have no size to look at beforehand.
+    /// Devices and pipes have no size that could be checked before reading.
     @Test func endlessFilesAreRefused() {
         #expect(errorNumber { _ = try Files.readInput("/dev/zero", limit: 1 << 20) } == EFBIG)
     }
@@ -82,7 +82,7 @@ import Testing
         #expect(errorNumber { try OutputFile(replacing: "/dev/full").append([1]) } == ENOSPC)
     }
 
-    /// Any time can be given to a file, and in memory it is kept.
+    /// A file may have any time, and file systems in memory keep it.
     @Test(arguments: [Int.min, .max]) func timesOfFilesHaveDifferences(_ seconds: Int) throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("value", [1])

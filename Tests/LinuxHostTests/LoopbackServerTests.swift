@@ -66,7 +66,7 @@ import Testing
         let clients = try (0..<3).map { _ in
             try StreamSocket.connect(host: "127.0.0.1", port: UInt16(port) ?? 0)
         }
-        // The first one stays silent, as the connections that browsers open in advance do.
+        // The first client sends nothing, like the connections that browsers open in advance.
         try clients[1].writeAll(Array("GET /\(token)/a HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n".utf8))
         try clients[2].writeAll(Array("POST /\(token)/b HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n".utf8))
         // A signal that no test sends.

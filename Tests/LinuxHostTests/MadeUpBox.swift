@@ -1,12 +1,12 @@
 import LinuxHost
 import TestSupport
 
-/// A tree like /sys with what a test puts there.
+/// A directory tree like /sys with the files of a test.
 final class MadeUpBox {
     let folder: TemporaryFolder
     let tree: SensorTree
 
-    /// - Parameter files: Paths below /sys with the first line of each.
+    /// - Parameter files: Paths below /sys with the first line of each file.
     init(_ files: [String: String]) throws {
         folder = try TemporaryFolder()
         tree = SensorTree(root: folder.path)
@@ -22,14 +22,14 @@ final class MadeUpBox {
 
     func names(_ quantity: SensorQuantity) -> [String] { tree.sensors(of: quantity).map(\.name.description) }
 
-    /// A Raspberry Pi 4: one zone, the same sensor as a monitor, and a power monitor without a reading.
+    /// A Raspberry Pi 4: one thermal zone, the same sensor as a monitor, and a power monitor without a reading.
     static let raspberryPi = [
         "class/thermal/thermal_zone0/type": "cpu-thermal", "class/thermal/thermal_zone0/temp": "48199",
         "class/hwmon/hwmon0/name": "cpu_thermal", "class/hwmon/hwmon0/temp1_input": "48300",
         "class/hwmon/hwmon1/name": "rpi_volt", "class/hwmon/hwmon1/in0_lcrit_alarm": "0",
     ]
 
-    /// A laptop: the firmware's zone first, a battery, a mouse's battery, the mains.
+    /// A laptop: the firmware's zone first, then a battery, a mouse's battery and the mains.
     static let laptop = [
         "class/thermal/thermal_zone0/type": "acpitz", "class/thermal/thermal_zone0/temp": "27800",
         "class/thermal/thermal_zone10/type": "x86_pkg_temp", "class/thermal/thermal_zone10/temp": "61000",
@@ -45,7 +45,7 @@ final class MadeUpBox {
         "class/power_supply/hidpp_battery_0/voltage_now": "3900000",
     ]
 
-    /// A box with a weather sensor and a power monitor on I2C.
+    /// A machine with a weather sensor and a power monitor on I2C.
     static let instruments = [
         "bus/iio/devices/iio:device0/name": "bme280", "bus/iio/devices/iio:device0/in_temp_input": "21250",
         "bus/iio/devices/iio:device0/in_pressure_input": "101.3",

@@ -12,7 +12,7 @@ private func status(_ path: String) -> stat {
     return status
 }
 
-/// A directory like /tmp without its sticky bit, in which the stranger has planted something beside an output.
+/// A directory like /tmp, but without its sticky bit, in which another user has put a file next to an output.
 @Suite(.enabled(if: geteuid() == 0, "needs another user"))
 struct PlantedFileTests {
     enum Plant: CaseIterable {
@@ -34,7 +34,7 @@ struct PlantedFileTests {
         try #require(unsafe mkdir(outside, 0o777) == 0 && chmod(outside, 0o777) == 0)
     }
 
-    /// Puts it at `name`, for everybody to use, and gives it to the stranger.
+    /// Puts the object at `name`, readable and writable for all, and gives it to the other user.
     private func plant(_ plant: Plant, _ name: String) throws -> String {
         let path = folder.place("open/" + name)
         switch plant {
@@ -91,7 +91,7 @@ struct PlantedFileTests {
         #expect(Files.names(in: folder.place("open")) == [".out.new", "out"])
     }
 
-    /// Nobody looks into a new directory before it is complete.
+    /// Other users cannot enter a new directory before it is complete.
     @Test func draftsAreForTheirOwnerAlone() throws {
         let replacement = try FolderReplacement(folder.place("open/out"))
         try replacement.put("a", [2])
@@ -128,7 +128,7 @@ struct PlantedFileTests {
     func nothingIsWrittenOrAppendedToFilesAndPipesOfOthers(_ kind: Plant) throws {
         let path = try plant(kind, "survey")
         let before = status(path)
-        // With a reader, opening the pipe would succeed.
+        // If the pipe has a reader, opening it succeeds.
         let reader = kind == .pipe ? unsafe open(path, O_RDONLY | O_NONBLOCK) : -1
         defer { if reader >= 0 { close(reader) } }
         #expect(errorNumber { _ = try OutputFile(appendingTo: path) } == EPERM)
@@ -138,7 +138,7 @@ struct PlantedFileTests {
         try expectUntouched(kind, path, before)
     }
 
-    /// The owner of a directory may put anything there, and is trusted.
+    /// The owner of a directory may put any file there, and is trusted.
     @Test func filesOfTheOwnerOfADirectoryAreUsed() throws {
         let path = try plant(.file, "survey")
         try #require(unsafe chown(folder.place("open"), stranger, stranger) == 0)
@@ -169,7 +169,7 @@ struct PlantedFileTests {
         #expect(Files.names(in: folder.place("victim")) == ["file"])
     }
 
-    // MARK: keys
+    // MARK: Keys
 
     @Test(arguments: [
         (mode_t(0o700), uid_t(0), true), (0o755, 0, true), (0o1777, 0, true), (0o777, 0, false), (0o770, 0, false),
@@ -211,7 +211,7 @@ struct PlantedFileTests {
         #expect(try weakness(0, 0o640, in: 0o700) == .openToOthers)
         #expect(try weakness(stranger, 0o604, in: 0o700) == .openToOthers)
         #expect(try weakness(stranger, 0o600, in: 0o777) == .belongs(toUser: stranger))
-        // The key of a service, where root alone may put files.
+        // The key of a service, in a directory where only root may put files.
         #expect(try weakness(stranger, 0o600, in: 0o750) == nil)
         try #require(unsafe chown(folder.place("open"), stranger, stranger) == 0)
         #expect(try weakness(stranger, 0o600, in: 0o750) == .belongs(toUser: stranger))
@@ -231,9 +231,9 @@ struct PlantedFileTests {
     }
 }
 
-/// Outputs that are symbolic links of this user.
+/// Outputs that are symbolic links of the same user.
 @Suite struct LinkedOutputTests {
-    /// A chain of links, by absolute and by relative paths.
+    /// Makes a chain of links with absolute and relative paths.
     private func chain(_ folder: TemporaryFolder, to target: String) throws -> String {
         _ = unsafe mkdir(folder.place("links"), 0o755)
         try #require(unsafe symlink("../\(target)", folder.place("links/second")) == 0)
@@ -277,7 +277,7 @@ struct PlantedFileTests {
     }
 }
 
-/// What is no regular file is not waited for.
+/// Opening a file that is not a regular file returns at once.
 @Suite struct NamedPipeTests {
     private func pipe(_ folder: TemporaryFolder) throws -> String {
         let path = folder.place("pipe")
@@ -310,7 +310,7 @@ struct PlantedFileTests {
         #expect(errorNumber { _ = try Files.read("/") } == EISDIR)
     }
 
-    /// The shell's `<(command)`, and `-` for standard input, are streams that a person has named.
+    /// The shell's `<(command)` and `-` for standard input are streams that the user has named.
     @Test(.timeLimit(.minutes(1))) func streamsOnTheCommandLineAreReadToTheirEnd() throws {
         let folder = try TemporaryFolder()
         let path = try pipe(folder)

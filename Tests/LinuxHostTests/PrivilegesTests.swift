@@ -17,7 +17,7 @@ import Testing
         func put(_ outcome: Outcome) { content.withLock { $0 = outcome } }
     }
 
-    /// What /proc says about the calling thread.
+    /// Returns the lines of /proc about the calling thread.
     private static func lines() -> [String: String] {
         let text = String(decoding: (try? Files.read("/proc/thread-self/status")) ?? [], as: UTF8.self)
         let pairs = text.split(separator: "\n").compactMap { line -> (String, String)? in
@@ -27,7 +27,7 @@ import Testing
         return Dictionary(pairs) { first, _ in first }
     }
 
-    /// Rights belong to threads: what one of its own gives up, the test process keeps.
+    /// Drops privileges in a separate thread. They belong to threads, so the test process keeps its own.
     private func keeping(_ needed: Set<Privileges.Capability>) throws -> Outcome {
         let box = Box()
         try BackgroundThread.start {

@@ -75,7 +75,7 @@ import Testing
         #expect(Files.names(in: folder.path) == ["map.json"])
     }
 
-    /// Whoever has the old file open goes on reading the old one.
+    /// A program that has the old file open continues to read the old one.
     @Test func openReadersKeepTheOldFile() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("status", old)
@@ -129,7 +129,7 @@ import Testing
         #expect(try Files.read(path) == old)
     }
 
-    /// Writers at the same time never mix: each puts its whole file there.
+    /// Concurrent writers do not mix their data: each writes a whole file.
     @Test func writersDoNotMix() throws {
         let folder = try TemporaryFolder()
         let path = folder.place("file")
@@ -167,7 +167,7 @@ import Testing
     }
 }
 
-/// A file system in memory that is soon full.
+/// A small file system in memory.
 private final class SmallDisk {
     let folder: TemporaryFolder
 

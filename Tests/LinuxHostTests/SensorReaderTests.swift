@@ -7,7 +7,7 @@ import Testing
     private static let second: UInt64 = 1_000_000_000
     private let zone = "class/thermal/thermal_zone0/temp"
 
-    /// The reader with a clock of its own, a second from reading to reading.
+    /// A reader with its own clock, which advances one second per reading.
     private struct Bench {
         var reader: SensorReader
         var now: UInt64 = 0
@@ -47,13 +47,13 @@ import Testing
             ])
         try box.set("class/thermal/thermal_zone3/type", "cpu-thermal")
         try box.set("class/thermal/thermal_zone3/temp", "51000")
-        // Looked for every ten seconds, also under another number.
+        // The sensor is searched every ten seconds, also under another number.
         let values = (0..<11).map { _ in bench.read() }
         #expect(values.last == 51_000)
         #expect(bench.events.last == "the sensor thermal:cpu-thermal is back" && bench.events.count == 2)
     }
 
-    /// The box's temperature must not become that of its disk.
+    /// The machine's temperature must not be replaced by that of its disk.
     @Test func autoDoesNotJumpToAnotherSensor() throws {
         let box = try MadeUpBox(MadeUpBox.raspberryPi)
         var bench = Bench(.auto, box)
@@ -134,7 +134,8 @@ import Testing
         #expect("\(event)".contains("gives no reading: the file contains " + reason), "\(event)")
     }
 
-    /// A tree that changes at random: the reader never shows a value that is not there, and tells in turn.
+    /// A tree that changes at random. The reader never shows a value that is not there, and reports losses and returns
+    /// in turn.
     @Test(arguments: 1...20 as ClosedRange<UInt64>) func changesAreToldInTurn(_ seed: UInt64) throws {
         var chance = SplitMix64(seed: seed)
         let box = try MadeUpBox(MadeUpBox.raspberryPi)

@@ -161,7 +161,7 @@ import Testing
         (MadeUpBox.laptop, "thermal:x86_pkg_temp", "power:BAT0"),
         (MadeUpBox.instruments, "iio:bme280:temp", "hwmon:ina219:in1"),
         ([:], nil, nil),
-        // A board's monitor: the processor's before the firmware's zone, and no supply but the one that is labelled.
+        // A board's monitor: the processor's sensor before the firmware's zone, and only the supply with a label.
         (
             [
                 "class/thermal/thermal_zone0/type": "acpitz", "class/thermal/thermal_zone0/temp": "27800",
@@ -170,7 +170,7 @@ import Testing
                 "class/hwmon/hwmon2/in4_input": "5040", "class/hwmon/hwmon2/in4_label": "+5V",
             ], "hwmon:k10temp:temp1", "hwmon:nct6798:in4"
         ),
-        // The best one does not read at present.
+        // The best sensor gives no reading at present.
         (
             [
                 "class/thermal/thermal_zone0/type": "cpu-thermal", "class/thermal/thermal_zone0/temp": "-274000",

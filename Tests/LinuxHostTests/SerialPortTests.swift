@@ -3,12 +3,12 @@ import Glibc
 import LinuxHost
 import Testing
 
-/// On pseudo-terminals: the same line discipline as a UART, without the wires.
+/// Pseudo-terminals, which have the same line discipline as a UART.
 @Suite struct SerialPortTests {
     private struct Pseudoterminal {
         let board: Descriptor
         let path: String
-        /// Keeps the line there while nobody has opened it.
+        /// Keeps the terminal open, so that it exists while the test has closed it.
         private let line: Descriptor
 
         init() throws {
@@ -32,7 +32,7 @@ import Testing
         #expect(try read(256, from: terminal.board) == octets)
         try terminal.board.writeAll(octets)
         #expect(try read(256, from: port) == octets)
-        // No echo: nothing comes back of what was written.
+        // There is no echo: written bytes do not return.
         #expect(try Poller.wait([.init(terminal.board, .read)], milliseconds: 20) == [false])
     }
 
@@ -72,7 +72,7 @@ import Testing
             withExtendedLifetime(port) {}
         }
         #expect(throws: Never.self) { try SerialPort.open(terminal.path, rate: 115_200) }
-        // Whoever has a file open is found by it.
+        // Processes that have the file open are found.
         let holders = Privileges.processes(holding: terminal.path)
         #expect(holders.contains { $0.id == getpid() })
     }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct ServiceNotifierTests {
-    /// A service manager's end: a datagram socket with a path, or with an abstract name after `@`.
+    /// The service manager's side: a datagram socket with a path, or with an abstract name after `@`.
     private final class Manager {
         let socket: Descriptor
 
@@ -19,7 +19,7 @@ import Testing
             guard result == 0 else { throw SystemError("bind", name, errno: errno) }
         }
 
-        /// The next message.
+        /// Returns the next message.
         func message() throws -> String? {
             guard try Poller.wait([.init(socket, .read)], milliseconds: 1000) == [true] else { return nil }
             return String(decoding: try socket.read(upTo: 4096), as: UTF8.self)
@@ -68,7 +68,7 @@ import Testing
         #expect(errorNumber { try notifier.send(.ready) } == ECONNREFUSED)
     }
 
-    /// A queue that is full holds nobody up, and what it had no room for comes later, in its order.
+    /// A full queue delays nothing. Messages that did not fit arrive later, in order.
     @Test func busyManagerIsNotWaitedFor() throws {
         let name = "@pharos-test-busy-\(getpid())"
         let manager = try Manager(name)

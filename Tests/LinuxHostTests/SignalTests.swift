@@ -6,7 +6,7 @@ import Testing
 @testable import LinuxHost
 
 @Suite struct SignalTests {
-    /// Runs `body` on a thread of its own: blocked signals must not stay with a thread of the test library's.
+    /// Runs `body` in a separate thread, because threads of the test library must not keep blocked signals.
     private func onItsOwnThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) throws -> Result {
         let box = Box<Result>()
         try BackgroundThread.start { box.put(body()) }
@@ -25,7 +25,7 @@ import Testing
             guard let signals = try? SignalDescriptor() else { return [] }
             var result = [signals.take()]
             for number in [SIGINT, SIGTERM] {
-                // To this thread alone; the others would die of it.
+                // Only this thread gets the signal; another one would end the process.
                 raise(number)
                 let ready = try? Poller.wait([.init(signals.descriptor, .read)], milliseconds: 1000)
                 result.append(ready == [true] ? signals.take() : -1)
@@ -43,11 +43,11 @@ import Testing
             return [signals.take(), signals.take()]
         }
         #expect(taken == [SIGUSR1, nil])
-        // SIGHUP too, unless whoever runs the tests had it ignored.
+        // SIGHUP is included, unless the shell that runs the tests ignores it.
         #expect(SignalDescriptor.termination.starts(with: [SIGINT, SIGTERM, SIGQUIT]))
     }
 
-    /// Whoever asks later still learns that somebody wanted an end.
+    /// The time of the first signal is kept after the signal was read.
     @Test func aSignalThatWasTakenIsRemembered() throws {
         let taken = try onItsOwnThread { () -> [Bool] in
             guard let signals = try? SignalDescriptor([SIGUSR1]) else { return [] }

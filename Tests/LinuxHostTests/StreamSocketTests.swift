@@ -79,7 +79,7 @@ import Testing
         let path = folder.place("a.sock")
         let listener = try StreamSocket.listen(path: path)
         #expect(errorNumber { _ = try StreamSocket.listen(path: path) } == EADDRINUSE)
-        // The attempt looked whether somebody listens: that was a connection.
+        // The check for a listening process was also a connection.
         _ = try StreamSocket.accept(listener)
         try exchange(try StreamSocket.connect(path: path), listener)
     }
@@ -103,7 +103,7 @@ import Testing
         while failure == nil, waiting.count < 100 {
             failure = errorNumber { waiting.append(try StreamSocket.connect(path: path, timeoutMilliseconds: 30)) }
         }
-        // The queue is full: not connected, and said so.
+        // The queue is full, so the connection fails with a timeout.
         #expect(failure == ETIMEDOUT && waiting.count >= 16)
         #expect(errorNumber { _ = try StreamSocket.listen(path: path) } == EADDRINUSE)
         try BackgroundThread.start {

@@ -2,7 +2,7 @@ import LinuxHost
 import Synchronization
 import SystemPackage
 
-/// Octets from `stream` until there are `count` of them or the time is over.
+/// Reads from `stream` until there are `count` octets or the time is over.
 func read(_ count: Int, from stream: Descriptor, milliseconds: Int = 2000) throws -> [UInt8] {
     let deadline = MonotonicClock.nanoseconds() + UInt64(milliseconds) * 1_000_000
     var octets: [UInt8] = []
@@ -14,7 +14,7 @@ func read(_ count: Int, from stream: Descriptor, milliseconds: Int = 2000) throw
     return octets
 }
 
-/// The errno of `body`'s error; `nil` where there is none.
+/// Returns the errno of the error that `body` throws; `nil` if it throws none.
 func errorNumber(_ body: () throws -> Void) -> Int32? {
     do {
         try body()
@@ -24,13 +24,13 @@ func errorNumber(_ body: () throws -> Void) -> Int32? {
     }
 }
 
-/// Another process that holds a lock on a file, until this is gone.
+/// A process that holds a lock on a file until this object is released.
 final class LockingProcess {
     let process: ChildProcess
-    /// Its number.
+    /// The process id.
     let number: Int32
 
-    /// - Parameter says: What it writes into the file behind its number, on a line of its own; `nil` writes nothing.
+    /// - Parameter says: The second line of the file, after the process id; `nil` for none.
     init(_ path: String, says: String?) throws {
         let mode = says == nil ? "<" : "+<"
         let kind = says == nil ? 0 : 1
@@ -47,7 +47,7 @@ final class LockingProcess {
     }
 }
 
-/// What a thread reads, for another one to look at.
+/// Octets that one thread reads and another one checks.
 final class Collector: Sendable {
     private let collected = Mutex<[UInt8]>([])
 
@@ -55,7 +55,7 @@ final class Collector: Sendable {
 
     func add(_ octets: [UInt8]) { collected.withLock { $0 += octets } }
 
-    /// Reads until there are `count` octets, or the stream is at its end or fails.
+    /// Reads until there are `count` octets, or the stream ends or fails.
     func collect(_ count: Int, from stream: Descriptor) {
         while octets.count < count, (try? Poller.wait([.init(stream, .read)], milliseconds: 5000)) == [true],
             let part = try? stream.read(upTo: 65_536), !part.isEmpty

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LinuxHost
 
-/// Text for terminals that show only ASCII, and blocks that are drawn again.
+/// Text for terminals that show only ASCII, and blocks that are redrawn in place.
 @Suite struct TerminalTests {
     @Test(
         arguments: [

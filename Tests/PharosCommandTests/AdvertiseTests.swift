@@ -13,7 +13,7 @@ import Testing
         "--adapter", "virtual",
     ]
 
-    /// The JSON value of each line.
+    /// Returns the JSON value of each line.
     private func values(_ text: String) throws -> [JSONNode] {
         try text.split(separator: "\n").map { line in
             let (root, problems) = JSONDocument.parse(Array(line.utf8))
@@ -47,7 +47,7 @@ import Testing
             ))
         #expect(lines[1].hasSuffix("\"advertisements\":[{\"type\":\"eddystone-url\",\"events\":\(off.1)}]}"))
         let numbers = [off.1, off.2].map { Int($0) ?? 0 }
-        // 1.2 s of an event every 105 ms; a busy machine may hear fewer.
+        // In 1.2 s with an event every 105 ms; on a busy machine there may be fewer.
         #expect((11...14).contains(numbers[0]) && numbers[1] >= 1 && numbers[1] <= numbers[0] + 1, "\(lines[1])")
     }
 
@@ -126,7 +126,7 @@ import Testing
         let text = try Program.run("decode", path)
         #expect(text.code == 0)
         #expect(text.output.hasSuffix("  LE Set Advertising Data\n    Eddystone-URL http://a.info/x, 0 dBm at 0 m\n"))
-        // Cut short, it is malformed input; what came before is still told.
+        // A capture that is cut off is malformed input; the packets before the cut are printed.
         let short = try folder.file("short.btsnoop", Array(octets.dropLast(3)))
         let cut = try Program.run("decode", short)
         #expect(cut.code == 65 && cut.output == text.output)

@@ -4,7 +4,7 @@ import LinuxHost
 import TestSupport
 import Testing
 
-/// `pharos controller` with other pharos as its hosts.
+/// `pharos controller` with other pharos processes as its hosts.
 @Suite(.serialized) struct ControllerCommandTests {
     private let folder: TemporaryFolder
 
@@ -48,7 +48,7 @@ import Testing
                 == "pharos: \(address): Connection refused; is the controller's program running and listening there?\n")
     }
 
-    /// A host that reads nothing: no more commands are taken from it when its backlog is full.
+    /// If a host does not read and its backlog is full, no more commands are accepted from it.
     @Test func hostThatReadsNothingCostsLittle() throws {
         SignalDescriptor.ignoreBrokenPipes()
         let path = folder.place("a.sock")
@@ -59,10 +59,10 @@ import Testing
         try host.writeAll(batch)
         usleep(200_000)
         let before = try #require(controller.residentKilobytes)
-        // Until it takes no more; each of these commands has an answer of seven octets.
+        // Until no more is accepted. Each of these commands has an answer of seven octets.
         while (try? host.writeAll(batch, timeoutMilliseconds: 4000)) != nil {}
         #expect(try #require(controller.residentKilobytes) < before + 4096)
-        // It goes on where it stopped, and no answer is missing.
+        // When the host reads again, it continues without a missing answer.
         var framer = H4Framer()
         var answers = 0
         while try Poller.wait([.init(host, .read)], milliseconds: 1000) == [true] {
@@ -114,7 +114,7 @@ import Testing
         let result = beacon.end()
         #expect(result.code == 69)
         #expect(result.errors.hasPrefix("pharos: the controller is gone: unix:\(path): "))
-        // The dead one's socket file is in nobody's way.
+        // The socket file of the dead process does not hinder the next one.
         let next = try RunningProgram(["controller", "--listen", "unix:\(path)"])
         #expect(next.prints("listening unix:\(path)\n"))
     }
@@ -186,7 +186,8 @@ import Testing
         #expect(result.errors.hasPrefix("pharos: the received bytes are not an HCI packet: unix:\(path): "))
     }
 
-    /// A host that asks and never reads must not fill the controller's memory: it is asked no more, and loses nothing.
+    /// A host that sends commands and never reads must not fill the controller's memory. The controller accepts no more
+    /// commands, and loses no answer.
     @Test func hostThatNeverReadsDoesNotEatMemory() throws {
         let path = folder.place("a.sock")
         let controller = try RunningProgram(["controller", "--listen", "unix:\(path)", "--like", "intel"])
@@ -197,7 +198,7 @@ import Testing
         let batch = (0..<1000).flatMap { _ in command }
         #expect(try answers(other))
         let before = try #require(controller.residentKilobytes)
-        // 14 MB of answers, were they all made. What does not fit into the stream any more for a second is refused.
+        // All answers would be 14 MB. What does not fit into the stream for a second is refused.
         var asked = 0
         while asked < 200_000 * command.count {
             let rest = batch[(asked % command.count)...]
@@ -211,7 +212,7 @@ import Testing
         #expect(try answers(other))
         let after = try #require(controller.residentKilobytes)
         #expect(after - before < 8000)
-        // Once it reads, it gets the answer to each of its commands.
+        // When the host reads, it gets the answer to each of its commands.
         let expected = asked / command.count * 71
         var octets = 0
         while octets < expected, try Poller.wait([.init(deaf, .read)], milliseconds: 5000) == [true] {
@@ -224,7 +225,7 @@ import Testing
         #expect(try Poller.wait([.init(deaf, .read)], milliseconds: 5000) == [true])
     }
 
-    /// Whether a Reset is answered: then what came before it on other streams has been worked on, too.
+    /// Returns true if a Reset is answered: then earlier commands on other streams are processed too.
     private func answers(_ stream: Descriptor) throws -> Bool {
         try stream.writeAll(HCIReset().packet.h4)
         guard try Poller.wait([.init(stream, .read)], milliseconds: 30_000) == [true] else { return false }

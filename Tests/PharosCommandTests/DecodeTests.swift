@@ -7,7 +7,7 @@ import Testing
     struct Payload: CustomTestStringConvertible, Sendable {
         let hex: String
         let words: String
-        /// From `structures` on.
+        /// The JSON text from `structures` on.
         let json: String
 
         init(_ hex: String, _ words: String, _ json: String) {
@@ -137,7 +137,7 @@ import Testing
         #expect(told.last == "pharos: standard input: 199981 more lines could not be decoded")
     }
 
-    /// Each line is decoded as it comes, from a named pipe too, and nothing is kept of it.
+    /// Each line is decoded when it arrives, also from a named pipe, and is not kept.
     @Test func inputIsStreamed() throws {
         SignalDescriptor.ignoreBrokenPipes()
         let folder = try TemporaryFolder()
@@ -145,7 +145,7 @@ import Testing
         try #require(unsafe mkfifo(path, 0o600) == 0)
         let program = try RunningProgram(["decode", path, "--json"])
         var writer: Descriptor?
-        // There is no writing before the other end is open.
+        // Opening the pipe for writing waits for its reader.
         #expect(eventually { (try? writer = Descriptor.open(path, .replace)) != nil })
         let pipe = try #require(writer)
         try pipe.writeAll(Array("020106\n".utf8))
@@ -191,7 +191,7 @@ import Testing
 
     @Test func shortenedRecordsAreTold() throws {
         let folder = try TemporaryFolder()
-        // Two records of H4 packets: of 8 octets, 2 were kept.
+        // Two records of H4 packets of 8 octets, of which 2 were kept.
         let record: [UInt8] = [0, 0, 0, 8, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0xE0, 0, 0, 0, 0, 0, 0, 4, 0x3E]
         let header = Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 0x03, 0xEA]
         let path = try folder.file("a.btsnoop", header + record + record)

@@ -2,14 +2,14 @@ import LinuxHost
 import TestSupport
 import Testing
 
-/// `pharos doctor` on made-up boxes. What it says about this machine's own kernel, clock and processes differs from one
-/// machine to the next, and is left out.
+/// `pharos doctor` on made-up machines. The results about this machine's own kernel, clock and processes are left out,
+/// because they differ between machines.
 @Suite struct DoctorTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// The lines of a topic with their marks and remedies, without the padding.
+    /// Returns the lines of a topic with their marks and remedies, without padding.
     private func lines(_ topic: String, _ arguments: String...) throws -> [String] {
         let result = try Program.run(["doctor", "--root", folder.path] + arguments)
         var lines: [String] = []

@@ -1,10 +1,11 @@
 import Testing
 
-/// Which commands are sent, in hex, with names and fields: worked out by hand from the Core Specification.
+/// The commands that are sent, in hexadecimal, with names and fields. The expectations were derived by hand from the
+/// Core Specification.
 @Suite struct DryRunTests {
-    /// As to a controller that is ours alone.
+    /// For a controller that is not shared.
     private static let url = shared + ["--adapter", "virtual", "--like"]
-    /// As to a raw hciN, which is what an advertiser takes where no adapter is named.
+    /// For a raw hciN, which the advertiser uses if no adapter is named.
     private static let shared = [
         "advertise", "url", "--url", "http://a.info/x", "--measured-power-dbm", "0", "--address", "C0:11:22:33:44:55",
         "--interval-ms", "200", "--radio-power-dbm", "0", "--dry-run",
@@ -149,7 +150,8 @@ import Testing
         let result = try Program.run("advertise", profile, "--dry-run")
         #expect(result.code == 0)
         let lines = result.output.split(separator: "\n").map(String.init)
-        // One parameters command, and the data of each: the first before enabling, the others in place.
+        // One command with parameters, and the data of each advertisement: the first before advertising is enabled, the
+        // others while it is.
         #expect(lines.filter { $0 == "01 06 20 0f a3 00 a3 00 02 01 00 00 00 00 00 00 00 07 00" }.count == 1)
         let commands = lines.filter { $0.hasPrefix("01 ") }.map { $0.prefix(8) }
         #expect(

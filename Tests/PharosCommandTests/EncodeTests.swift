@@ -1,7 +1,7 @@
 import Testing
 
-/// Standard output octet for octet. The payloads are worked out by hand from the frames' specifications; ids and
-/// ciphers with pycryptodome.
+/// Standard output byte for byte. The payloads were derived by hand from the frames' specifications; ids and
+/// ciphertexts with pycryptodome.
 @Suite struct EncodeTests {
     struct Frame: CustomTestStringConvertible, Sendable {
         let arguments: [String]
@@ -79,7 +79,7 @@ import Testing
         let padded = Self.octets(frame.hex) + [String](repeating: "00", count: 31 - count)
         let length = String(count, radix: 16)
         let line = (["hcitool -i hci0 cmd 0x08 0x0008", length.count == 1 ? "0" + length : length] + padded)
-        // Parameters before data, data before enable: the whole sequence that puts it on the air.
+        // Parameters before data, data before enable: the whole sequence that starts the advertising.
         let sequence = [
             "hcitool -i hci0 cmd 0x08 0x0006 a0 00 a0 00 03 00 00 00 00 00 00 00 00 07 00",
             line.joined(separator: " "), "hcitool -i hci0 cmd 0x08 0x000a 01",
@@ -206,7 +206,7 @@ import Testing
     }
 }
 
-/// Numbers and times as people write and paste them, and the advice about those that are refused.
+/// Numbers and times in the forms that people write and paste, and the advice about refused ones.
 @Suite struct PlainNumberTests {
     @Test(arguments: [("60s", "3600s"), ("1 min", "1h"), ("60", "3600")])
     func theUptimeAcceptsAUnit(_ minute: String, _ hour: String) throws {

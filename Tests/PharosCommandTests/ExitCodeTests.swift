@@ -1,11 +1,11 @@
 import Testing
 
-/// Bad arguments, bad input and missing things: each with its exit code (sysexits) and its sentence.
+/// Wrong arguments, bad input and missing files: each with its exit code (sysexits) and its message.
 @Suite struct ExitCodeTests {
     struct Mistake: CustomTestStringConvertible, Sendable {
         let arguments: [String]
         let code: Int32
-        /// The first line on standard error.
+        /// Expected in the first line on standard error.
         let sentence: String
 
         init(_ words: String, _ code: Int32, _ sentence: String) {
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    /// No option's value makes the program trap, whatever it is.
+    /// No value of an option makes the program trap.
     @Test(arguments: [
         "", "-", "--", "0x", "-9223372036854775808", "9223372036854775807", "1e400", "nan", "\u{301}0", "\u{663}",
         "0..",

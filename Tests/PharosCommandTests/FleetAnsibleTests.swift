@@ -2,7 +2,8 @@ import LinuxHost
 import TestSupport
 import Testing
 
-/// What `fleet export ansible` writes, and what it leaves alone. That Ansible makes beacons of it, Tests/Rollout shows.
+/// The files that `fleet export ansible` writes, and those that it does not change. Tests/Rollout checks that Ansible
+/// installs beacons with them.
 @Suite struct FleetAnsibleTests {
     private func generated(_ kind: String = "museum") throws -> TemporaryFolder {
         let folder = try TemporaryFolder()

@@ -51,7 +51,7 @@ import Testing
         #expect(try Program.run("plan", "collisions", "--from-fleet", folder.place("files")) == before)
     }
 
-    /// Boxes of one advertisement are what `--beacons` and `--interval-ms` describe.
+    /// Boxes with one advertisement are equal to `--beacons` and `--interval-ms`.
     @Test(arguments: [
         "collisions", "latency --scanner android-low-power", "walk --speed-mps 1.4 --distance-m 3",
         "density --detect-within-s 1 --probability 0.9", "energy --chip nrf52832 --battery cr2477",
@@ -184,7 +184,8 @@ import Testing
         #expect(missing.code == 66 && missing.errors.contains("none.json: there is no such file"))
         let text = try run(try folder.file("text.json", Array("fleet".utf8)))
         #expect(text.code == 65)
-        // An interval that no controller takes, one that is not set, and a URL that is too long: all at once.
+        // An interval that no controller accepts, one that is missing, and a URL that is too long: all are reported at
+        // once.
         let bad = String(decoding: RepositoryFile("profiles/fleets/museum.json").octets, as: UTF8.self)
             .replacing("\"intervalMs\": 10000", with: "\"intervalMs\": 5")
             .replacing("https://example.org/", with: "https://example.org/much-too-long-for-this/")

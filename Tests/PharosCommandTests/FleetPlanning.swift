@@ -2,7 +2,7 @@ import Configuration
 import TestSupport
 import Testing
 
-/// What tests of the planner's fleets ask, and how they read the answers.
+/// Helpers for tests of fleets in the planner.
 protocol FleetPlanning {}
 
 extension FleetPlanning {
@@ -19,7 +19,7 @@ extension FleetPlanning {
         return Double(number.text)
     }
 
-    /// The value without its places.
+    /// Returns the value without positions in the text.
     func text(_ node: JSONNode?) -> String {
         switch node?.value {
         case .number(let number): number.text
@@ -37,7 +37,8 @@ extension FleetPlanning {
         return elements
     }
 
-    /// Equal boxes with an iBeacon of 30 octets every 100 ms, on a grid of five metres, and perhaps a URL beside it.
+    /// Returns a fleet of equal boxes with an iBeacon of 30 octets every 100 ms, on a grid of five metres, and with a
+    /// URL if `urlInterval` is given.
     static func hall(beacons count: Int, urlInterval: Int? = nil) -> [UInt8] {
         let url = urlInterval.map {
             #",{"type":"eddystone-url","url":"https://example.org","intervalMs":\#($0),"measuredPower1mDbm":-59}"#

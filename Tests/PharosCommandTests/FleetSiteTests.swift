@@ -34,7 +34,7 @@ import Testing
         for key in ["beacons", "places", "holdingShare", "meanBeaconsHeard", "lowestCollisionFreeProbability"] {
             #expect(number(fromFleet[key]) == number(listed[key]), "\(key)")
         }
-        // What else the boxes send spoils packets, and does not count as more beacons.
+        // Other advertisements of the boxes collide with packets, but do not count as more beacons.
         _ = try folder.file("hall.json", Self.hall(beacons: 12, urlInterval: 100))
         let more = try answer("site --places 40", site(folder, #"{"fleet":"hall.json"}"#))
         #expect(number(more["meanBeaconsHeard"]) == number(listed["meanBeaconsHeard"]))

@@ -2,7 +2,7 @@ import LinuxHost
 import TestSupport
 import Testing
 
-/// A fleet as its engineer meets it: from an empty folder to files, labels and questions.
+/// A fleet from an empty folder to files, labels and queries.
 @Suite struct FleetTests {
     private func fleet(_ kind: String) throws -> (folder: TemporaryFolder, file: String) {
         let folder = try TemporaryFolder()
@@ -54,7 +54,7 @@ import Testing
         #expect(status.output.contains("0 of 5 beacons of museum are as they should be."), "\(status.output)")
     }
 
-    /// What `pharos fleet status` compares: the manifest's fingerprint and the one that the box tells.
+    /// `pharos fleet status` compares the manifest's fingerprint with the one that the box reports.
     @Test func theHashInTheManifestIsTheOneThatTheBoxReports() throws {
         let (folder, file) = try fleet("shop")
         let output = folder.place("files")

@@ -2,17 +2,17 @@ import Configuration
 import Testing
 
 @Suite struct HelpTests {
-    /// A command as `--experimental-dump-help` describes it.
+    /// A command in the output of `--experimental-dump-help`.
     private struct Command {
         let words: [String]
         let abstract: String
         /// The lines of its discussion that are commands to copy.
         let examples: [Substring]
-        /// The names of its options and arguments, with their sentence.
+        /// The names of its options and arguments with their help texts.
         let options: [(name: String, help: String)]
     }
 
-    /// All commands of a program, the hidden `help` left out.
+    /// Returns all commands of a program except the hidden `help`.
     private static func commands(_ description: String) throws -> [Command] {
         let root = try #require(JSONDocument.parse(Array(description.utf8)).root?["command"])
         var found: [Command] = []
@@ -33,7 +33,7 @@ import Testing
         return found
     }
 
-    /// In a narrow terminal, too, an example stays one line, which can be copied.
+    /// In a narrow terminal, an example is still one line, which can be copied.
     @Test(arguments: ["\"$0\"", "\"${0%/*}/pharos-hub\""])
     func everyCommandAndOptionHasASentenceAndExamplesAreWholeLines(_ program: String) throws {
         let commands = try Self.commands(try Program.shell(program + " --experimental-dump-help").output)
@@ -60,14 +60,14 @@ import Testing
         #expect(result.code == 0 && result.output.wholeMatch(of: /\d+\.\d+\.\d+\n/) != nil)
     }
 
-    /// pharos knows the commands of pharos-hub by name, and says of them what they say of themselves.
+    /// pharos lists the commands of pharos-hub by name, with the same abstracts.
     @Test func commandsOfTheHubAreNamedByBoth() throws {
         let here = Self.listed(in: try Program.run("--help").output)
         let hub = Self.listed(in: try Program.shell(#""${0%/*}/pharos-hub" --help"#).output)
         #expect(!hub.isEmpty && hub.allSatisfy { here[$0.key] == $0.value }, "\(hub)")
     }
 
-    /// Without the package the static program says which one it needs.
+    /// Without the package, the static program names the package that it needs.
     @Test func aMachineWithoutTheHubIsToldWhichPackageItNeeds() throws {
         let result = try Program.shell(
             #"d=$(mktemp -d) && cp "$0" "$d" && "$d/pharos" listen x.json; c=$?; rm -r "$d"; exit $c"#)
@@ -77,14 +77,14 @@ import Testing
                 + "apt install pharos-hub\n")
     }
 
-    /// A beacon is found without it, but not on a map.
+    /// `find` works without pharos-hub, but not on a map.
     @Test func findingOnAMapNeedsTheHub() throws {
         let result = try Program.shell(
             #"d=$(mktemp -d) && cp "$0" "$d" && "$d/pharos" find a --map=b; c=$?; rm -r "$d"; exit $c"#)
         #expect(result.code == 69 && result.errors.hasPrefix("pharos: find --map needs the package pharos-hub"))
     }
 
-    /// What the list of subcommands in a help text says of each.
+    /// Returns the abstracts in the list of subcommands of a help text.
     private static func listed(in help: String) -> [String: String] {
         var found: [String: String] = [:]
         var last = ""

@@ -4,13 +4,13 @@ import LinuxHost
 import TestSupport
 import Testing
 
-/// What other users put beside our files, or in their places.
+/// Files that other users put next to our files, or in their places.
 @Suite struct HostileFileTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// The program, which is ended after ten seconds: it hangs then.
+    /// Runs the program, and ends it after ten seconds if it hangs.
     private func bounded(_ arguments: String...) throws -> Program.Result {
         let words = arguments.map { "'\($0)'" }.joined(separator: " ")
         return try Program.shell("exec timeout 10 \"$0\" \(words)")
@@ -29,7 +29,7 @@ import Testing
         #expect(result.errors.contains("\(pipe): it cannot be read: this is a named pipe, not a regular file"))
     }
 
-    /// Whoever may write a status file, or choose its name, must not draw on the terminal of who reads it.
+    /// A status file's contents and name must not control the terminal of the user who reads it.
     @Test func statusFilesDoNotControlTheTerminal() throws {
         try folder.file(
             "x.status.json",
@@ -64,7 +64,7 @@ import Testing
         #expect(result.errors.contains("eid.key: this is a named pipe, not a regular file"))
     }
 
-    /// The shell's `<(command)` is a pipe that a person has named.
+    /// The shell's `<(command)` is a pipe that the user has named.
     @Test func pipesOnTheCommandLineAreRead() throws {
         let result = try Program.shell(
             "exec bash -c '\"$0\" decode --json <(printf 02011A1AFF4C000215F7826DA64FA24E988024BC5B71E0893E00AA00BBB3)' \"$0\""
@@ -86,7 +86,7 @@ import Testing
                     + "or change its owner with `chown`"))
     }
 
-    /// A user who may not open the lock of an adapter still sees who holds it, although /proc hides the process.
+    /// A user who may not open the lock of an adapter still sees its holder, although /proc hides the process.
     @Test(.enabled(if: geteuid() == 0 && Files.exists("/usr/bin/setpriv"), "needs another user"))
     func everybodySeesWhoHoldsAnAdapter() throws {
         try #require(unsafe chmod(folder.path, 0o755) == 0)

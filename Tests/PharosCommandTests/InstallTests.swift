@@ -3,7 +3,7 @@ import LinuxHost
 import TestSupport
 import Testing
 
-/// `install`, `set` and `remove`, with a script in the place of systemctl that starts the service itself.
+/// `install`, `set` and `remove`, with a script instead of systemctl that starts the service itself.
 @Suite struct InstallTests {
     private let folder: TemporaryFolder
 
@@ -113,7 +113,7 @@ import Testing
         #expect(installed == earlier ?? "")
     }
 
-    /// A beacon that a user started by hand.
+    /// A beacon that a user has started by hand is reported as running.
     @Test func aBeaconOutsideSystemdIsNotDenied() throws {
         try Files.makeDirectory(folder.place("etc"))
         #expect(try pharos("profile init etc/lobby.json --type ibeacon").code == 0)
@@ -133,7 +133,7 @@ import Testing
         #expect(result.output.contains("`kill -HUP \(process.dropLast())`"), "\(result)")
     }
 
-    /// The service starts, but its status is looked for in another directory.
+    /// The service starts, but its status is searched in another directory.
     @Test func aBeaconThatDoesNotComeOnTheAirIsReported() throws {
         defer { _ = try? pharos("remove lobby --profile-dir etc") }
         #expect(try pharos("profile init lobby.json --type ibeacon").code == 0)

@@ -1,6 +1,6 @@
 import Testing
 
-/// `--adapter hciN:mgmt` without a kernel that has Bluetooth: what would be sent, and what is refused.
+/// `--adapter hciN:mgmt` on a kernel without Bluetooth: the commands that would be sent, and the refusals.
 @Suite struct ManagedTests {
     private static let url = [
         "advertise", "url", "--url", "http://a.info/x", "--measured-power-dbm", "0", "--interval-ms", "200",

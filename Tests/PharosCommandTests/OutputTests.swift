@@ -3,7 +3,7 @@ import LinuxHost
 import TestSupport
 import Testing
 
-/// Outputs that take nothing, or no more.
+/// Outputs that accept no data, or no more.
 @Suite struct OutputTests {
     private static let url = "advertise url --url http://a.info/x --measured-power-dbm 0 --adapter virtual"
 
@@ -33,7 +33,7 @@ import Testing
         #expect(result.output == "Flags: 06\n" && result.errors == "0\n")
     }
 
-    /// The adapter's socket must not get the number of standard output.
+    /// The adapter's socket must not get the descriptor of standard output.
     @Test func closedStreamsAreNotTheAdapter() throws {
         let result = try Program.shell("\"$0\" \(Self.url) --duration-s 0.3 <&- >&-")
         #expect(result.code == 71 && result.errors == "pharos: standard output: write: Bad file descriptor\n")
@@ -56,7 +56,7 @@ import Testing
         let path = folder.place("pipe")
         let made = unsafe mkfifo(path, 0o600)
         try #require(made == 0)
-        // Not handed on to the programs of other tests, which would keep the pipe open.
+        // The programs of other tests must not inherit the descriptor, because they would keep the pipe open.
         let reader = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         try #require(reader >= 0)
         let arguments = Self.url.split(separator: " ").map(String.init)
@@ -69,14 +69,14 @@ import Testing
         #expect(result.errors == "pharos: --capture \(path): the capture ends here: Broken pipe\n")
     }
 
-    /// A full pipe stands for a terminal that was stopped with Ctrl-S.
+    /// A full pipe acts like a terminal that was stopped with Ctrl-S.
     @Test func outputThatTakesNoMoreHoldsNothingUp() throws {
         let beacon = "timeout -s KILL 5 \"$0\" \(Self.url) --duration-s 0.3"
         let result = try Program.shell("{ head -c 65536 /dev/zero; \(beacon); echo $? >&2; } | sleep 6")
         #expect(result.errors == "0\n")
     }
 
-    /// A file can have any name, and a terminal obeys some of them.
+    /// A file name may contain control sequences, which a terminal would execute.
     @Test func namesAreEscapedInMessages() throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("a\u{1B}[31m\u{9B}2J\u{202E}\nb.txt", text: "zz\n02010\n")

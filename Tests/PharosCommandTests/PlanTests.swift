@@ -1,11 +1,11 @@
 import TestSupport
 import Testing
 
-/// The planner as a user meets it: wrong input, files it writes, long runs that are ended.
+/// The planner's commands: wrong input, written files, and long runs that are ended.
 @Suite struct PlanTests {
     struct Mistake: CustomTestStringConvertible, Sendable {
         let arguments: [String]
-        /// Somewhere in the first line on standard error.
+        /// Expected in the first line on standard error.
         let reason: String
 
         init(_ words: String, _ reason: String) {
@@ -318,7 +318,7 @@ import Testing
         let words = "plan energy --interval-ms 100,500 --chip nrf52832 --battery cr2477 --csv"
         let csv = try Program.run(words.split(separator: " ").map(String.init)).output.split(separator: "\r\n")
         #expect(csv.count == 3 && csv[0].hasPrefix("interval-ms,holds,lifeDays,"), "\(csv)")
-        // A value that controllers round is in both columns.
+        // If controllers round an interval, the table has the given and the rounded one.
         let rounded = try Program.run(words.replacing("500", with: "333").split(separator: " ").map(String.init)).output
         #expect(
             rounded.hasPrefix("interval-ms,holds,intervalMs,") && rounded.contains("333,true,333.125,"), "\(rounded)")
@@ -355,7 +355,7 @@ import Testing
         let text = String(decoding: before, as: UTF8.self)
         let after = try Program.shell("cat \"$1\"; stat -c %a \"$1\"", path).output
         #expect(after == text.replacing("\"intervalMs\": 200", with: "\"intervalMs\": 183.125") + "640\n")
-        // All four at that pace are more than one set can send.
+        // All four at this interval are more than one set can send.
         let refused = try Program.run(
             ["plan", "interval", "--beacons", "1", "--max-throughput", "--write-profile", path, "--advertisement"]
                 + ["1", "2", "3", "4"])
@@ -435,7 +435,7 @@ import Testing
         let again = try Program.run("plan", "site", site, "--places", "60", "--json")
         #expect(again.code == 0 && again.output.contains("\"holdingShare\":1,"), "\(again.output)")
         #expect(try Program.run("fleet", "check", fleet).code == 0)
-        // Nothing to write without a proposal, and no proposal without a floor to mend.
+        // Without `--propose`, `--write-site` and `--from-scratch` are refused.
         #expect(try Program.run(asked + ["--write-site", site]).code == 64)
         #expect(try Program.run(asked + ["--from-scratch"]).code == 64)
         let anew = try Program.run(asked + ["--propose", "--from-scratch", "--json"])
@@ -453,7 +453,7 @@ import Testing
         #expect(result.output.contains("- The site file has no target, so the default applies:"), "\(result.output)")
     }
 
-    /// A hall of 40 m by 20 m with further keys.
+    /// Returns a hall of 40 m by 20 m with further keys.
     private func hall(_ keys: String, in folder: TemporaryFolder) throws -> String {
         let text = #"{"version":1,"name":"hall","outline":[[0,0],[40,0],[40,20],[0,20]],"# + keys + "}"
         return try folder.file("hall.json", Array(text.utf8))
@@ -468,7 +468,7 @@ import Testing
         #expect(result.output.contains(#/in 90 % of the cases at all \d+ computed places\./#), "\(result.output)")
         let found = try #require(
             result.output.firstMatch(of: #/A check at (\d+) places on a finer grid/#), "\(result.output)")
-        // The rows are those of the check, so that they and the sentence say the same.
+        // The rows are those of the check, so that they agree with the sentence.
         #expect(result.output.contains("of \(found.1) places, with the proposal"))
         let json = try Program.run("plan", "site", path, "--places", "20", "--json").output
         #expect(json.contains(#""check":{"places":\#(found.1),"holdingShare":0."#), "\(json)")

@@ -66,7 +66,7 @@ import Testing
         for command in [["advertise", bad], ["profile", "show", bad]] {
             let refusal = try Program.run(command)
             #expect(refusal.code == 78 && refusal.output.isEmpty)
-            // The warning is left to `profile check`.
+            // Only `profile check` prints the warning.
             #expect(refusal.errors == lines.dropFirst().dropLast().map { "pharos: \($0)\n" }.joined())
         }
     }
@@ -96,7 +96,7 @@ import Testing
         let schema = try Program.run("profile", "schema")
         #expect(schema.code == 0 && schema.errors.isEmpty)
         #expect(schema.output.hasPrefix("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"))
-        // A JSON reader takes it: of a profile it only lacks everything.
+        // The schema is valid JSON; as a profile it lacks all required keys.
         let check = try Program.run(["profile", "check", "-"], input: schema.output)
         #expect(check.output.contains("the key \"version\" is missing"))
     }
@@ -107,7 +107,7 @@ import Testing
         for command in [["advertise", path], ["advertise", "profile", path]] {
             let result = try Program.run(command + ["--json", "--duration-s", "0.2"])
             #expect(result.code == 0 && result.errors.isEmpty)
-            // The virtual Raspberry Pi sends with 12 dBm, for which the profile says -47 (D1) at 1 m.
+            // The virtual Raspberry Pi sends with 12 dBm, for which the profile gives -47 (D1) at 1 m.
             #expect(
                 result.output.contains(
                     "\"octets\":\"0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002d1\""))
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    /// What this controller cannot do is the profile's fault, and is found before anything is sent.
+    /// A profile that this controller cannot send is refused before any command is sent.
     @Test func impossibleMixesAreRefusedWithTheirNumbers() throws {
         let folder = try TemporaryFolder()
         let second = "    , { \"type\": \"eddystone-tlm\", \"intervalMs\": 137.5 }\n  ]"

@@ -3,7 +3,7 @@ import LinuxHost
 import TestSupport
 import Testing
 
-/// `profile init`, and what is said when another kind of file, or no file at all, stands in a profile's place.
+/// `profile init`, and the messages if a profile's path names another kind of file, or no file.
 @Suite struct ProfileInitTests {
     private func made(_ arguments: [String], in folder: TemporaryFolder) throws -> (text: String, path: String) {
         let path = folder.path + "/desk.json"
@@ -25,7 +25,7 @@ import Testing
         let (text, path) = try made(arguments, in: folder)
         let check = try Program.run("profile", "check", path)
         #expect(check.code == 0)
-        // Another name than its file's is warned of.
+        // A name that differs from the file's gives a warning.
         if !arguments.contains("hall") { #expect(check.output == "\(path): good\n") }
         let sent = try Program.run("advertise", path, "--adapter", "virtual", "--dry-run")
         #expect(sent.code == 0 && sent.output.contains("LE Set Advertising Data"), "\(sent)")

@@ -2,17 +2,17 @@ import Glibc
 import LinuxHost
 import TestSupport
 
-/// The built program, run as a user runs it.
+/// The built program, run as users run it.
 enum Program {
-    /// What it printed, and how it ended.
+    /// The output and the exit code.
     struct Result: Equatable {
         var output: String
         var errors: String
-        /// The exit code; 128 and the signal's number where a signal ended it.
+        /// The exit code; 128 plus the signal's number if a signal ended the program.
         var code: Int32
     }
 
-    /// `PHAROS`, or the program beside the test bundle.
+    /// The path in `PHAROS`, or the program in the directory of the test bundle.
     static let path: String = {
         if let path = Terminal.environment("PHAROS") { return path }
         var buffer = [CChar](repeating: 0, count: 4096)
@@ -21,7 +21,7 @@ enum Program {
         return String(bundle[..<(bundle.lastIndex(of: "/") ?? bundle.startIndex)]) + "/pharos"
     }()
 
-    /// Where a sample profile lies.
+    /// Returns the path of a sample profile.
     static func profile(_ name: String, file: String = #filePath) -> String {
         let root = file.split(separator: "/").dropLast(3).reduce(into: "") { $0 += "/" + $1 }
         return "\(root)/profiles/\(name).json"
@@ -40,8 +40,8 @@ enum Program {
     }
 }
 
-/// The program while it runs. What it reads and prints are files, so that no pipe can be full, or be kept open by
-/// another program that a test started.
+/// The program while it runs. Its standard streams are files, because a pipe can be full, or be kept open by another
+/// program that a test started.
 final class RunningProgram {
     private let process: pid_t
     private let folder: TemporaryFolder
@@ -63,7 +63,7 @@ final class RunningProgram {
     var output: String { text("out") }
     var errors: String { text("err") }
 
-    /// What it has in memory; `nil` once it has ended.
+    /// The resident memory; `nil` after the program's end.
     var residentKilobytes: Int? {
         guard let status = try? Files.read("/proc/\(process)/status") else { return nil }
         return String(decoding: status, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
@@ -72,12 +72,12 @@ final class RunningProgram {
 
     func signal(_ number: Int32) { kill(process, number) }
 
-    /// Waits until standard output holds `text`, at most ten seconds.
+    /// Waits until standard output contains `text`, at most ten seconds.
     func prints(_ text: String) -> Bool {
         eventually { output.contains(text) || hasEnded } && output.contains(text)
     }
 
-    /// Waits for its end.
+    /// Waits until the program ends.
     func end() -> Program.Result {
         let status = wait()
         let code = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
@@ -94,7 +94,7 @@ final class RunningProgram {
 
     private func wait() -> Int32 {
         if let status { return status }
-        // A program that hangs is ended, and the test with it.
+        // A program that hangs is killed, so that the test fails.
         if !eventually(milliseconds: 60_000, { hasEnded }) { kill(process, SIGKILL) }
         var value: Int32 = 0
         if status == nil, unsafe waitpid(process, &value, 0) == process { status = value }
@@ -115,7 +115,7 @@ final class RunningProgram {
             unsafe posix_spawn_file_actions_addopen(
                 &actions, number, folder.place(name), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0o644)
         }
-        // Nothing of this process's own ways with signals is handed on.
+        // The program must not inherit this process's signal mask and signal handlers.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -125,7 +125,7 @@ final class RunningProgram {
         unsafe sigfillset(&signals)
         unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-        // A crash's long story is nothing for a test.
+        // A crash must not print a backtrace, which takes long.
         let environment = ["PATH=/usr/bin:/bin", "SWIFT_BACKTRACE=enable=no", "COLUMNS=80"]
         var process: pid_t = 0
         let result = unsafe withStrings(command) { list in
@@ -151,7 +151,7 @@ final class RunningProgram {
     }
 }
 
-/// Waits until `condition` holds, at most so long, looking every 5 ms.
+/// Waits until `condition` holds, at most `milliseconds`. Checks it every 5 ms.
 func eventually(milliseconds: Int = 60_000, _ condition: () -> Bool) -> Bool {
     let deadline = MonotonicClock.nanoseconds() + UInt64(milliseconds) * 1_000_000
     while !condition() {

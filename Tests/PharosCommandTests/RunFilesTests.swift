@@ -3,7 +3,7 @@ import LinuxHost
 import TestSupport
 import Testing
 
-/// What the service leaves in files, and what it does without them.
+/// The files that the service writes, and its operation without them.
 @Suite struct RunFilesTests {
     @Test func theMetricsAreWhatStatusTells() throws {
         let box = try ServiceTestBox()
@@ -28,7 +28,7 @@ import Testing
         #expect(eventually { box.text("lobby.status.json").contains("\"state\":\"on-air\"") })
         #expect(box.stop()?.code == 0)
         #expect(box.text("lobby.status.json").contains("\"state\":\"off\""))
-        // Nothing of the replacing stays behind.
+        // No temporary file of the replacement remains.
         #expect(box.files == ["lobby.prom", "lobby.status.json", "profile"])
     }
 
@@ -55,11 +55,11 @@ import Testing
         #expect(box.says("create the directory, or choose another one with --runtime-dir"))
         #expect(box.says("the file is out of date until it can be written"))
         #expect(box.stop()?.code == 0)
-        // It never was.
+        // No message claims that the beacon stays on the air, because it never was.
         #expect(box.count("stays on the air") == 0)
     }
 
-    /// Two under one name would hide each other's status.
+    /// Two instances with one name would overwrite each other's status.
     @Test func aNameRunsOnce() throws {
         let box = try ServiceTestBox()
         let first = try box.start()
@@ -75,7 +75,7 @@ import Testing
         #expect(box.stop()?.code == 0)
     }
 
-    /// Root may write everywhere, so the service is somebody else.
+    /// Root may write everywhere, so the service runs as another user.
     @Test(.enabled(if: geteuid() == 0 && Files.exists("/usr/bin/setpriv")))
     func aReadOnlyStateFolderIsToldAndCostsNothingElse() throws {
         let box = try ServiceTestBox(ServiceTestBox.ephemeral)
@@ -91,7 +91,7 @@ import Testing
         #expect(box.says("on the air:"))
         #expect(box.says("the clock of ephemeral ids will be lost at a restart; the beacon stays on the air"))
         #expect(try box.status().contains("\"state\":\"on-air\""))
-        // It can be written again, and has what it must not lose.
+        // The directory is writable again, and contains the state that must not be lost.
         _ = unsafe chmod(state, 0o777)
         #expect(box.stop()?.code == 0)
         #expect(box.count("state/lobby.state.json can be written again") == 1)
@@ -100,7 +100,7 @@ import Testing
 
     private static let canMount = (try? Program.shell("unshare -rm mount -t tmpfs none /mnt").code) == 0
 
-    /// A file system of 4 KiB with a file of 4 KiB on it.
+    /// A file system of 4 KiB that a file of 4 KiB fills.
     @Test(.enabled(if: canMount))
     func aFullDiskIsToldAndCostsNothingElse() throws {
         let box = try ServiceTestBox(ServiceTestBox.ephemeral)

@@ -3,9 +3,9 @@ import LinuxHost
 import TestSupport
 import Testing
 
-/// What the service manager is told, as sd_notify(3) has it.
+/// The notifications to the service manager, as in sd_notify(3).
 @Suite struct RunNotificationTests {
-    /// A service manager that listens.
+    /// A service manager that receives notifications.
     private final class Manager {
         private let socket: Descriptor
         private var told: [String] = []
@@ -16,7 +16,7 @@ import Testing
             socket = try RunNotificationTests.socket(path)
         }
 
-        /// Everything that it was told and that nobody has asked for yet.
+        /// Returns all messages that were not read yet.
         var heard: [String] {
             while let octets = try? socket.read(upTo: 4096), !octets.isEmpty {
                 told.append(String(decoding: octets, as: UTF8.self))
@@ -24,7 +24,7 @@ import Testing
             return told
         }
 
-        /// Waits until it is told something that begins so, and forgets what was before that.
+        /// Waits for a message that begins with `text`, and drops the messages before it.
         func hears(_ text: String) -> Bool {
             eventually {
                 guard let place = heard.firstIndex(where: { $0.hasPrefix(text) }) else { return false }
@@ -33,14 +33,14 @@ import Testing
             }
         }
 
-        /// Leaves no room for another message.
+        /// Fills the queue, so that no further message fits.
         func fillQueue() throws {
             let sender = Descriptor(owning: Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0))
             try sender.setNonblocking()
             while (try? RunNotificationTests.send("X", to: path, on: sender)) != nil {}
         }
 
-        /// How a shell starts a service of its own.
+        /// The shell script that starts a service for this manager.
         var script: String { "NOTIFY_SOCKET=\(path) WATCHDOG_USEC=600000 exec \"$0\" \"$@\"" }
     }
 
@@ -82,7 +82,7 @@ import Testing
         #expect(box.stop()?.code == 0)
     }
 
-    /// READY comes late, and the watchdog is fed while it waits: waiting is no hanging.
+    /// READY comes late, and the watchdog is fed during the wait, which is not a hang.
     @Test func waitingForAControllerIsTold() throws {
         let box = try ServiceTestBox()
         let manager = try Manager(box.folder.place("notify"))
@@ -100,7 +100,7 @@ import Testing
         #expect(manager.hears("STOPPING=1"))
     }
 
-    /// One that has no time: nothing waits for it, and it hears everything in the end.
+    /// A service manager that does not read does not delay the service, and gets all messages when it reads again.
     @Test func aBusyServiceManagerHoldsNothingUp() throws {
         let box = try ServiceTestBox()
         let manager = try Manager(box.folder.place("notify"))
@@ -112,7 +112,7 @@ import Testing
         #expect(MonotonicClock.nanoseconds() - begin < 1_000_000_000)
     }
 
-    /// What `systemctl status` shows of a profile that is refused at the start.
+    /// The text that `systemctl status` shows if a profile is refused at the start.
     @Test(arguments: [0, 4, 5, 7, 9])
     func aRefusalAtTheStartIsTold(_ number: Int) throws {
         let refusal = RunRefusalTests.refusals[number]

@@ -2,12 +2,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Profiles that ask for the impossible.
+/// Profiles that the controller or the machine cannot execute.
 @Suite struct RunRefusalTests {
     struct Refusal: Sendable {
         let profile: String
         let code: Int32
-        /// What is said: the reason, and the remedy.
+        /// Expected in the messages: the reason and the remedy.
         let reasons: [String]
         /// The contents and the mode of the key's file.
         var key: (text: String, mode: mode_t)?
@@ -43,7 +43,7 @@ import Testing
         Refusal(
             profile: ServiceTestBox.profile("eddystone-tlm", #""intervalMs": 1000, "battery": "power:nowhere""#),
             code: 78, reasons: ["\"power:nowhere\"; this machine has "]),
-        // Too many events a second for one set.
+        // Too many events per second for one set.
         Refusal(
             profile: #"{"version": 1, "name": "lobby", "advertisements": [\#(url), \#(url), \#(url)]}"#,
             code: 78, reasons: ["events/s"]),

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// SIGHUP: what takes over, and what does not.
+/// SIGHUP: changes that are applied, and changes that are refused.
 @Suite struct RunReloadTests {
     @Test func aGoodProfileTakesOverAndABadOneDoesNot() throws {
         let box = try ServiceTestBox()
@@ -18,7 +18,7 @@ import Testing
         #expect(try Program.run("status", "--runtime-dir", box.folder.path).output.contains("newer file refused at 20"))
         try box.reload(ServiceTestBox.profile(minor: 3))
         #expect(box.says("reloaded: on the air: ibeacon every 100 ms"))
-        // The hash of the profile is in it.
+        // The status contains the hash of the profile.
         #expect(eventually { (try? box.status()) != first })
         #expect(box.count("back on the air") == 0)
         #expect(eventually { (try? box.status().contains("\"rejectedFile\":null")) == true })
@@ -47,7 +47,7 @@ import Testing
         #expect(box.stop()?.code == 0)
     }
 
-    /// Rights that were given up do not come back.
+    /// Privileges that the service has dropped cannot be regained.
     @Test func anAdapterThatNeedsMoreRightsIsNoReload() throws {
         let box = try ServiceTestBox(ServiceTestBox.profile(adapter: "virtual"))
         try box.start(adapter: nil)

@@ -3,7 +3,7 @@ import LinuxHost
 import TestSupport
 import Testing
 
-/// The service, on virtual controllers: from its start to its end.
+/// The service on virtual controllers from its start to its end.
 @Suite struct RunTests {
     @Test func sigtermEndsItWithinASecond() throws {
         let box = try ServiceTestBox()
@@ -16,7 +16,7 @@ import Testing
         #expect(try box.status().contains("\"state\":\"off\""))
     }
 
-    /// Whatever it waits for at that moment: the answer to a command of the start, or to one that takes it back.
+    /// The stop may come while the service waits for the answer to a command of the start or of the end.
     @Test(arguments: [200, 1500, 2500, 4500])
     func sigtermEndsAStartOnASilentController(afterMilliseconds delay: UInt32) throws {
         let box = try ServiceTestBox()
@@ -56,7 +56,7 @@ import Testing
         #expect(try box.status().contains("\"state\":\"on-air\""))
     }
 
-    /// Nothing has been on the air yet: ending is no error.
+    /// The beacon was not on the air yet, so the end is not an error.
     @Test func itEndsWhileItWaits() throws {
         let box = try ServiceTestBox()
         try box.start(adapter: "unix:\(box.socket)")
@@ -78,13 +78,13 @@ import Testing
         #expect(box.text("lobby.prom").contains("pharos_rearms_total{profile=\"lobby\",cause=\"peer-gone\"} 1\n"))
     }
 
-    /// A journal is not for what goes well.
+    /// The journal gets no messages during normal operation.
     @Test func nothingIsLoggedWhileAllIsWell() throws {
         let box = try ServiceTestBox()
         let service = try box.start(shell: "WATCHDOG_USEC=300000 NOTIFY_SOCKET=/nowhere exec \"$0\" \"$@\"")
         #expect(box.says("on the air"))
         let verified = try box.status()
-        // Several verifications later:
+        // The status changes with each verification.
         #expect(eventually { (try? box.status()) != verified })
         #expect(service.errors.split(separator: "\n").filter { !$0.contains("the service manager") }.count == 1)
         #expect(box.stop()?.code == 0)

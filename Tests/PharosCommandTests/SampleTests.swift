@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct SampleTests {
-    /// The names in the list of samples.
+    /// Returns the names in the list of samples.
     private func names() throws -> [String] {
         let lines = try Program.run("sample").output.split(separator: "\n").dropFirst()
         return lines.compactMap { $0.split(separator: " ").first.map(String.init) }

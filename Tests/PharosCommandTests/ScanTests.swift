@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// `pharos scan` as a user runs it. What it makes of recordings is checked against a second model by the oracles.
+/// `pharos scan` as users run it. Tests/Oracles checks its results on recordings against a second model.
 @Suite struct ScanTests {
     private static let identity = "ibeacon:fb0b57a2-8228-44cd-913a-94a122ba1206-1-2"
 
@@ -27,7 +27,7 @@ import Testing
         #expect(result.code == 0 && result.output.contains("\"beacon\":\"sensor\""), "\(result)")
         #expect(
             result.errors.contains("sensor sends no identity, so it is recognised by its address F0:01:02:03:04:05"))
-        // Its own value is the only temperature in the packet.
+        // The packet has one temperature: the device's own value.
         #expect(result.output.split(separator: "\n").last?.split(separator: "\"temperature\"").count == 2, "\(result)")
     }
 

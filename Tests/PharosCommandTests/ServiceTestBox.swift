@@ -3,10 +3,10 @@ import LinuxHost
 import TestSupport
 import Testing
 
-/// A box for one service: its folders, its profile, and a controller that can come and go.
+/// A machine for one service: its directories, its profile, and a controller that can be plugged in and removed.
 final class ServiceTestBox {
     let folder: TemporaryFolder
-    /// Where a controller can be plugged in.
+    /// The socket at which a controller can be plugged in.
     let socket: String
     private(set) var service: RunningProgram?
     private var controller: RunningProgram?
@@ -25,7 +25,7 @@ final class ServiceTestBox {
         """
     }
 
-    /// One advertisement with these members beside its type.
+    /// Returns a profile with one advertisement of this type with these further members.
     static func profile(_ type: String, _ members: String) -> String {
         #"{"version": 1, "name": "lobby", "advertisements": [{"type": "\#(type)", \#(members)}]}"#
     }
@@ -34,7 +34,7 @@ final class ServiceTestBox {
         "eddystone-eid",
         #""rotationExponent": 3, "identityKeyFile": "eid.key", "intervalMs": 100, "measuredPowerDbm": -20"#)
 
-    /// Puts the key of ``ephemeral`` in its place.
+    /// Writes the key file of ``ephemeral``.
     func writeKey(_ text: String = String(repeating: "ab", count: 16), mode: mode_t = 0o600) throws {
         _ = unsafe chmod(try folder.file("eid.key", text: text), mode)
     }
@@ -53,7 +53,7 @@ final class ServiceTestBox {
         return program
     }
 
-    /// Starts it from a shell, in which `$0` is the program and `$@` its arguments.
+    /// Starts the service from a shell script, in which `$0` is the program and `$@` its arguments.
     @discardableResult
     func start(
         shell script: String, adapter: String = "virtual", state: String? = nil
@@ -83,7 +83,7 @@ final class ServiceTestBox {
         #expect(program.prints("listening"))
     }
 
-    /// The controller answers nothing any more, and keeps its connection.
+    /// Lets the controller stop answering while its connection stays open.
     func silence() { controller?.signal(SIGSTOP) }
 
     func unplug() {
@@ -93,18 +93,18 @@ final class ServiceTestBox {
         controller = nil
     }
 
-    /// Waits until its log has `text`.
+    /// Waits until the service's log contains `text`.
     func says(_ text: String) -> Bool {
         guard let service else { return false }
         return eventually { service.errors.contains(text) }
     }
 
-    /// How often its log has `text`.
+    /// Returns the number of times that the log contains `text`.
     func count(_ text: String) -> Int {
         service?.errors.split(separator: "\n").filter { $0.contains(text) }.count ?? 0
     }
 
-    /// What lies in its folder.
+    /// The files in the machine's directory.
     var files: [String] { Files.names(in: folder.path) }
 
     func text(_ name: String) -> String {

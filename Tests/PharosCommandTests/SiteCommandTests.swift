@@ -9,7 +9,7 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A PNG of 48 × 30 pixels: its header is all that the program reads.
+    /// A PNG of 48 × 30 pixels; the program reads only the header.
     private static let png: [UInt8] =
         [0x89] + Array("PNG\r\n".utf8) + [0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)
         + [0, 0, 0, 48, 0, 0, 0, 30, 8, 2, 0, 0, 0]
@@ -117,7 +117,7 @@ import Testing
         let page = try inFolder("plan site x.json --places 20 --html x.html")
         #expect(page.code == 65 && page.errors == "pharos: " + place, "\(page)")
         #expect(!Files.exists(folder.place("x.html")))
-        // Without a page the picture is not needed.
+        // The picture is needed for a page only.
         #expect(try inFolder("plan site x.json --places 20").code == 0)
         try folder.file("x.json", text: site("none.png"))
         #expect(try inFolder("plan site x.json --places 20 --html x.html").code == 66)
@@ -149,7 +149,7 @@ import Testing
         let root = try #require(JSONDocument.parse(Array(text("shop.json").utf8)).root)
         #expect(root["walls"]?[0]?["attenuationDb"]?.integer == 2 && root["picture"]?["widthM"]?.integer == 24)
         #expect(try inFolder("site check shop.json").output == "shop.json: good\n")
-        // Metres: a floor of 20 km is written, and questioned.
+        // The file is in metres. A floor of 20 km is written with a warning.
         let large = try inFolder("site init large --from plan.geojson")
         #expect(large.code == 0 && large.errors.contains("plan.geojson:1:1: warning: the floor is 20000 m long; if"))
         #expect(try inFolder("site init shop --from plan.geojson --unit mm").code == 64)

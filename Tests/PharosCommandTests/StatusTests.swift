@@ -5,13 +5,14 @@ import LinuxHost
 import TestSupport
 import Testing
 
-/// What `pharos status` makes of the files that instances leave.
+/// The output of `pharos status` for the files that instances write.
 @Suite struct StatusTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Two frames, telemetry, two kinds of faults; `process` goes on at the end of the object.
+    /// Returns the status of an instance with two frames, telemetry and two kinds of faults. `process` is appended to
+    /// the object.
     private static func lobby(_ state: String = "on-air", _ times: String = times, process: String) -> String {
         """
         {"name":"lobby-north","adapter":"hci0","address":"DC:A6:32:01:02:03","state":"\(state)",\(times),\
@@ -29,13 +30,13 @@ import Testing
 
     private static let times = "\"since\":\"2001-02-03T04:05:06Z\",\"lastVerified\":\"2001-02-03T04:05:07Z\""
 
-    /// The test itself stands for an instance that runs.
+    /// The test process acts as an instance that runs.
     private static var alive: String {
         let process = ProcessIdentity.current
         return ",\"pid\":\(process.id),\"startTicks\":\(process.startTicks.map(String.init) ?? "null")"
     }
 
-    /// Times of long ago are told against now.
+    /// Returns the age of an old time, which the status shows relative to now.
     private static func age(of time: String) throws -> String {
         let begin = try #require(RFC3339Time(time)).secondsSince1970
         let seconds = Int(WallClock.microseconds() / 1_000_000) - begin
@@ -144,7 +145,7 @@ import Testing
         #expect(result.code == 1 && result.output.hasSuffix("\n\nb: \(word), hci1\n  last error: why\n"))
     }
 
-    /// The pid is the test's own, and its start another's: a later process with the same number.
+    /// The pid is the test's own, but with another start time: a later process with the same number.
     @Test(arguments: [",\"pid\":999999999,\"startTicks\":5", ",\"pid\":\(getpid()),\"startTicks\":1", ""])
     func lastWordsOfADeadProcessAreNotTrue(_ process: String) throws {
         try put("lobby-north", Self.lobby(process: process))
@@ -159,7 +160,7 @@ import Testing
         #expect(try status("--metrics").output.contains("pharos_on_air{profile=\"lobby-north\"} 0\n"))
     }
 
-    /// /proc may hide the process, as it does from other containers; its lock does not lie.
+    /// /proc may hide the process, for example if it runs in another container; its lock still shows that it runs.
     @Test func lockSaysThatTheInstanceRuns() throws {
         try put("lobby-north", Self.lobby(process: ""))
         let address = try #require(DeviceAddress("DC:A6:32:01:02:03"))

@@ -120,7 +120,7 @@ import Testing
         #expect(try Files.read(files.path("museum.json")) == before)
     }
 
-    /// The program skips the pipes, directories and damaged files that it finds, and shows the other files.
+    /// The program skips pipes, directories and damaged files in the directory, and shows the other files.
     @Test func oneBadFileDoesNotHideTheOthers() throws {
         _ = try collect()
         for name in ["a.db", "a.where.json"] {
@@ -135,7 +135,7 @@ import Testing
             #expect(result.errors.contains("/a.") && result.errors.contains("a named pipe"), "\(result.errors)")
             #expect(result.errors.contains("irectory"), "\(result.errors)")
         }
-        // If none can be used, the command fails.
+        // The command fails if no file can be used.
         files.folder.remove("museum.where.json")
         #expect(try HubProgram.run("where", "--runtime-dir", files.folder.path).code == 65)
     }

@@ -85,7 +85,7 @@ struct HubFolder {
 
     func path(_ name: String) -> String { folder.place(name) }
 
-    /// The lines of a receiver that receives the beacon once a second.
+    /// Returns the lines of a receiver that receives the beacon once per second.
     func lines(_ receiver: String, seconds: Int, level: Int) throws -> String {
         let text = (0..<seconds).map { second in
             let time = RFC3339Time(secondsSince1970: 1_790_000_000 + second)
@@ -99,7 +99,7 @@ struct HubFolder {
         return path("\(receiver).jsonl")
     }
 
-    /// A recording of the beacon of `desk.json`, ten times a second.
+    /// Writes a recording of the beacon of `desk.json`, which sends ten times per second.
     func recording(seconds: Int, level: Int8 = -55) throws -> String {
         let identity: [UInt8] = [
             0xFB, 0x0B, 0x57, 0xA2, 0x82, 0x28, 0x44, 0xCD, 0x91, 0x3A, 0x94, 0xA1, 0x22, 0xBA, 0x12, 0x06, 0, 1, 0, 7,

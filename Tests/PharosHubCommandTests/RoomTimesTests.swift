@@ -5,7 +5,7 @@ import Testing
 
 /// The time in each room and zone.
 @Suite struct RoomTimesTests {
-    /// An event of a collector, or with a receiver, of a zone.
+    /// Returns an event of a collector; with a receiver, an event of one of its zones.
     private func event(_ kind: String, _ place: String, at second: Int64, by receiver: String? = nil)
         -> EventStore.Event
     {

@@ -1,10 +1,10 @@
 internal import LinuxHost
 
-/// A file of the repository, with its place in it, so that a failing case names it.
+/// A file of the repository with its path, so that the name of a failing case contains it.
 public struct RepositoryFile: CustomStringConvertible, Sendable {
     private static let root = #filePath.split(separator: "/").dropLast(3).reduce(into: "") { $0 += "/" + $1 }
 
-    /// From the top of the repository.
+    /// The path from the top of the repository.
     public let path: String
     public init(_ path: String) { self.path = path }
 
@@ -12,7 +12,7 @@ public struct RepositoryFile: CustomStringConvertible, Sendable {
     public var octets: [UInt8] { (try? Files.read(Self.root + "/" + path)) ?? [] }
     public var text: String { String(decoding: octets, as: UTF8.self) }
 
-    /// The files of one folder whose names end so, in the order of their names.
+    /// Returns the files in a folder whose names end with `ending`, in the order of their names.
     public static func all(in folder: String, ending: String = ".json") -> [RepositoryFile] {
         Files.names(in: root + "/" + folder).filter { $0.hasSuffix(ending) }.sorted().map {
             RepositoryFile(folder + "/" + $0)

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import LinuxHost
 
-/// A folder that is gone, with all that is in it, when the test is over.
+/// A folder that is removed with its contents at the end of the test.
 public final class TemporaryFolder {
     public let path: String
 
@@ -17,7 +17,7 @@ public final class TemporaryFolder {
 
     deinit { Self.remove(path) }
 
-    /// The path of a file in the folder, with these octets in it. Folders on the way to it are made.
+    /// Writes a file into the folder and returns its path. Missing folders on the way to it are created.
     public func file(_ name: String, _ octets: [UInt8]) throws -> String {
         var folder = path
         for part in name.split(separator: "/").dropLast() {
@@ -29,13 +29,13 @@ public final class TemporaryFolder {
         return path
     }
 
-    /// The same with a text.
+    /// Writes a text file into the folder and returns its path.
     @discardableResult
     public func file(_ name: String, text: String) throws -> String { try file(name, Array(text.utf8)) }
 
     public func place(_ name: String) -> String { path + "/" + name }
 
-    /// Takes away what is at `path`, with all below it; symbolic links are not followed.
+    /// Removes the file or folder `name`, with its contents; symbolic links are not followed.
     public func remove(_ name: String) { Self.remove(place(name)) }
 
     private static func remove(_ path: String) {
