@@ -145,6 +145,13 @@ let libraries: [Target] = [
         [
             "BeaconFrames", "BluetoothTypes", "CPaho", "Configuration", "LinuxHost", "Sightings",
         ]),
+    library(
+        "Rehearsal", in: "Hub",
+        [
+            "Advertiser", "Airtime", "Auditing", "BeaconFrames", "BeaconService", "BluetoothTypes", "Collector",
+            "Configuration", "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "LinuxHost", "Listener", "Planner",
+            "Positioning", "Profiles", "Sightings", "Sites", "VirtualController", "Zones",
+        ]),
     library("Store", in: "Hub", ["CPostgreSQL", "CSQLite", "LinuxHost"]),
     library(
         "HubService", in: "Hub",
@@ -201,7 +208,7 @@ package.targets += [
         [
             "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "Collector", "CommandSupport",
             "Configuration", "FleetStore", "HCITransports", "HubService", "Inventory", "LinuxHost", "Listener",
-            "Messaging", "Positioning", "Sightings", "Sites", "Store", "Zones", argumentParser,
+            "Messaging", "Planner", "Positioning", "Rehearsal", "Sightings", "Sites", "Store", "Zones", argumentParser,
         ]),
 ]
 
@@ -332,6 +339,7 @@ package.targets += [
             "PositioningWorlds", "Sightings", "Sites", "TestSupport", "VirtualController",
         ]),
     tests("ProfilesTests", ["BeaconFrames", "BluetoothTypes", "Configuration", "Profiles", "TestSupport"]),
+    tests("RehearsalTests", ["Rehearsal"]),
     tests("SightingsTests", ["BeaconFrames", "BluetoothTypes", "Sightings"]),
     tests("SitesTests", ["Airtime", "BluetoothTypes", "Configuration", "Profiles", "Sites", "TestSupport"]),
     tests("StoreTests", ["LinuxHost", "Store", "TestSupport"]),

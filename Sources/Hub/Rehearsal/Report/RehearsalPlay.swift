@@ -1,0 +1,134 @@
+public import Airtime
+public import Configuration
+
+/// A part of a rehearsal, event by event, for a page that plays it.
+public struct RehearsalPlay: Hashable, Sendable {
+    /// The advertising events in the order of their times, as columns of equal length.
+    public struct Sends: Hashable, Sendable {
+        /// The starts, in ms from the beginning of the rehearsal.
+        public var milliseconds: [Double] = []
+        /// The indices of the beacons in the report.
+        public var beacons: [Int] = []
+        /// The number of phones and receivers that received the event.
+        public var received: [Int] = []
+        /// The number of phones and receivers at which another packet destroyed the event, and that received no other copy
+        /// of it.
+        public var collided: [Int] = []
+
+        public init() {}
+
+        public var count: Int { milliseconds.count }
+    }
+
+    /// A phone that walks, and what it finds.
+    public struct Phone: Hashable, Sendable {
+        /// The name of its scanner.
+        public var scanner: String
+        /// Times in s with positions, at each corner of its way. Between them it moves evenly.
+        public var track: [TrackPoint]
+        public var discoveries: [Discovery]
+
+        public init(scanner: String, track: [TrackPoint] = [], discoveries: [Discovery] = []) {
+            self.scanner = scanner
+            self.track = track
+            self.discoveries = discoveries
+        }
+    }
+
+    /// A time and a position.
+    public struct TrackPoint: Hashable, Sendable {
+        /// Seconds from the beginning of the rehearsal.
+        public var atS: Double
+        public var position: FloorPosition
+
+        public init(atS: Double, _ position: FloorPosition) {
+            self.atS = atS
+            self.position = position
+        }
+    }
+
+    /// The first packet that a phone receives of a beacon after it came into range.
+    public struct Discovery: Hashable, Sendable {
+        /// Seconds from the beginning of the rehearsal.
+        public var atS: Double
+        /// The index of the beacon in the report.
+        public var beacon: Int
+
+        public init(atS: Double, beacon: Int) {
+            self.atS = atS
+            self.beacon = beacon
+        }
+    }
+
+    /// Something that happens, such as a planted fault or an exit.
+    public struct Change: Hashable, Sendable {
+        /// Seconds from the beginning of the rehearsal.
+        public var atS: Double
+        /// The index of the beacon in the report; nil if it is not about one.
+        public var beacon: Int?
+        /// One sentence.
+        public var text: String
+
+        public init(atS: Double, beacon: Int?, text: String) {
+            self.atS = atS
+            self.beacon = beacon
+            self.text = text
+        }
+    }
+
+    /// The beginning and the end of the part, in s from the beginning of the rehearsal.
+    public var fromS: Double
+    public var toS: Double
+    public var sends = Sends()
+    public var phones: [Phone] = []
+    public var changes: [Change] = []
+
+    public init(fromS: Double, toS: Double) {
+        self.fromS = fromS
+        self.toS = toS
+    }
+
+    /// The part as JSON: the sends as lists of numbers, tracks as `[[tS, x, y], …]`, discoveries as `[[tS, beacon], …]`,
+    /// changes as `[[tS, beacon or null, text], …]`.
+    public var json: JSONValue {
+        .record([
+            ("fromS", .rounded(fromS)), ("toS", .rounded(toS)),
+            (
+                "sends",
+                .record([
+                    ("ms", .array(sends.milliseconds.map { .rounded($0) })),
+                    ("beacon", .array(sends.beacons.map { .integer($0) })),
+                    ("received", .array(sends.received.map { .integer($0) })),
+                    ("collided", .array(sends.collided.map { .integer($0) })),
+                ])
+            ),
+            (
+                "phones",
+                .array(
+                    phones.map { phone in
+                        .record([
+                            ("scanner", .string(phone.scanner)),
+                            (
+                                "track",
+                                .array(
+                                    phone.track.map {
+                                        .array([.rounded($0.atS), .rounded($0.position.x), .rounded($0.position.y)])
+                                    })
+                            ),
+                            (
+                                "discoveries",
+                                .array(phone.discoveries.map { .array([.rounded($0.atS), .integer($0.beacon)]) })
+                            ),
+                        ])
+                    })
+            ),
+            (
+                "changes",
+                .array(
+                    changes.map {
+                        .array([.rounded($0.atS), .optional($0.beacon) { .integer($0) }, .string($0.text)])
+                    })
+            ),
+        ])
+    }
+}

@@ -1,0 +1,107 @@
+public import Configuration
+
+/// One promise of the fleet or its plan, compared with what was received in a rehearsal.
+public struct RehearsalPromise: Hashable, Sendable {
+    /// What is promised.
+    public enum Kind: String, CaseIterable, Hashable, Sendable {
+        /// The mean time between two advertising events of an advertisement.
+        case interval
+        /// The share of an advertisement's packets that a listener in range receives.
+        case share
+        /// The longest time without a received packet of a beacon.
+        case silence
+        /// The level of a beacon at a receiver.
+        case level
+        /// Only the beacon's own machine sends its identity.
+        case identity
+        /// The share of packets that are destroyed by others, compared with the model.
+        case collisions
+        /// The share of visits in which a phone detects a beacon within the target time at a place.
+        case detection
+        /// The share of walks along a path on which a phone detects a beacon.
+        case walk
+        /// The 95th percentile of the time to detection, compared with the plan's.
+        case percentile
+        /// The age of the telemetry of a beacon.
+        case telemetry
+        /// Ephemeral ids that were received in time after they changed.
+        case rotation
+        /// Exits of a beacon that was on the air.
+        case presence
+        /// The share of the time in which a beacon is in its own room.
+        case room
+        /// The time for which a receiver received and reported.
+        case receiver
+        /// The battery life of a beacon.
+        case battery
+    }
+
+    /// The comparison of the measured value with the expected one.
+    public enum Relation: String, Hashable, Sendable {
+        case atLeast = "at-least"
+        case atMost = "at-most"
+        case equal
+    }
+
+    /// The result of the comparison.
+    public enum Verdict: String, Hashable, Sendable {
+        case holds
+        case broken
+        /// There are too few data, or the rehearsal has no model for it. The reason says which.
+        case unjudged
+    }
+
+    public var kind: Kind
+    /// The beacon, receiver, place or path, such as `hall-desk` or `hall-desk: ibeacon`.
+    public var subject: String
+    /// The index of the beacon in the report's ``RehearsalReport/beacons``; nil if the promise is not about one.
+    public var beacon: Int?
+    public var relation: Relation
+    /// The promised value in ``unit``; nil if there is none.
+    public var expected: Double?
+    /// The value of the rehearsal in ``unit``; nil if there is none.
+    public var measured: Double?
+    /// `ms`, `s`, `%`, `dB`, `days`; empty for a count.
+    public var unit: String
+    /// The standard error of the measured value in ``unit``; nil if the value is exact or there is none.
+    public var standardError: Double?
+    /// The number of packets, visits or times from which the value was computed.
+    public var count: Int
+    public var verdict: Verdict
+    /// The reason of a broken promise or of one that cannot be judged, in one sentence; else a remark, or empty.
+    public var reason: String
+    /// The index of the planted fault that explains it, in the report's ``RehearsalReport/faults``; nil if none does.
+    public var fault: Int?
+
+    /// Creates a promise; each parameter is the property of the same name.
+    public init(
+        _ kind: Kind, _ subject: String, beacon: Int? = nil, relation: Relation, expected: Double?, measured: Double?,
+        unit: String, standardError: Double? = nil, count: Int = 0, verdict: Verdict, reason: String = "",
+        fault: Int? = nil
+    ) {
+        self.kind = kind
+        self.subject = subject
+        self.beacon = beacon
+        self.relation = relation
+        self.expected = expected
+        self.measured = measured
+        self.unit = unit
+        self.standardError = standardError
+        self.count = count
+        self.verdict = verdict
+        self.reason = reason
+        self.fault = fault
+    }
+
+    /// The promise as JSON.
+    public var json: JSONValue {
+        .record([
+            ("kind", .string(kind.rawValue)), ("subject", .string(subject)),
+            ("beacon", .optional(beacon) { .integer($0) }), ("relation", .string(relation.rawValue)),
+            ("expected", .rounded(expected)), ("measured", .rounded(measured)), ("unit", .string(unit)),
+            ("standardError", .rounded(standardError)), ("count", .integer(count)),
+            ("verdict", .string(verdict.rawValue)), ("reason", .string(reason)),
+            ("fault", .optional(fault) { .integer($0) }),
+        ])
+    }
+}
