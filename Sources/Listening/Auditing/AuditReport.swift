@@ -12,7 +12,8 @@ public enum AuditVerdict: String, Hashable, Sendable, CaseIterable {
     case wrongOctets = "wrong-octets"
     case wrongAddress = "wrong-address"
     case wrongInterval = "wrong-interval"
-    /// Certainly less than two thirds of the expected events were received, although only collisions should lose them.
+    /// Certainly less than two thirds of the expected events were received, although only collisions should lose them; or the
+    /// level is lower than the plan expects.
     case weak
     /// A silence was longer than losses explain.
     case longSilence = "long-silence"

@@ -92,6 +92,8 @@ public struct Auditor: Sendable {
 
     /// The voltage below which a battery is low, in millivolts.
     public var lowBatteryMillivolts = 2400
+    /// The levels that a plan expects; `nil` to judge no levels.
+    public var expectedLevels: ExpectedLevels?
     /// The charge below which a battery is low, in percent.
     public static let lowBatteryPercent = 20
     private let others: Set<BeaconIdentity>

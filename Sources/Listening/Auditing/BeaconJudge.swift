@@ -133,6 +133,7 @@ struct BeaconJudge {
         }
         for index in audits.indices where audits[index].expected.isJudgeable {
             judgeTelemetry(index, eventsPerSecond: pace)
+            judgeLevel(index)
             if audits[index].verdicts.isEmpty { audits[index].verdicts = [.ok] }
         }
     }
@@ -333,6 +334,17 @@ struct BeaconJudge {
                 "silent for \(NumberFormat.rounded(Double(silence) / 1_000_000, 1)) s, and losses explain \(NumberFormat.rounded(limit / 1_000_000, 1)) s"
             )
         }
+    }
+
+    /// Compares the levels at all receivers with those of the plan, even if no event was lost.
+    private mutating func judgeLevel(_ index: Int) {
+        guard !isWalk, let expected = auditor.expectedLevels, let sender = own[index].sender else { return }
+        let received = heard(index).map { record in
+            record.sources.first { $0.sender == sender }?.lowestLevel.value
+        }
+        let reason = expected.weakness(
+            of: audits[index].beacon, received: received, advertisements: auditor.expectedCount)
+        if let reason { audits[index].add(.weak, reason) }
     }
 
     // MARK: Telemetry

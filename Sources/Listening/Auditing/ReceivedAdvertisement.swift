@@ -11,6 +11,7 @@ struct ReceivedAdvertisement: Sendable {
         var wrong = 0
         var events = EventTimes()
         var levels = LevelTally()
+        var lowestLevel = LowestLevel()
         /// The data of the first report with wrong data.
         var wrongOctets: [UInt8] = []
         /// How often right data followed wrong data that had followed right data.
@@ -37,6 +38,7 @@ struct ReceivedAdvertisement: Sendable {
             events.add(at: sighting.instant)
             guard let level = sighting.rssi, LevelTally.range.contains(level) else { return }
             levels.add(level)
+            lowestLevel.add(level)
             jumps.add(level, at: sighting.instant)
         }
     }

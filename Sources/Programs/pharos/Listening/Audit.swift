@@ -26,6 +26,9 @@ struct Audit: ParsableCommand {
             With --walk, carry the receiver past the beacons and press Ctrl-C at the end: each beacon must be received at \
             least once with the right bytes, and with the right interval if enough was received to measure it.
 
+            With --replay and a site file (--site), recordings that are named after receivers of the file, such as \
+            hall.btsnoop, are compared with the levels of the plan: a beacon that is weaker than shadowing explains is weak.
+
             A listener's history (--history) and messages (--mqtt) cannot be audited: they contain events, not the \
             bytes, addresses and times that an audit needs. `pharos scan --record FILE` records those for --replay.
             """)
@@ -140,6 +143,7 @@ struct Audit: ParsableCommand {
             : try AuditRun.replay(files, recordings: replay) { Terminal.writeMessage($0) }
         var model = SilenceModel()
         auditor.lowBatteryMillivolts = lowBatteryMv
+        if let site, !isNamedSite { auditor.expectedLevels = try levels(site, files) }
         let report = auditor.report(at: place, isWalk: walk, &model)
         // Print the result first, so that it is not lost if the page cannot be written.
         if json { Terminal.write(report.json.line + "\n") } else { Terminal.show(report.text) }
@@ -211,6 +215,25 @@ struct Audit: ParsableCommand {
         return AuditPlace(
             site: decoded.fleet?.site ?? (decoded.fleet == nil ? decoded.name : nil),
             floor: floor ?? decoded.fleet?.floor)
+    }
+
+    /// Returns the levels that the plan of a site file expects at the receivers that the recordings are named after, such
+    /// as hall.btsnoop; nil if none has a place in the file.
+    private func levels(_ file: String, _ files: AuditedFiles) throws -> ExpectedLevels? {
+        let decoded = Site.decode(try InputFile.read(file)).site
+        guard var floor = decoded, !replay.isEmpty else { return nil }
+        let places = replay.map { path in
+            let name = String((path.split(separator: "/").last ?? "").prefix { $0 != "." })
+            return floor.receivers.first { $0.name == name }?.position
+        }
+        guard places.contains(where: { $0 != nil }) else { return nil }
+        _ = try SiteCompanions.fillFleet(of: &floor, file)
+        let model = SiteModel(beacons: floor.beacons, walls: floor.walls, radio: floor.radio)
+        var levels: [String: [Double?]] = [:]
+        for (number, beacon) in floor.beacons.enumerated() {
+            levels[beacon.name] = places.map { $0.map { model.link(number, at: $0).power } }
+        }
+        return ExpectedLevels(levels, shadowing: floor.radio.shadowing)
     }
 
     /// The longest run of a hook, in nanoseconds.
