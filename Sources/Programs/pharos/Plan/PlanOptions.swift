@@ -146,8 +146,8 @@ struct PlanScannerOptions: ParsableArguments {
             }
             let known = try scannerFile.map { try ScannerFileReader.scanners(in: $0) } ?? []
             do {
-                if let scanners { return try PlanValue.mix(scanners, own: known) }
-                return ScannerMix(try scanner.map { try PlanValue.scanner($0, own: known) } ?? .continuous)
+                if let scanners { return try ScannerText.mix(scanners, own: known) }
+                return ScannerMix(try scanner.map { try ScannerText.scanner($0, own: known) } ?? .continuous)
             } catch let mistake as Mistake {
                 let option = scanners.map { "--scanners \($0)" } ?? "--scanner \(scanner ?? "")"
                 throw ValidationError("\(option): \(mistake)")

@@ -1,0 +1,88 @@
+package import Airtime
+internal import BluetoothTypes
+internal import Configuration
+
+/// Scanners and mixes of scanners as users write them.
+package enum ScannerText {
+    /// A known scanner, or one of the user's own.
+    package static func scanner(_ text: String, own: [ScannerPreset]) throws -> ScannerPreset {
+        if let preset = own.first(where: { $0.name == text }) ?? ScannerPreset(named: text.lowercased()) {
+            return preset
+        }
+        throw unknown(text, (own + ScannerPreset.all).map(\.name))
+    }
+
+    /// `android-low-power:6,continuous:1`, or with percentages that add up to 100 %; without weights all count the same.
+    package static func mix(_ text: String, own: [ScannerPreset]) throws -> ScannerMix {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { ScannerPart($0) }
+        var weighted: [(scanner: ScannerPreset, weight: Double)] = []
+        for (index, part) in parts.enumerated() {
+            let place = parts.count > 1 ? "part \(index + 1), \(ProblemText.quoted(part.text)): " : ""
+            do {
+                guard !part.name.isEmpty else {
+                    throw Mistake("write a scanner and its weight, such as continuous:1")
+                }
+                guard part.isPercentage == parts[0].isPercentage, (part.weight == nil) == (parts[0].weight == nil)
+                else { throw Mistake("give all scanners a weight, all a percentage, or neither to any") }
+                let scanner = try scanner(part.name, own: own)
+                guard !weighted.contains(where: { $0.scanner.name == scanner.name }) else {
+                    throw Mistake("\(scanner.name) occurs twice; add up its weights")
+                }
+                weighted.append((scanner, try part.number))
+            } catch let mistake as Mistake {
+                throw Mistake(place + "\(mistake)")
+            }
+        }
+        let sum = weighted.reduce(0) { $0 + $1.weight }
+        if parts[0].isPercentage, abs(sum - 100) > 1e-6 {
+            throw Mistake("the percentages add up to \(NumberFormat.significant(sum, 6)) %, not to 100 %")
+        }
+        do {
+            return try ScannerMix(weighted)
+        } catch {
+            throw Mistake("\(error)")
+        }
+    }
+
+    /// A scanner and its weight as they are typed.
+    private struct ScannerPart {
+        let text: String
+        let name: String
+        /// Nil without a colon.
+        let weight: String?
+        let isPercentage: Bool
+
+        init(_ part: Substring) {
+            func trimmed(_ text: Substring) -> String {
+                String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+            }
+            text = trimmed(part)
+            let colon = part.lastIndex(of: ":")
+            name = trimmed(part[..<(colon ?? part.endIndex)])
+            let tail = colon.map { trimmed(part[part.index(after: $0)...]) }
+            isPercentage = tail?.hasSuffix("%") ?? false
+            weight = tail.map { $0.hasSuffix("%") ? trimmed($0.dropLast()) : $0 }
+        }
+
+        /// The weight, above 0; 1 without one.
+        var number: Double {
+            get throws {
+                guard let weight else { return 1 }
+                guard let number = Double(weight), !number.isNaN else {
+                    throw Mistake("the weight is not a number; write one such as 6, or a percentage such as 60%")
+                }
+                guard number > 0 else {
+                    throw Mistake("the weight must be above 0; leave out a scanner without visitors")
+                }
+                guard number.isFinite else { throw Mistake("the weight must not be infinite") }
+                return number
+            }
+        }
+    }
+
+    /// The message for a name that is not in a list.
+    package static func unknown(_ text: String, _ names: [String], otherwise: String = "") -> Mistake {
+        let advice = NearestWord.find(text, among: names).map { "did you mean \($0)? Known names: " } ?? "use one of "
+        return Mistake(advice + names.joined(separator: ", ") + otherwise)
+    }
+}
