@@ -191,7 +191,8 @@ package.targets += [
     library(
         "CommandSupport", in: "Programs",
         [
-            "Advertiser", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity",
+            "Advertiser", "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration",
+            "EddystoneSecurity",
             "FleetStore", "HCI", "HCITransports", "LinuxHost", "Listener", "Planner", "Profiles", "Sightings",
             "VirtualController", argumentParser,
         ]),
@@ -208,7 +209,7 @@ package.targets += [
         [
             "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "Collector", "CommandSupport",
             "Configuration", "FleetStore", "HCITransports", "HubService", "Inventory", "LinuxHost", "Listener",
-            "Messaging", "Planner", "Positioning", "Rehearsal", "Sightings", "Sites", "Store", "Zones", argumentParser,
+            "Messaging", "Positioning", "Rehearsal", "Sightings", "Sites", "Store", "Zones", argumentParser,
         ]),
 ]
 
@@ -339,7 +340,7 @@ package.targets += [
             "PositioningWorlds", "Sightings", "Sites", "TestSupport", "VirtualController",
         ]),
     tests("ProfilesTests", ["BeaconFrames", "BluetoothTypes", "Configuration", "Profiles", "TestSupport"]),
-    tests("RehearsalTests", ["Rehearsal"]),
+    tests("RehearsalTests", ["Airtime", "BluetoothTypes", "Configuration", "LinuxHost", "Rehearsal", "TestSupport"]),
     tests("SightingsTests", ["BeaconFrames", "BluetoothTypes", "Sightings"]),
     tests("SitesTests", ["Airtime", "BluetoothTypes", "Configuration", "Profiles", "Sites", "TestSupport"]),
     tests("StoreTests", ["LinuxHost", "Store", "TestSupport"]),

@@ -20,7 +20,7 @@ PATTERN = ROOT / "profiles/door-pattern.json"
 UUID = "fb0b57a2-8228-44cd-913a-94a122ba1206"
 KEY = "0102030405060708090a111213141516"
 #: Objects whose keys are data.
-DATA = ("instances[].rearms.", "undiscoveredAfterS.", "lossRunProbability.", "scores.")
+DATA = ("instances[].rearms.", "undiscoveredAfterS.", "lossRunProbability.", "scores.", "tallies.")
 
 
 def output(*arguments) -> str:
@@ -641,6 +641,19 @@ def site_checked(folder):
     return [output("site", "check", folder / "hall.json", folder / "empty.json", "--json")]
 
 
+def rehearsed(folder):
+    site = json.loads((ROOT / "profiles/sites/museum-from-fleet.json").read_text())
+    site["beacons"]["fleet"] = str(ROOT / "profiles/fleets/museum.json")
+    site["rooms"] = [{"name": "hall", "outline": [[0, 0], [11, 0], [11, 12], [0, 12]]}]
+    site["receivers"] = [{"name": "hall", "position": [6, 6]}]
+    del site["$schema"]
+    (folder / "site.json").write_text(json.dumps(site))
+    short = ("--hours", "0.02", "--phones", "5", "--json")
+    return [output("rehearse", folder / "site.json", *short, "--random-faults", "1", "--play-s", "10"),
+            output("rehearse", folder / "site.json", *short),
+            output("rehearse", ROOT / "profiles/fleets/museum.json", *short)]
+
+
 OUTPUTS = [
     Output("decode", "", "decode", decoded),
     Output("encode", "", "encode ibeacon, encode altbeacon, encode uid, encode url, encode tlm, encode eid, "
@@ -675,6 +688,7 @@ OUTPUTS = [
     Output("inventory", "check", "inventory check", inventory_checked),
     Output("inventory", "start", "inventory start", lambda folder: counted(folder)[1]),
     Output("inventory", "finish, pharos inventory report", "inventory finish, inventory report", reported),
+    Output("rehearse", "", "rehearse", rehearsed),
     Output("status", "", "status", status_of_a_running_beacon),
     Output("doctor", "", "doctor", lambda _: [output("doctor", "--json"), output("doctor", "--json", "-a", "virtual")]),
     Output("profile", "", "profile check", checked),

@@ -40,7 +40,7 @@ def test_each_command_and_each_kind_of_file_has_its_page(pages, commands):
     first = {f"pharos-{words.split()[1]}.1" for words in commands if len(words.split()) == 2 and "help" not in words}
     assert set(pages) == first | {
         "pharos.1", "pharos-profile.5", "pharos-fleet.5", "pharos-site.5", "pharos-scanners.5", "pharos-listener.5",
-        "pharos-inventory.5", "pharos-collector.5"}
+        "pharos-inventory.5", "pharos-collector.5", "pharos-faults.5"}
     for name, text in pages.items():
         assert ".SH EXAMPLES" in text, name
 
@@ -49,7 +49,7 @@ def test_each_command_and_each_kind_of_file_has_its_page(pages, commands):
     ("profile", ["profile", "schema"]), ("fleet", ["fleet", "schema"]), ("site", ["site", "schema"]),
     ("scanners", ["plan", "scanners", "--schema"]),
     ("listener", ["listen", "--schema"]), ("collector", ["collect", "--schema"]),
-    ("inventory", ["inventory", "--schema"])])
+    ("inventory", ["inventory", "--schema"]), ("faults", ["rehearse", "--schema"])])
 def test_each_key_of_a_schema_stands_in_the_page(pages, kind, command):
     schema = json.loads(subprocess.run([PHAROS, *command], check=True, capture_output=True, text=True).stdout)
     keys = set()

@@ -63,6 +63,19 @@ public struct NamedFleet: Sendable {
         return try files.manifest(allocation)
     }
 
+    /// The manifest and the profile of each of its beacons. Beacons without an identity get the one that `fleet generate`
+    /// would give them now.
+    public func plannedProfiles() throws(FleetStoreError) -> (
+        manifest: FleetManifest, profiles: [(name: String, text: [UInt8])]
+    ) {
+        if let manifest = try written() { return (manifest, try profiles(of: manifest.beacons)) }
+        var files = try FleetFiles(file)
+        let allocation = try files.allocated()
+        let manifest = try files.manifest(allocation)
+        let profiles = (0..<allocation.count).map { allocation.beacon($0) }.filter { $0.beacon != nil }
+        return (manifest, profiles.map { ($0.name, $0.profile) })
+    }
+
     /// The advertisements of each site. Beacons may have no identity yet.
     ///
     /// - Throws: Also when a beacon of a manifest sends nothing, or at an interval that no controller supports.

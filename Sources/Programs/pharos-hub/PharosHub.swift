@@ -3,6 +3,7 @@ internal import CommandSupport
 internal import Configuration
 internal import Inventory
 internal import Messaging
+internal import Rehearsal
 internal import Store
 
 /// The root command of the program with all receiving services. `pharos` starts this program for its commands, so it
@@ -15,19 +16,20 @@ struct PharosHub: ParsableCommand {
         version: CommandProgram.version,
         subcommands: [
             CollectGroup.self, FindOnMap.self, History.self, InventoryCommand.self, ListenGroup.self, Locate.self,
-            MapCommand.self, Proxy.self, WhereCommand.self, ZonesGroup.self,
+            MapCommand.self, Proxy.self, Rehearse.self, WhereCommand.self, ZonesGroup.self,
         ])
 
     static func main() {
         // `map record` waits for a person and prints its own progress.
         let isRecording = CommandLine.arguments.dropFirst().starts(with: ["map", "record"])
-        CommandProgram.main(PharosHub.self, working: isRecording ? [] : ["map"], own: classify)
+        CommandProgram.main(PharosHub.self, working: isRecording ? [] : ["map", "rehearse"], own: classify)
     }
 
     /// The exit status and the messages of errors that only this program has; `nil` for all others.
     static func classify(_ error: any Error) -> (ExitStatus, [String])? {
         switch error {
         case let error as InventoryError: (ExitStatus(error), error.messages)
+        case let error as RehearsalError: (ExitStatus(error), error.messages)
         case let error as BrokerError: (ExitStatus(error), ["\(error)"])
         case let error as StoreError: (ExitStatus(error), ["\(error)"])
         case let error as SiteStoreError: (ExitStatus(error), ["\(error)"])
@@ -53,6 +55,17 @@ extension ExitStatus {
         } else {
             self = error.needsCorrection ? .configuration : .unavailable
         }
+    }
+
+    fileprivate init(_ error: RehearsalError) {
+        self =
+            switch error.kind {
+            case .missing: .noInput
+            case .malformed: .dataFormat
+            case .invalid: .configuration
+            case .request: .usage
+            case .system: .osError
+            }
     }
 
     fileprivate init(_ error: StoreError) {

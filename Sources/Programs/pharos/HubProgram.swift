@@ -7,7 +7,7 @@ internal import LinuxHost
 enum HubProgram {
     static let commands: [any ParsableCommand.Type] = [
         Collect.self, History.self, InventoryCommand.self, Listen.self, Locate.self, MapCommand.self,
-        Proxy.self, Where.self, Zones.self,
+        Proxy.self, RehearseCommand.self, Where.self, Zones.self,
     ]
 
     /// The directories that may contain pharos-hub: the directory of this program, as in a build; the directory next to
@@ -94,6 +94,13 @@ struct Locate: HubCommand {
 struct Proxy: HubCommand {
     static let configuration = CommandConfiguration(
         commandName: "proxy", abstract: "Send received advertisements to Home Assistant as its Bluetooth proxy.")
+    @OptionGroup var arguments: HubArguments
+}
+
+struct RehearseCommand: HubCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rehearse",
+        abstract: "Rehearse a fleet on a simulated air, and compare every promise with what is received.")
     @OptionGroup var arguments: HubArguments
 }
 

@@ -61,6 +61,8 @@ public struct RehearsalReport: Sendable {
     public var replay: String
     /// The part to play; nil if none was asked for.
     public var play: RehearsalPlay?
+    /// The counts from which the report was made, for adding runs; nil for a sample.
+    var tallies: RehearsalTallies?
 
     /// Creates a report without promises, faults and notes.
     public init(
@@ -116,6 +118,7 @@ public struct RehearsalReport: Sendable {
                     })
             ),
             ("notes", .array(notes.map { .string($0) })), ("play", .optional(play) { $0.json }),
+            ("tallies", .optional(tallies) { $0.json }),
         ]
     }
 

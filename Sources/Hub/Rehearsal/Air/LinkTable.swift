@@ -1,0 +1,70 @@
+internal import Airtime
+internal import Sites
+
+/// The mean levels of all beacons at the places of a rehearsal: the floor's path loss and walls.
+struct LinkTable {
+    /// The beacons that may be received at a place.
+    struct Row {
+        var beacons: [Int32] = []
+        /// The mean level in dBm of each.
+        var levels: [Float] = []
+    }
+
+    private let model: SiteModel
+    private let distance: Double?
+    private var rows: [Cell: Row] = [:]
+
+    /// A place on a grid of half a metre.
+    private struct Cell: Hashable {
+        let x: Int
+        let y: Int
+    }
+
+    /// Weaker beacons are neither received nor do they destroy other packets, in dB below the sensitivity and four
+    /// deviations of the shadowing.
+    private static let reserve = 12.0
+    /// The spacing of the places for which levels are computed, in m.
+    private static let spacing = 0.5
+    /// The largest number of rows that are kept.
+    private static let limit = 20_000
+
+    /// - Parameter distance: The distance to all beacons in m, if there is no floor.
+    init(_ model: SiteModel, distance: Double?) {
+        self.model = model
+        self.distance = distance
+    }
+
+    /// The mean level of a beacon at a place in dBm.
+    func level(of beacon: Int, at position: FloorPosition) -> Double {
+        if let distance {
+            let loss = (try? model.radio.pathLoss.decibels(atMeters: distance)) ?? 0
+            return model.beacons[beacon].radioPower - loss
+        }
+        return model.link(beacon, at: position).power
+    }
+
+    /// The levels at exactly this place.
+    func exactRow(at position: FloorPosition) -> Row {
+        let least = model.radio.sensitivity - Self.reserve - 4 * model.radio.shadowing
+        var row = Row()
+        for beacon in model.beacons.indices {
+            let level = level(of: beacon, at: position)
+            guard level >= least else { continue }
+            row.beacons.append(Int32(beacon))
+            row.levels.append(Float(level))
+        }
+        return row
+    }
+
+    /// The levels at the nearest place of the grid.
+    mutating func row(near position: FloorPosition) -> Row {
+        let cell = Cell(
+            x: Int((position.x / Self.spacing).rounded()), y: Int((position.y / Self.spacing).rounded()))
+        if let known = rows[cell] { return known }
+        let row = exactRow(
+            at: FloorPosition(x: Double(cell.x) * Self.spacing, y: Double(cell.y) * Self.spacing))
+        if rows.count >= Self.limit { rows.removeAll() }
+        rows[cell] = row
+        return row
+    }
+}

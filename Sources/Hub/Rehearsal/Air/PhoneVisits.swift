@@ -1,0 +1,256 @@
+internal import Airtime
+internal import BluetoothTypes
+internal import Sites
+
+/// What the planner expects at one place.
+struct PlannedPlace {
+    let name: String
+    let position: FloorPosition
+    let row: LinkTable.Row
+    /// The best beacon; -1 if no beacon is received there.
+    let best: Int
+    /// The share of visits in which it is detected in time.
+    let expected: Double
+    /// The 95th percentile of the detection of the best beacon with each scanner, in s; nil if it takes too long.
+    let percentiles: [Double?]
+}
+
+/// What the planner expects on one path.
+struct PlannedPath {
+    let name: String
+    let walk: SiteWalk
+    let expected: Double
+    let expectedBeacons: Double
+}
+
+/// The places and paths of a rehearsal with the planner's answers.
+struct VisitPlan {
+    let places: [PlannedPlace]
+    let paths: [PlannedPath]
+    let scanners: ScannerMix
+    let target: SiteSurvey.Target
+    /// The rectangle in which phones wander; nil if there are paths, or no floor.
+    let wanders: FloorBounds?
+    let outline: FloorOutline?
+
+    /// A place has about this number of visits, so that its share is known to a few percent.
+    private static let visitsOfPlace = 60.0
+    private static let placeRange = 4...60
+
+    /// - Parameter visits: The approximate number of visits at all places.
+    init(
+        _ fleet: RehearsedFleet, scanners: ScannerMix, visits: Double, _ links: LinkTable
+    ) throws(AirtimeError) {
+        self.scanners = scanners
+        target = fleet.site?.target ?? .usual
+        var survey = SiteSurvey(model: fleet.model, scanners: scanners, target: target)
+        var single = scanners.parts.map { DetectionTimes(scanners: ScannerMix($0.scanner), horizonSeconds: 300) }
+        let wanted = min(max(Int(visits / Self.visitsOfPlace), Self.placeRange.lowerBound), Self.placeRange.upperBound)
+        var positions = [FloorPosition(x: 0, y: 0)]
+        if let site = fleet.site, let bounds = site.bounds {
+            positions = SiteSurvey.grid(over: bounds, outline: site.outline, limit: wanted).positions
+            if positions.isEmpty { positions = [bounds.low.toward(bounds.high)] }
+        }
+        outline = fleet.site?.outline
+        var places: [PlannedPlace] = []
+        for position in positions {
+            let row = links.exactRow(at: position)
+            var best = -1
+            var expected = 0.0
+            var clear = 1.0
+            if fleet.site == nil {
+                // All beacons are equally strong: the first one stands for all.
+                best = row.beacons.isEmpty ? -1 : 0
+                clear = row.beacons.dropFirst().reduce(1) {
+                    $0 * fleet.model.clearShare(ofPackets: fleet.model.beacons[0].airtimeMicroseconds, with: Int($1))
+                }
+                for (index, part) in scanners.parts.enumerated() {
+                    let share = try single[index].received(fleet.model.beacons[0], clear: clear, within: target.seconds)
+                    expected += part.share * share
+                }
+            } else {
+                let point = try survey.point(at: position)
+                best = point.reception.best?.beacon ?? -1
+                clear = point.reception.collisionFreeProbability
+                expected = point.detectedShare
+            }
+            var percentiles: [Double?] = []
+            for index in single.indices {
+                percentiles.append(
+                    best < 0 ? nil : try single[index].time(fleet.model.beacons[best], clear: clear, share: 0.95))
+            }
+            let x = NumberFormat.significant((position.x * 10).rounded() / 10, 5)
+            let y = NumberFormat.significant((position.y * 10).rounded() / 10, 5)
+            let near = best < 0 ? "" : ", near \(fleet.beacons[best].name)"
+            places.append(
+                PlannedPlace(
+                    name: fleet.site == nil ? "3 m from all beacons" : "(\(x), \(y))\(near)", position: position,
+                    row: row, best: best, expected: expected, percentiles: percentiles))
+        }
+        self.places = places
+        var paths: [PlannedPath] = []
+        for path in fleet.site?.paths ?? [] {
+            let result = try path.walk.result(in: &survey)
+            paths.append(
+                PlannedPath(
+                    name: path.name, walk: path.walk, expected: result.seenAnyProbability,
+                    expectedBeacons: result.seen))
+        }
+        self.paths = paths
+        wanders = paths.isEmpty ? fleet.site?.bounds : nil
+    }
+}
+
+extension SiteModel {
+    /// The probability that no packet of a beacon hits a packet of `airtime` µs, if both are received.
+    func clearShare(ofPackets airtime: Double, with number: Int) -> Double {
+        let other = beacons[number]
+        let period = other.intervalMicroseconds + AdvertisingDelay.meanMicroseconds
+        return other.companions.reduce(max(0, 1 - (airtime + other.airtimeMicroseconds) / period)) {
+            $0
+                * max(
+                    0,
+                    1 - (airtime + $1.airtimeMicroseconds)
+                        / ($1.intervalMicroseconds + AdvertisingDelay.meanMicroseconds))
+        }
+    }
+}
+
+extension FloorPosition {
+    /// The place in the middle of the way to another.
+    fileprivate func toward(_ other: FloorPosition) -> FloorPosition {
+        FloorPosition(x: (x + other.x) / 2, y: (y + other.y) / 2)
+    }
+}
+
+/// The visit of one phone: it stands at a place, walks along a path, or wanders.
+struct PhoneVisit {
+    enum Kind {
+        case stand(place: Int)
+        case walk(path: Int)
+        case wander
+    }
+
+    let number: Int
+    let kind: Kind
+    /// The index of the scanner in the mix.
+    let scanner: Int
+    /// µs.
+    let begin: Int
+    var end: Int
+    /// The corners of the way; one for a phone that stands.
+    let corners: [FloorPosition]
+    /// m/s.
+    let speed: Double
+    /// The best beacon of the place; -1 without one.
+    var best = -1
+    /// The 95th percentile of its detection by the plan, in s.
+    var percentile: Double?
+    /// True if the best beacon was detected, and detected without a packet that overlapped.
+    var isDetected = false
+    var isDetectedClear = false
+    /// The beacons that were detected.
+    var found: Set<Int32> = []
+    /// The probability that a packet of each of the best beacon's advertisements is clear, in millionths.
+    var clearShares: [Int] = []
+
+    /// The position after some µs of the visit.
+    func position(after microseconds: Int) -> FloorPosition {
+        var rest = speed * Double(microseconds) / 1e6
+        for (from, to) in zip(corners, corners.dropFirst()) {
+            let length = from.distance(to: to)
+            if rest < length {
+                let share = rest / length
+                return FloorPosition(x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share)
+            }
+            rest -= length
+        }
+        return corners[corners.count - 1]
+    }
+}
+
+/// Makes the visits of a phone, one after the other. They depend only on the seed and the phone.
+struct PhoneVisits {
+    private let plan: VisitPlan
+    private var random: SplitMix64
+    private var count = 0
+
+    /// A visit at a place takes at most this long, in s.
+    private static let longestStand = 120.0
+    /// A phone that wanders is new after this time, in s.
+    private static let wanderSeconds = 120.0
+    private static let wanderSpeed = 1.0
+
+    init(_ plan: VisitPlan, phone: Int, seed: UInt64) {
+        self.plan = plan
+        random = SplitMix64(seed: RehearsalSeed.mix(seed, 4, phone))
+    }
+
+    /// The next visit. It begins at a random time after `time` in µs, so that it does not depend on what was received
+    /// before.
+    mutating func next(after time: Int) -> (visit: PhoneVisit, random: SplitMix64, phase: Int) {
+        count += 1
+        let begin = time + 1 + Int(random.unit() * 4e6)
+        var place = random.unit()
+        var scanner = 0
+        for (index, part) in plan.scanners.parts.enumerated() {
+            scanner = index
+            if place < part.share { break }
+            place -= part.share
+        }
+        let moves = !plan.paths.isEmpty || plan.wanders != nil
+        let stands = !moves || random.unit() < 0.5
+        var visit: PhoneVisit
+        if stands {
+            let index = random.next(upTo: UInt32(plan.places.count - 1))
+            let place = plan.places[index]
+            let percentile = place.percentiles[scanner]
+            let seconds = min(Self.longestStand, max(plan.target.seconds, 1.5 * (percentile ?? 0)) + 0.5)
+            visit = PhoneVisit(
+                number: count, kind: .stand(place: index), scanner: scanner, begin: begin,
+                end: begin + Int(seconds * 1e6), corners: [place.position], speed: 0)
+            visit.best = place.best
+            visit.percentile = percentile
+        } else if !plan.paths.isEmpty {
+            let index = random.next(upTo: UInt32(plan.paths.count - 1))
+            let walk = plan.paths[index].walk
+            visit = PhoneVisit(
+                number: count, kind: .walk(path: index), scanner: scanner, begin: begin,
+                end: begin + Int(walk.length / walk.speed * 1e6), corners: walk.corners, speed: walk.speed)
+        } else {
+            var corners = [somewhere()]
+            var length = 0.0
+            while length < Self.wanderSpeed * Self.wanderSeconds {
+                let next = somewhere()
+                length += max(0.1, corners[corners.count - 1].distance(to: next))
+                corners.append(next)
+            }
+            visit = PhoneVisit(
+                number: count, kind: .wander, scanner: scanner, begin: begin,
+                end: begin + Int(Self.wanderSeconds * 1e6), corners: corners, speed: Self.wanderSpeed)
+        }
+        let cycle = Scan.cycle(plan.scanners.parts[scanner].scanner)
+        let phase = begin - Int(random.unit() * Double(cycle))
+        return (visit, SplitMix64(seed: random.next()), phase)
+    }
+
+    private typealias Scan = AirReception.Scan
+
+    private mutating func somewhere() -> FloorPosition {
+        guard let bounds = plan.wanders else { return FloorPosition(x: 0, y: 0) }
+        // An outline fills at least a small part of its rectangle.
+        for _ in 0..<200 {
+            let position = FloorPosition(
+                x: bounds.low.x + random.unit() * bounds.width, y: bounds.low.y + random.unit() * bounds.height)
+            if plan.outline?.contains(position) ?? true { return position }
+        }
+        return bounds.low
+    }
+}
+
+extension AirReception.Scan {
+    /// The length of the whole cycle of a scanner in µs.
+    static func cycle(_ preset: ScannerPreset) -> Int {
+        preset.pattern.intervalMicroseconds * preset.pattern.channelCount
+    }
+}

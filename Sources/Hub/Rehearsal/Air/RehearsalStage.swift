@@ -1,0 +1,537 @@
+internal import Airtime
+internal import BluetoothTypes
+internal import Sites
+
+/// The listening side of a rehearsal: phones and receivers, what they receive, and what is counted of it.
+struct RehearsalStage {
+    private let rehearsal: Rehearsal
+    private let fleet: RehearsedFleet
+    private let plan: VisitPlan
+    private let end: Int
+    private let partMicroseconds: Int
+    private let shadowing: Double
+    private var links: LinkTable
+    private(set) var tallies: RehearsalTallies
+    private(set) var play: RehearsalPlay?
+
+    private var emitters: [Transmitters.Emitter] = []
+    /// By beacon: the emitters that send its advertisements.
+    private var emittersOf: [[Int]] = []
+    private var reception: AirReception
+    private let receivers: Int
+    private var random: UInt64
+    /// By emitter and place: the data of the last packets.
+    private var payloads: [AirPayload?] = []
+
+    // Phones.
+    private var makers: [PhoneVisits] = []
+    private var visits: [PhoneVisit?]
+    private var upcoming: [(visit: PhoneVisit, random: SplitMix64, phase: Int)?]
+    /// By phone: the beacons whose levels are set, and the shadowing of each beacon during a walk.
+    private var rows: [[Int32]]
+    private var shadows: [[Float]]
+    /// By phone: the next time at which something changes, in µs.
+    private var due: [Int]
+    private var nextDue = 0
+    /// By advertisement of a beacon: true if the plan's assumptions hold for its time to detection.
+    private var isComparable: [Bool] = []
+
+    // Receivers.
+    /// By receiver and beacon: the index of the link in its tally; -1 for beacons that it does not receive.
+    private var linkOf: [[Int]]
+    /// By receiver, link and advertisement: the probability that a packet is clear, in millionths.
+    private var clearOf: [[[Int]]] = []
+    private var lastPacket: [Int]
+    /// By receiver: when it becomes deaf.
+    private var deafAt: [Int]
+    private var recordings: [ReceiverRecording] = []
+    private var rooms: RehearsedRooms?
+
+    // The part to play.
+    private let playFrom: Int
+    private let playTo: Int
+    /// By emitter: the index of its present event in the play, and the start of the event.
+    private var playEvent: [(index: Int, start: Int)] = []
+    private var playPhones: [RehearsalPlay.Phone]
+
+    /// The scanner of receivers: the passive scan of Pharos on Linux.
+    private static let receiverScanner = "linux"
+    /// The time between two changes of the levels of a phone that walks, in µs.
+    private static let step = 1_000_000
+
+    init(_ rehearsal: Rehearsal, end: Int, distance: Double?) throws {
+        self.rehearsal = rehearsal
+        fleet = rehearsal.fleet
+        self.end = end
+        partMicroseconds = max(1, end / RehearsalTallies.parts)
+        shadowing = fleet.model.radio.shadowing
+        links = LinkTable(fleet.model, distance: distance)
+        let options = rehearsal.options
+        let visits = Double(options.phones) * options.hours * 3600 / 30
+        plan = try VisitPlan(fleet, scanners: rehearsal.scanners, visits: visits, links)
+        receivers = fleet.site?.receivers.count ?? 0
+        tallies = try RehearsalTallies(rehearsal, plan)
+        let phones = options.phones
+        self.visits = Array(repeating: nil, count: phones)
+        upcoming = Array(repeating: nil, count: phones)
+        rows = Array(repeating: [], count: phones)
+        shadows = Array(repeating: [], count: phones)
+        due = Array(repeating: 0, count: phones)
+        linkOf = Array(repeating: Array(repeating: -1, count: fleet.beacons.count), count: receivers)
+        lastPacket = Array(repeating: 0, count: receivers)
+        deafAt = Array(repeating: Int.max, count: receivers)
+        random = RehearsalSeed.mix(options.seed, 5, 0)
+        reception = .empty
+        rooms = RehearsedRooms(rehearsal, end: end)
+        if let part = options.play {
+            playFrom = Int(part.lowerBound * 1e6)
+            playTo = Int(part.upperBound * 1e6)
+            play = RehearsalPlay(fromS: part.lowerBound, toS: part.upperBound)
+        } else {
+            (playFrom, playTo) = (Int.max, Int.max)
+        }
+        playPhones = []
+    }
+
+    /// Prepares phones and receivers when it is known who sends.
+    mutating func begin(_ emitters: [Transmitters.Emitter]) throws {
+        self.emitters = emitters
+        let options = rehearsal.options
+        emittersOf = fleet.beacons.indices.map { beacon in
+            emitters.indices.filter { emitters[$0].beacon == beacon }
+        }
+        reception = AirReception(
+            emitters: emitters.count, listeners: receivers + options.phones,
+            sensitivity: fleet.model.radio.sensitivity, captureDecibels: options.captureDecibels,
+            background: fleet.model.background)
+        payloads = Array(repeating: nil, count: emitters.count * RehearsedMachine.ringSize)
+        playEvent = Array(repeating: (-1, Int.min), count: emitters.count)
+        let faulty = Set(options.faults.map(\.subject))
+        isComparable = fleet.beacons.map { !$0.sharesSet && !faulty.contains($0.name) }
+        for receiver in 0..<receivers { try beginReceiver(receiver) }
+        makers = (0..<options.phones).map { PhoneVisits(plan, phone: $0, seed: options.seed) }
+        for phone in makers.indices {
+            let next = makers[phone].next(after: -4_000_000 + 1)
+            upcoming[phone] = next
+            due[phone] = max(0, next.visit.begin)
+        }
+        nextDue = due.min() ?? Int.max
+        playPhones = makers.map { _ in RehearsalPlay.Phone(scanner: "") }
+        for fault in options.faults {
+            let beacon = fleet.beacons.firstIndex { $0.name == fault.subject }
+            play?.changes.append(RehearsalPlay.Change(atS: fault.atS, beacon: beacon, text: fault.text))
+        }
+    }
+
+    private mutating func beginReceiver(_ receiver: Int) throws {
+        guard let own = fleet.site?.receivers[receiver], let preset = ScannerPreset(named: Self.receiverScanner) else {
+            return
+        }
+        let options = rehearsal.options
+        var random = SplitMix64(seed: RehearsalSeed.mix(options.seed, 6, receiver))
+        reception.scans[receiver] = AirReception.Scan(
+            preset, phase: -Int(random.unit() * Double(AirReception.Scan.cycle(preset))))
+        let row = links.exactRow(at: own.position)
+        var audible: [Int] = []
+        for (beacon, mean) in zip(row.beacons, row.levels) {
+            for emitter in emittersOf[Int(beacon)] {
+                let level = mean + Float(shadowing * random.normal())
+                reception.setLevel(level, of: emitter, at: receiver)
+                if !emitters[emitter].isClone, level >= reception.sensitivity { audible.append(Int(beacon)) }
+            }
+        }
+        var clear: [[Int]] = []
+        for beacon in audible {
+            linkOf[receiver][beacon] = tallies.receivers[receiver].links.count
+            let mean = links.level(of: beacon, at: own.position)
+            tallies.receivers[receiver].links.append(
+                RehearsalTallies.Link(beacon: beacon, expectedLevel: Int((mean * 100).rounded())))
+            clear.append(clearShares(of: beacon, among: audible))
+        }
+        clearOf.append(clear)
+        let rate = audible.reduce(0.0) { $0 + fleet.beacons[$1].sent.reduce(0) { $0 + 1e6 / $1.periodMicroseconds } }
+        tallies.receivers[receiver].meanGap = rate > 0 ? Int(1e6 / rate) : 0
+        for fault in options.faults where fault.kind == .deaf && fault.subject == own.name {
+            deafAt[receiver] = Int(fault.atS * 1e6)
+        }
+        for fault in options.faults where fault.kind == .brokerAway {
+            let away = min(Int(fault.forS * 1e6), end - Int(fault.atS * 1e6))
+            guard away > tallies.receivers[receiver].longestAbsence else { continue }
+            tallies.receivers[receiver].longestAbsence = away
+            tallies.receivers[receiver].absentFrom = Int(fault.atS * 1e6)
+        }
+        if let directory = options.recordDirectory {
+            recordings.append(try ReceiverRecording("\(directory)/\(own.name).btsnoop"))
+        }
+    }
+
+    /// The probability that a packet of each of a beacon's advertisements is clear of those of other audible beacons and of
+    /// other devices, in millionths.
+    private func clearShares(of beacon: Int, among audible: [Int]) -> [Int] {
+        fleet.beacons[beacon].sent.map { sent in
+            let airtime = sent.airtimeMicroseconds
+            var product = fleet.model.background.clearProbability(forPacketOf: airtime)
+            for other in audible where other != beacon {
+                for theirs in fleet.beacons[other].sent {
+                    product *= max(0, 1 - (airtime + theirs.airtimeMicroseconds) / theirs.periodMicroseconds)
+                }
+            }
+            return Int((product * 1e6).rounded())
+        }
+    }
+
+    // MARK: Time
+
+    /// Takes what was sent in a slice of time.
+    mutating func take(_ slice: Transmitters.Slice) throws {
+        for payload in slice.payloads {
+            payloads[Int(payload.emitter) * RehearsedMachine.ringSize + Int(payload.place)] = payload
+        }
+        var failure: RehearsalError?
+        // The reception is taken out, so that its callback may change the counts.
+        var hearing = AirReception.empty
+        swap(&hearing, &reception)
+        var random = self.random
+        for packet in slice.packets {
+            if packet.start >= nextDue {
+                swap(&hearing, &reception)
+                changePhones(at: packet.start)
+                swap(&hearing, &reception)
+            }
+            if packet.start >= playFrom, packet.start < playTo { notePlay(packet) }
+            hearing.add(packet, &random) { packet, listener, level, outcome in
+                decide(packet, listener, level, outcome, &failure)
+            }
+        }
+        self.random = random
+        swap(&hearing, &reception)
+        if let failure { throw failure }
+    }
+
+    /// Changes the phones up to a time without packets.
+    mutating func advance(to now: Int) throws {
+        if now >= nextDue { changePhones(at: now) }
+        rooms?.advance(to: now)
+    }
+
+    // MARK: What is received
+
+    /// - Returns: true if the listener received the packet.
+    private mutating func decide(
+        _ packet: AirPacket, _ listener: Int, _ level: Float, _ outcome: AirReception.Outcome,
+        _ failure: inout RehearsalError?
+    ) -> Bool {
+        let emitter = emitters[Int(packet.emitter)]
+        let isReceived = outcome == .clear || outcome == .captured
+        if packet.start >= playFrom, packet.start < playTo { notePlay(packet, isReceived, outcome) }
+        if listener < receivers {
+            receive(packet, emitter, listener, level, outcome, isReceived, &failure)
+        } else {
+            receive(packet, emitter, phone: listener - receivers, outcome, isReceived)
+        }
+        return isReceived
+    }
+
+    private mutating func receive(
+        _ packet: AirPacket, _ emitter: Transmitters.Emitter, _ receiver: Int, _ level: Float,
+        _ outcome: AirReception.Outcome, _ isReceived: Bool, _ failure: inout RehearsalError?
+    ) {
+        guard packet.start < deafAt[receiver] else { return }
+        if isReceived {
+            let gap = packet.start - lastPacket[receiver]
+            if gap > tallies.receivers[receiver].longestDeafness {
+                tallies.receivers[receiver].longestDeafness = gap
+                tallies.receivers[receiver].deafFrom = lastPacket[receiver]
+            }
+            lastPacket[receiver] = packet.start
+            if emitter.isClone { tallies.beacons[emitter.beacon].foreignPackets += 1 }
+            if recordings.indices.contains(receiver), failure == nil {
+                let place = Int(packet.emitter) * RehearsedMachine.ringSize + Int(packet.payload)
+                if packet.payload >= 0, let payload = payloads[place] {
+                    do throws(RehearsalError) {
+                        try recordings[receiver].add(
+                            payload, level: level,
+                            unixMicroseconds: fleet.startUnixSeconds * 1_000_000 + packet.start
+                                + Int(packet.airtime))
+                    } catch {
+                        failure = error
+                    }
+                }
+            }
+        }
+        if isReceived, packet.advertisement >= 0 {
+            rooms?.hear(emitter.beacon, by: receiver, level: level, at: packet.start)
+        }
+        let link = linkOf[receiver][emitter.beacon]
+        guard link >= 0, !emitter.isClone, packet.advertisement >= 0 else { return }
+        tallies.receivers[receiver].links[link].offered += 1
+        tallies.receivers[receiver].links[link].expectedClear +=
+            clearOf[receiver][link][Int(packet.advertisement)]
+        if outcome == .clear { tallies.receivers[receiver].links[link].clear += 1 }
+        guard isReceived else { return }
+        let part = min(RehearsalTallies.parts - 1, packet.start / partMicroseconds)
+        tallies.receivers[receiver].links[link].received += 1
+        tallies.receivers[receiver].links[link].count[part] += 1
+        tallies.receivers[receiver].links[link].levelSum[part] += Int((level * 100).rounded())
+    }
+
+    private mutating func receive(
+        _ packet: AirPacket, _ emitter: Transmitters.Emitter, phone: Int, _ outcome: AirReception.Outcome,
+        _ isReceived: Bool
+    ) {
+        guard let visit = visits[phone] else { return }
+        let event = packet.start - Int(packet.offset)
+        let isBest =
+            visit.best == emitter.beacon && !emitter.isClone
+            && Int(packet.advertisement) == fleet.beacons[emitter.beacon].fastest
+        if isBest {
+            tallies.phoneCollisions.offered += 1
+            tallies.phoneCollisions.expectedClear += visit.clearShares[Int(packet.advertisement)]
+            if outcome == .clear { tallies.phoneCollisions.clear += 1 }
+            if isReceived { tallies.phoneCollisions.received += 1 }
+        }
+        guard isReceived, event >= visit.begin else { return }
+        if emitter.isClone { tallies.beacons[emitter.beacon].foreignPackets += 1 }
+        let beacon = Int32(emitter.beacon)
+        if !visit.found.contains(beacon) {
+            visits[phone]?.found.insert(beacon)
+            if packet.start >= playFrom, packet.start < playTo {
+                playPhones[phone].discoveries.append(
+                    RehearsalPlay.Discovery(atS: Double(packet.start) / 1e6, beacon: emitter.beacon))
+            }
+        }
+        guard isBest, case .stand(let place) = visit.kind else { return }
+        let seconds = Double(event - visit.begin) / 1e6
+        if !visit.isDetected {
+            visits[phone]?.isDetected = true
+            if seconds <= plan.target.seconds, plan.target.beacons == 1 { tallies.places[place].detected += 1 }
+        }
+        if outcome == .clear, !visit.isDetectedClear {
+            visits[phone]?.isDetectedClear = true
+            compare(visit, seconds)
+        }
+        if outcome == .clear, seconds > plan.target.seconds || plan.target.beacons == 1 {
+            visits[phone]?.end = packet.start
+            due[phone] = packet.start
+            nextDue = min(nextDue, packet.start)
+        }
+    }
+
+    /// Compares a time to detection with the plan's.
+    private mutating func compare(_ visit: PhoneVisit, _ seconds: Double) {
+        guard visit.best >= 0, let percentile = visit.percentile, isComparable[visit.best] else {
+            tallies.ratios.excluded += 1
+            return
+        }
+        tallies.ratios.add(seconds / percentile)
+    }
+
+    // MARK: Phones
+
+    private mutating func changePhones(at now: Int) {
+        for phone in due.indices where due[phone] <= now { change(phone, at: now) }
+        nextDue = due.min() ?? Int.max
+    }
+
+    private mutating func change(_ phone: Int, at now: Int) {
+        if let visit = visits[phone] {
+            guard now >= visit.end else {
+                move(phone, visit, at: now)
+                return
+            }
+            endVisit(phone, visit, isWhole: true)
+            let next = makers[phone].next(after: now)
+            upcoming[phone] = next
+            due[phone] = next.visit.begin
+            guard next.visit.begin <= now else { return }
+        }
+        guard let next = upcoming[phone] else { return }
+        beginVisit(phone, next.visit, next.random, next.phase, at: now)
+    }
+
+    private mutating func beginVisit(
+        _ phone: Int, _ new: PhoneVisit, _ random: SplitMix64, _ phase: Int, at now: Int
+    ) {
+        var (visit, random) = (new, random)
+        let listener = receivers + phone
+        reception.scans[listener] = AirReception.Scan(
+            plan.scanners.parts[visit.scanner].scanner, phase: phase)
+        upcoming[phone] = nil
+        switch visit.kind {
+        case .stand(let place):
+            let row = plan.places[place].row
+            var audible: [Int] = []
+            for (beacon, mean) in zip(row.beacons, row.levels) {
+                for emitter in emittersOf[Int(beacon)] {
+                    let level = mean + Float(shadowing * random.normal())
+                    reception.setLevel(level, of: emitter, at: listener)
+                    if !emitters[emitter].isClone, level >= reception.sensitivity { audible.append(Int(beacon)) }
+                }
+            }
+            rows[phone] = row.beacons
+            tallies.places[place].visits += 1
+            if visit.best >= 0, audible.contains(visit.best) {
+                visit.clearShares = clearShares(of: visit.best, among: audible)
+            } else {
+                // The beacon is too weak here in this visit: only the target time is of interest.
+                visit.best = -1
+                visit.end = min(visit.end, visit.begin + Int(plan.target.seconds * 1e6))
+            }
+            due[phone] = visit.end
+        case .walk, .wander:
+            shadows[phone] = fleet.beacons.indices.map { _ in Float(shadowing * random.normal()) }
+            if case .walk(let path) = visit.kind { tallies.paths[path].walks += 1 }
+            due[phone] = now + Self.step
+        }
+        visits[phone] = visit
+        if visit.corners.count > 1 { place(phone, at: visit.position(after: max(0, now - visit.begin))) }
+        notePlayBegin(phone, visit)
+    }
+
+    private mutating func move(_ phone: Int, _ visit: PhoneVisit, at now: Int) {
+        guard visit.corners.count > 1 else {
+            due[phone] = visit.end
+            return
+        }
+        place(phone, at: visit.position(after: now - visit.begin))
+        due[phone] = min(visit.end, now + Self.step)
+    }
+
+    /// Sets the levels of a phone that walks.
+    private mutating func place(_ phone: Int, at position: FloorPosition) {
+        let listener = receivers + phone
+        let row = links.row(near: position)
+        clearLevels(phone, except: row.beacons)
+        for (beacon, mean) in zip(row.beacons, row.levels) {
+            for emitter in emittersOf[Int(beacon)] {
+                reception.setLevel(mean + shadows[phone][Int(beacon)], of: emitter, at: listener)
+            }
+        }
+        rows[phone] = row.beacons
+    }
+
+    private mutating func clearLevels(_ phone: Int, except kept: [Int32]) {
+        // Rows are in the order of the beacons.
+        var place = 0
+        for beacon in rows[phone] {
+            while place < kept.count, kept[place] < beacon { place += 1 }
+            if place < kept.count, kept[place] == beacon { continue }
+            for emitter in emittersOf[Int(beacon)] {
+                reception.setLevel(-.infinity, of: emitter, at: receivers + phone)
+            }
+        }
+    }
+
+    /// Counts a visit that is over.
+    ///
+    /// - Parameter isWhole: False if the rehearsal ended first.
+    private mutating func endVisit(_ phone: Int, _ visit: PhoneVisit, isWhole: Bool) {
+        switch visit.kind {
+        case .stand(let place):
+            let isLong = visit.end - visit.begin >= Int(plan.target.seconds * 1e6) || visit.isDetected
+            if !isWhole && !isLong {
+                tallies.places[place].visits -= 1
+            } else if plan.target.beacons > 1, visit.found.count >= plan.target.beacons {
+                tallies.places[place].detected += 1
+            }
+            // A beacon that was not detected took longer than the visit.
+            if isWhole, visit.best >= 0, !visit.isDetectedClear, visit.percentile != nil {
+                compare(visit, .greatestFiniteMagnitude)
+            }
+        case .walk(let path):
+            if isWhole {
+                if !visit.found.isEmpty { tallies.paths[path].detected += 1 }
+                tallies.paths[path].beacons += visit.found.count
+            } else {
+                tallies.paths[path].walks -= 1
+            }
+        case .wander: break
+        }
+        clearLevels(phone, except: [])
+        rows[phone] = []
+        reception.scans[receivers + phone] = nil
+        visits[phone] = nil
+    }
+
+    // MARK: The end
+
+    /// Ends the counts.
+    ///
+    /// - Parameter ideal: The counts of the ideal receivers by emitter.
+    mutating func finish(_ ideal: [Int: RehearsalTallies.Beacon]) throws -> RehearsalTallies {
+        for phone in visits.indices {
+            if let visit = visits[phone] { endVisit(phone, visit, isWhole: end >= visit.end) }
+        }
+        for receiver in 0..<receivers where end - lastPacket[receiver] > tallies.receivers[receiver].longestDeafness {
+            tallies.receivers[receiver].longestDeafness = end - lastPacket[receiver]
+            tallies.receivers[receiver].deafFrom = lastPacket[receiver]
+        }
+        for recording in recordings { try recording.flush() }
+        for beacon in fleet.beacons.indices {
+            guard var counted = ideal[beacon] else { continue }
+            counted.foreignPackets = tallies.beacons[beacon].foreignPackets
+            if let finding = rooms?.findings[beacon] {
+                counted.falseExits = finding.falseExits
+                counted.roomSeconds = finding.roomSeconds
+                counted.wrongRoomSeconds = finding.wrongSeconds
+                counted.expectedWrongMilliseconds = finding.expectedWrong
+            }
+            tallies.beacons[beacon] = counted
+        }
+        tallies.countBatteries(rehearsal)
+        if let rooms, rooms.end < end {
+            tallies.notes.append(
+                "The collector ran for the first \(NumberFormat.significant(Double(rooms.end) / 3600e6)) h, because it takes "
+                    + "longer than all the rest.")
+        }
+        let shared = fleet.beacons.contains(where: \.sharesSet)
+        if shared, tallies.ratios.excluded > 0 {
+            tallies.ratios.reason =
+                "machines with one advertising set send their advertisements in turn, and the plan treats each as sent on "
+                + "its own"
+        }
+        if play != nil {
+            play?.phones = playPhones
+            play?.changes.sort { $0.atS < $1.atS }
+        }
+        return tallies
+    }
+
+    // MARK: The part to play
+
+    private mutating func notePlay(_ packet: AirPacket) {
+        let emitter = Int(packet.emitter)
+        let start = packet.start - Int(packet.offset)
+        guard playEvent[emitter].start != start || playEvent[emitter].index < 0 else { return }
+        playEvent[emitter] = (play?.sends.count ?? 0, start)
+        play?.sends.milliseconds.append(Double(start) / 1000)
+        play?.sends.beacons.append(emitters[emitter].beacon)
+        play?.sends.received.append(0)
+        play?.sends.collided.append(0)
+    }
+
+    private mutating func notePlay(_ packet: AirPacket, _ isReceived: Bool, _ outcome: AirReception.Outcome) {
+        let (index, start) = playEvent[Int(packet.emitter)]
+        guard index >= 0, start == packet.start - Int(packet.offset) else { return }
+        if isReceived {
+            play?.sends.received[index] += 1
+        } else if outcome == .collided {
+            play?.sends.collided[index] += 1
+        }
+    }
+
+    private mutating func notePlayBegin(_ phone: Int, _ visit: PhoneVisit) {
+        guard visit.end >= playFrom, visit.begin < playTo else { return }
+        playPhones[phone].scanner = plan.scanners.parts[visit.scanner].scanner.name
+        var at = Double(visit.begin) / 1e6
+        playPhones[phone].track.append(RehearsalPlay.TrackPoint(atS: at, visit.corners[0]))
+        for (from, to) in zip(visit.corners, visit.corners.dropFirst()) {
+            at += from.distance(to: to) / visit.speed
+            playPhones[phone].track.append(RehearsalPlay.TrackPoint(atS: at, to))
+        }
+        if visit.corners.count == 1 {
+            playPhones[phone].track.append(
+                RehearsalPlay.TrackPoint(atS: Double(visit.end) / 1e6, visit.corners[0]))
+        }
+    }
+}

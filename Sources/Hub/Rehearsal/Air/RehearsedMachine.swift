@@ -1,0 +1,416 @@
+internal import Advertiser
+internal import BeaconFrames
+internal import BluetoothTypes
+internal import EddystoneSecurity
+internal import HCI
+internal import Sightings
+internal import Sites
+internal import VirtualController
+
+/// A packet on the air.
+struct AirPacket: Sendable {
+    /// µs from the beginning of the rehearsal.
+    var start: Int
+    var airtime: Int32
+    /// The time from the start of its advertising event, in µs.
+    var offset: Int32
+    /// The beacon, or a device that sends a clone: see ``Transmitters``.
+    var emitter: Int32
+    /// The index among the beacon's advertisements; -1 for data that it should not send.
+    var advertisement: Int16
+    /// The place of its data in the ring of its emitter.
+    var payload: Int16
+    /// 0, 1 and 2 for the channels 37, 38 and 39.
+    var channel: UInt8
+    /// The radio power less the power that the plan expects, in dB.
+    var powerOffset: Float
+}
+
+/// New data of a packet. Receivers and recordings need the bytes, phones do not.
+struct AirPayload: Sendable {
+    let emitter: Int32
+    let place: Int16
+    let octets: [UInt8]
+    let address: DeviceAddress
+    let isRandom: Bool
+    let properties: UInt16
+}
+
+/// A machine with one beacon: the product's supervisor and session on a virtual controller, and an ideal receiver next to it.
+///
+/// It has an air of its own; the rehearsal merges the packets of all machines.
+final class RehearsedMachine {
+    private let beacon: RehearsedBeacon
+    private let emitter: Int
+    private let air: VirtualAir
+    private let seed: UInt64
+    private let startUnixSeconds: Int
+    private let channels: Int
+    private var virtual: VirtualChannel?
+    private var isOpen = false
+    private var runner: AdapterRunner?
+    private var beaconSession: BeaconSession?
+    /// The advertisements now, and those that the next reload gives.
+    private var sources: [PayloadSource]
+    private var nextSources: [PayloadSource]
+    /// The faults of this machine that have not begun, the earliest first.
+    private var faults: [RehearsalFault]
+    /// The power that its transmitter loses, in dB.
+    private var lostPower = 0.0
+    /// The time that the machine's wall clock is ahead, in s.
+    private var clockLeap = 0.0
+    private let begin: HCIInstant
+
+    // What the ideal receiver counts.
+    private(set) var tally: RehearsalTallies.Beacon
+    private let partMicroseconds: Int
+    private let endMicroseconds: Int
+    /// The last event of each advertisement in µs; nil before the first one.
+    private var lastEvent: [Int?]
+    /// The start of the present event of each advertisement, and of unknown data at the end.
+    private var eventStart: [Int]
+    /// The last data of each advertisement.
+    private var known: [[UInt8]]
+    private var places: [Int16]
+    private var nextPlace: Int16 = 0
+    private var onAirAt: Int?
+    private var uptimeAtSend: [Int?]
+    private var isRightID: [Bool]
+    private var lastID: [FixedOctets<8>?]
+    private var strangeOctets: [UInt8] = []
+    private var strangePlace: Int16 = -1
+
+    // What the present slice of time gets.
+    private(set) var packets: [AirPacket] = []
+    private(set) var payloads: [AirPayload] = []
+
+    /// The number of places in the ring of data: more than change in one slice of time.
+    static let ringSize = 64
+
+    /// - Parameters:
+    ///   - emitter: Its number among all transmitters.
+    ///   - isClone: True for a device that sends the beacon's advertisements from another address.
+    ///   - begin: When the machine is switched on, in µs.
+    init(
+        _ beacon: RehearsedBeacon, emitter: Int, isClone: Bool, faults: [RehearsalFault], seed: UInt64, begin: Int,
+        endMicroseconds: Int, startUnixSeconds: Int, tally: RehearsalTallies.Beacon
+    ) {
+        self.beacon = beacon
+        self.emitter = emitter
+        self.seed = RehearsalSeed.mix(seed, 1, emitter)
+        self.startUnixSeconds = startUnixSeconds
+        self.endMicroseconds = endMicroseconds
+        self.faults = faults.sorted { $0.atS < $1.atS }
+        self.begin = HCIInstant(nanoseconds: UInt64(begin) * 1000)
+        self.tally = tally
+        partMicroseconds = max(1, endMicroseconds / RehearsalTallies.parts)
+        var own = beacon.sent.map(\.source)
+        if isClone {
+            var random = SplitMix64(seed: RehearsalSeed.mix(seed, 2, emitter))
+            let address = DeviceAddress.staticRandom(
+                from: FixedOctets<6>((0..<6).map { _ in UInt8(truncatingIfNeeded: random.next()) }) ?? FixedOctets())
+            own = own.map { source in
+                var advertisement = source.advertisement
+                advertisement.address = .staticRandom(address)
+                return beacon.source(of: advertisement)
+            }
+        }
+        sources = own
+        nextSources = own
+        channels = own.first?.advertisement.channels.numbers.count ?? 3
+        var parameters = VirtualAir.Parameters()
+        parameters.seed = self.seed
+        air = VirtualAir(parameters, now: HCIInstant(nanoseconds: 0))
+        let count = beacon.sent.count
+        lastEvent = Array(repeating: nil, count: count)
+        eventStart = Array(repeating: Int.min / 2, count: count + 1)
+        known = Array(repeating: [], count: count)
+        places = Array(repeating: -1, count: count)
+        uptimeAtSend = Array(repeating: nil, count: count)
+        isRightID = Array(repeating: true, count: count)
+        lastID = Array(repeating: nil, count: count)
+    }
+
+    private var nowMicroseconds: Int { Int(air.now.nanoseconds / 1000) }
+
+    /// Lets time pass until `end` in µs. Afterwards ``packets`` and ``payloads`` have what was sent.
+    func run(until end: Int) {
+        packets.removeAll(keepingCapacity: true)
+        payloads.removeAll(keepingCapacity: true)
+        let end = HCIInstant(nanoseconds: UInt64(end) * 1000)
+        while air.now < end {
+            guard let runner else {
+                guard begin <= end else { return air.advance(to: end) }
+                air.advance(to: begin)
+                switchOn()
+                continue
+            }
+            let due = faults.first.map { HCIInstant(nanoseconds: UInt64($0.atS * 1e9)) }
+            let wake = runner.ended == nil ? runner.nextWakeUp : nil
+            let next = min(wake ?? .distantFuture, due ?? .distantFuture, end)
+            air.advance(to: max(air.now, next))
+            if let due, due <= air.now { plant(faults.removeFirst()) }
+            if runner.ended == nil, let wake = runner.nextWakeUp, wake <= air.now { runner.wake() }
+        }
+    }
+
+    /// Ends the counts at the end of the rehearsal.
+    func finish() {
+        defer { runner = nil }
+        for index in beacon.sent.indices { noteSilence(index, until: endMicroseconds) }
+        for index in beacon.sent.indices where beacon.sent[index].type == "eddystone-eid" {
+            guard let key = beacon.sent[index].source.advertisement.content.rotatingKey, let onAirAt else { continue }
+            let period = 1_000_000 << Int(key.rotationExponent)
+            tally.advertisements[index].dueIDs = max(1, (endMicroseconds - onAirAt) / period)
+        }
+        if tally.refusal.isEmpty, onAirAt == nil, let failure = runner?.failure { tally.refusal = "\(failure)" }
+    }
+
+    private func switchOn() {
+        let channel = VirtualChannel(beacon.model, on: air)
+        virtual = channel
+        air.observer = { [unowned self] pdu in take(pdu) }
+        let runner = AdapterRunner(Supervisor(adapter: "hci0", at: air.now), in: self)
+        self.runner = runner
+        runner.wake()
+    }
+
+    // MARK: Faults
+
+    private func plant(_ fault: RehearsalFault) {
+        switch fault.kind {
+        case .stops:
+            if let virtual { air.detach(virtual.controller) }
+            virtual = nil
+        case .interval:
+            nextSources = sources.map { source in
+                var advertisement = source.advertisement
+                let units = Double(advertisement.interval.rawValue) * fault.factor
+                advertisement.interval = AdvertisingInterval(
+                    rawValue: UInt32(min(16_384, max(32, units.rounded()))))
+                return beacon.source(of: advertisement)
+            }
+            runner?.handle(.reloadRequested)
+        case .identity:
+            nextSources = sources.map { beacon.source(of: Self.withOtherIdentity($0.advertisement)) }
+            runner?.handle(.reloadRequested)
+        case .weak: lostPower = fault.byDb
+        case .clockJump:
+            clockLeap += fault.byS
+            synchronize()
+        case .clone, .deaf, .brokerAway: break
+        }
+    }
+
+    /// An advertisement with another identity. Frames without an identity stay the same.
+    private static func withOtherIdentity(_ own: Advertisement) -> Advertisement {
+        var advertisement = own
+        switch advertisement.content {
+        case .iBeacon(let uuid, let major, let minor, let flags):
+            advertisement.content = .iBeacon(uuid: uuid, major: major ^ 0x5000, minor: minor, flags: flags)
+        case .altBeacon(let company, var id, let reserved, let flags):
+            id[19] ^= 0x55
+            advertisement.content = .altBeacon(companyID: company, beaconID: id, reserved: reserved, flags: flags)
+        case .eddystoneUID(let namespace, var instance):
+            instance[0] ^= 0x55
+            advertisement.content = .eddystoneUID(namespace: namespace, instance: instance)
+        case .eddystoneURL(let url):
+            if let other = try? CompressedURL("https://pharos.example") {
+                advertisement.content = .eddystoneURL(other == url ? url : other)
+            }
+        case .raw(let data):
+            var octets = data.octets
+            if let last = octets.indices.last { octets[last] ^= 0x55 }
+            advertisement.content = .raw(AdvertisingData(octets: octets))
+        case .eddystoneTLM, .eddystoneEID, .btHome: break
+        }
+        return advertisement
+    }
+
+    private func synchronize() {
+        let unix = startUnixSeconds * 1_000_000 + nowMicroseconds + Int(clockLeap * 1e6)
+        _ = beaconSession?.synchronize(unixMicroseconds: unix, isTrusted: true)
+    }
+
+    // MARK: The ideal receiver
+
+    private func take(_ pdu: AirPDU) {
+        guard !pdu.isScanResponse, (37...39).contains(pdu.channel) else { return }
+        let start = Int(pdu.start.nanoseconds / 1000)
+        guard start < endMicroseconds else { return }
+        let index = advertisement(of: pdu, at: start)
+        let slot = index ?? beacon.sent.count
+        // The copies of an event start within 3 ms, and events of one advertisement are at least 20 ms apart.
+        if start - eventStart[slot] > 5000 {
+            eventStart[slot] = start
+            if let index { count(index, at: start) } else { tally.strangeData += 1 }
+        }
+        let nominal = beacon.place.radioPower
+        let wanted = index.flatMap { beacon.sent[$0].source.advertisement.radioPower } ?? nil
+        let power = (wanted == nil ? nominal : Double(pdu.power.dBm)) - lostPower
+        packets.append(
+            AirPacket(
+                start: start, airtime: Int32(pdu.airtimeMicroseconds), offset: Int32(start - eventStart[slot]),
+                emitter: Int32(emitter), advertisement: Int16(index ?? -1),
+                payload: index.map { places[$0] } ?? strangePlace,
+                channel: UInt8(pdu.channel - 37), powerOffset: Float(power - nominal)))
+    }
+
+    /// The advertisement with the data of a packet; nil if the beacon should not send these data.
+    private func advertisement(of pdu: AirPDU, at start: Int) -> Int? {
+        for index in known.indices where known[index] == pdu.data {
+            return index
+        }
+        if pdu.data == strangeOctets, strangePlace >= 0 { return nil }
+        let frame = frame(in: pdu.data)
+        let index = beacon.sent.firstIndex { sent in
+            switch (sent.type, frame) {
+            case ("eddystone-tlm", .eddystoneTLM?), ("eddystone-tlm", .eddystoneEncryptedTLM?): true
+            case ("eddystone-eid", .eddystoneEID?), ("bthome", .btHome?): true
+            case ("raw", _):
+                if case .raw(let data) = sent.source.advertisement.content { data.octets == pdu.data } else { false }
+            case (_, let frame?): sent.identity != nil && BeaconIdentity(frame) == sent.identity
+            case (_, nil): false
+            }
+        }
+        let place = nextPlace
+        nextPlace = (nextPlace + 1) % Int16(Self.ringSize)
+        payloads.append(
+            AirPayload(
+                emitter: Int32(emitter), place: place, octets: pdu.data, address: pdu.address,
+                isRandom: pdu.addressType != .publicDevice, properties: pdu.properties.rawValue))
+        guard let index else {
+            (strangeOctets, strangePlace) = (pdu.data, place)
+            return nil
+        }
+        (known[index], places[index]) = (pdu.data, place)
+        switch frame {
+        case .eddystoneTLM(let telemetry)?: uptimeAtSend[index] = Int(telemetry.uptimeDeciseconds) * 100_000
+        case .eddystoneEID(let own)?: check(own.id, index, at: start)
+        default: break
+        }
+        return index
+    }
+
+    private func frame(in octets: [UInt8]) -> BeaconFrame? {
+        var cursor = ADStructureCursor(octets.indices)
+        let span = octets.span
+        while let element = cursor.next(in: span) {
+            if let frame = BeaconFrame(element, in: span) { return frame }
+        }
+        return nil
+    }
+
+    /// Compares an ephemeral id with those of this time: the present period, and those before and after it.
+    private func check(_ id: FixedOctets<8>, _ index: Int, at start: Int) {
+        guard let key = beacon.sent[index].source.advertisement.content.rotatingKey,
+            let exponent = RotationExponent(rawValue: key.rotationExponent), let epoch = beacon.epoch,
+            let identityKey = beacon.key
+        else { return }
+        if lastID[index] != id {
+            lastID[index] = id
+            tally.advertisements[index].sentIDs += 1
+        }
+        let seconds = Int(IdentityKey.firstCounter) + startUnixSeconds + start / 1_000_000 - epoch
+        let period = Int(exponent.periodSeconds)
+        isRightID[index] = [0, -period, period].contains { shift in
+            guard let counter = UInt32(exactly: seconds + shift) else { return false }
+            return (try? identityKey.ephemeralID(at: counter, exponent: exponent)) == id
+        }
+    }
+
+    private func count(_ index: Int, at start: Int) {
+        let part = min(RehearsalTallies.parts - 1, start / partMicroseconds)
+        if onAirAt == nil { onAirAt = start }
+        noteSilence(index, until: start)
+        tally.advertisements[index].events[part] += 1
+        if let last = lastEvent[index] {
+            tally.advertisements[index].gaps[part] += 1
+            tally.advertisements[index].gapSum[part] += start - last
+        }
+        lastEvent[index] = start
+        if let uptime = uptimeAtSend[index], let onAirAt {
+            let age = start - onAirAt - uptime
+            tally.advertisements[index].oldestTelemetry = max(tally.advertisements[index].oldestTelemetry, age)
+        }
+        if beacon.sent[index].type == "eddystone-eid" {
+            if isRightID[index] {
+                tally.advertisements[index].rightIDs += 1
+            } else {
+                tally.advertisements[index].wrongIDs += 1
+            }
+        }
+    }
+
+    private func noteSilence(_ index: Int, until now: Int) {
+        let from = lastEvent[index] ?? Int(begin.nanoseconds / 1000)
+        guard now - from > tally.advertisements[index].longestSilence else { return }
+        tally.advertisements[index].longestSilence = now - from
+        tally.advertisements[index].silenceFrom = from
+    }
+}
+
+extension RehearsedMachine: AdapterEnvironment {
+    var now: HCIInstant { air.now }
+    var isStopWanted: Bool { false }
+    var session: (any AdapterSession)? { beaconSession }
+
+    func open() throws(AdapterFault) {
+        guard virtual != nil else { throw AdapterFault(.adapterMissing, "there is no hci0") }
+        isOpen = true
+    }
+
+    func close() { isOpen = false }
+
+    func startSession() throws(SessionError) -> any AdapterSession {
+        guard let virtual, isOpen else { throw .ended(.adapterGone, "the adapter is closed") }
+        let host = HCIHost(channel: virtual)
+        let capabilities: ControllerCapabilities
+        do throws(HCICommandError) {
+            capabilities = try ControllerCapabilities.read(from: host, isExclusive: false)
+        } catch {
+            throw .command(error, remedy: nil)
+        }
+        let allocation = try SetAllocation(sources, on: capabilities, isExclusive: false)
+        if let beaconSession {
+            try beaconSession.rearm(on: host, allocation: allocation)
+            return beaconSession
+        }
+        let session = BeaconSession(
+            host: host, allocation: allocation,
+            clock: EIDClock(epochUnixSeconds: beacon.epoch, at: host.now), telemetry: FixedSensors.shared,
+            randomness: SplitMix64(seed: seed ^ 0x5E55))
+        beaconSession = session
+        synchronize()
+        try session.start()
+        return session
+    }
+
+    func changeOver() throws(SessionError) -> any AdapterSession {
+        guard let beaconSession else { throw .ended(.adapterGone, "the adapter is closed") }
+        let capabilities = beaconSession.allocation.capabilities
+        try beaconSession.replace(with: SetAllocation(nextSources, on: capabilities, isExclusive: false))
+        return beaconSession
+    }
+
+    func readProfile() -> Supervisor.Input { .reloadGood(adapter: "hci0") }
+    func adoptProfile() { sources = nextSources }
+
+    func explain(_ error: HCIChannelError) -> AdapterFault {
+        virtual == nil
+            ? AdapterFault(.adapterGone, "hci0 was unplugged") : AdapterFault(.controllerReset, "hci0 was reset")
+    }
+
+    func log(_ priority: Supervisor.LogPriority, _ text: String) {}
+    func notify(_ notice: Supervisor.Notice) {}
+}
+
+/// The sensors of rehearsed machines: fixed values.
+private final class FixedSensors: TelemetrySource, Sendable {
+    static let shared = FixedSensors()
+
+    func batteryMillivolts(_ sensor: String) -> UInt16? { 2900 }
+    func batteryPercent(_ sensor: String) -> UInt8? { 80 }
+    func temperature(_ sensor: String) -> FixedPointTemperature? { FixedPointTemperature(rawValue: 21 * 256) }
+    func measurement(_ kind: BTHomeKind, _ sensor: String) -> String? { "1" }
+}

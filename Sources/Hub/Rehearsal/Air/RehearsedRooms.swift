@@ -1,0 +1,157 @@
+internal import Airtime
+internal import Collector
+internal import Configuration
+internal import Sightings
+internal import Sites
+
+/// The product's collector, which gets a line of each receiver every second, and says in which room each beacon is.
+struct RehearsedRooms {
+    private var collector: SightingCollector
+    private let fleet: RehearsedFleet
+    private let receivers: [String]
+    private let startMilliseconds: Int
+    /// By receiver and beacon: the reports of the present second, and the sum of their levels.
+    private var counts: [[Int32]]
+    private var sums: [[Float]]
+    private var identities: [String?]
+    /// The end of the present second in µs.
+    private var secondEnd = 1_000_000
+    /// The end in µs, after which nothing is passed to the collector.
+    let end: Int
+    /// The times in µs in which the broker is away.
+    private let away: [Range<Int>]
+
+    /// What the collector said of each beacon.
+    struct Finding {
+        var falseExits = 0
+        var roomSeconds = 0
+        var wrongSeconds = 0
+        /// The sum of the probabilities of another room than the one that the collector named, in thousandths of a second.
+        var expectedWrong = 0
+        fileprivate var room: String?
+        fileprivate var probability = 0.0
+    }
+    private(set) var findings: [Finding]
+    /// By beacon: the room in which it is, and when a planted fault may end its presence, in µs.
+    private let rooms: [String?]
+    private let leavesAt: [Int]
+    private let numbers: [String: Int]
+
+    /// The time of a beacon that is simulated with the collector, in s: it costs more than all the rest.
+    private static let beaconSeconds = 2_000_000
+
+    /// - Returns: nil if the site has no rooms or no receivers.
+    init?(_ rehearsal: Rehearsal, end: Int) {
+        fleet = rehearsal.fleet
+        guard let site = fleet.site, !site.rooms.isEmpty, !site.receivers.isEmpty,
+            let file = Self.file(site, fleet)
+        else { return nil }
+        collector = SightingCollector(file, RoomPlan(file, sites: [site]))
+        receivers = site.receivers.map(\.name)
+        startMilliseconds = fleet.startUnixSeconds * 1000
+        let beacons = fleet.beacons.count
+        counts = Array(repeating: Array(repeating: 0, count: beacons), count: receivers.count)
+        sums = Array(repeating: Array(repeating: 0, count: beacons), count: receivers.count)
+        identities = fleet.beacons.map { $0.sent.lazy.compactMap(\.identity).first.map { "\($0)" } }
+        self.end = min(end, Self.beaconSeconds / beacons * 1_000_000)
+        away = rehearsal.options.faults.filter { $0.kind == .brokerAway }.map {
+            Int($0.atS * 1e6)..<Int(($0.atS + $0.forS) * 1e6)
+        }
+        findings = Array(repeating: Finding(), count: beacons)
+        rooms = fleet.beacons.map { beacon in
+            site.rooms.first { $0.outline.contains(beacon.place.position) }?.name
+        }
+        leavesAt = fleet.beacons.map { beacon in
+            let faults = rehearsal.options.faults.filter { fault in
+                fault.subject == beacon.name && [.stops, .identity, .weak, .interval].contains(fault.kind)
+            }
+            return faults.map { Int($0.atS * 1e6) }.min() ?? Int.max
+        }
+        numbers = Dictionary(fleet.beacons.enumerated().map { ($1.name, $0) }) { first, _ in first }
+    }
+
+    /// The collector's file for the floor.
+    private static func file(_ site: Site, _ fleet: RehearsedFleet) -> CollectorFile? {
+        let rooms = site.rooms.map { room in
+            JSONValue.record([
+                ("name", .string(room.name)),
+                ("outline", .array(room.outline.corners.map { .array([.rounded($0.x), .rounded($0.y)]) })),
+            ])
+        }
+        let receivers = site.receivers.map { receiver in
+            JSONValue.record([
+                ("name", .string(receiver.name)),
+                ("position", .array([.rounded(receiver.position.x), .rounded(receiver.position.y)])),
+            ])
+        }
+        let beacons = fleet.beacons.compactMap { beacon in
+            beacon.sent.lazy.compactMap(\.identity).first.map { identity in
+                JSONValue.record([("name", .string(beacon.name)), ("identity", .string("\(identity)"))])
+            }
+        }
+        let floor = JSONValue.record([
+            ("name", "floor"), ("site", .string("site.json")), ("rooms", .array(rooms)),
+        ])
+        let file = JSONValue.record([
+            ("version", 1), ("name", "rehearsal"), ("floors", .array([floor])), ("receivers", .array(receivers)),
+            ("beacons", .array(beacons)),
+        ])
+        return CollectorFile.decode(Array(file.line.utf8)).file
+    }
+
+    /// Notes a received packet.
+    mutating func hear(_ beacon: Int, by receiver: Int, level: Float, at time: Int) {
+        advance(to: time)
+        guard time < end else { return }
+        counts[receiver][beacon] += 1
+        sums[receiver][beacon] += level
+    }
+
+    /// Passes the lines of all seconds that are over to the collector.
+    mutating func advance(to time: Int) {
+        while secondEnd <= min(time, end) {
+            let now = secondEnd
+            secondEnd += 1_000_000
+            for index in findings.indices { pass(index, seconds: 1) }
+            let isAway = away.contains { $0.contains(now) }
+            for receiver in receivers.indices {
+                var line = ReceiverLine(
+                    receiver: receivers[receiver], unixMilliseconds: startMilliseconds + now / 1000)
+                line.isListening = true
+                for beacon in counts[receiver].indices where counts[receiver][beacon] > 0 {
+                    let count = counts[receiver][beacon]
+                    line.beacons.append(
+                        ReceiverLine.Heard(
+                            name: fleet.beacons[beacon].name, identity: identities[beacon], reports: Int(count),
+                            level: Double(sums[receiver][beacon]) / Double(count)))
+                    counts[receiver][beacon] = 0
+                    sums[receiver][beacon] = 0
+                }
+                guard !isAway else { continue }
+                let arrival = startMilliseconds + now / 1000
+                for event in collector.take(line, from: nil, arrival: arrival, isLive: true) { note(event, at: now) }
+            }
+        }
+    }
+
+    private mutating func pass(_ index: Int, seconds: Int) {
+        guard let room = findings[index].room, let own = rooms[index] else { return }
+        findings[index].roomSeconds += seconds
+        findings[index].expectedWrong += Int((1 - findings[index].probability) * 1000) * seconds
+        if room != own { findings[index].wrongSeconds += seconds }
+    }
+
+    private mutating func note(_ event: SightingCollector.Event, at now: Int) {
+        guard let name = event.beacon, let index = numbers[name] else { return }
+        switch event.kind {
+        case .exit:
+            // The exit of a beacon that a fault has taken off the air is right.
+            if now < leavesAt[index] { findings[index].falseExits += 1 }
+            findings[index].room = nil
+        case .unknown: findings[index].room = nil
+        default:
+            findings[index].room = event.room
+            findings[index].probability = event.probability ?? 1
+        }
+    }
+}

@@ -1,0 +1,135 @@
+internal import BluetoothTypes
+internal import LinuxHost
+
+/// All machines of a rehearsal, on several threads, slice of time after slice of time.
+///
+/// The packets do not depend on the number of threads: each machine has its own air and its own random numbers.
+final class Transmitters: Sendable {
+    /// What one group of machines sent in a slice of time.
+    struct Slice: Sendable {
+        /// In the order of the machines, for each machine in the order of time.
+        var packets: [AirPacket]
+        var payloads: [AirPayload]
+    }
+
+    /// What is sent by which beacon.
+    struct Emitter: Sendable {
+        /// The index of the beacon whose advertisements it sends.
+        let beacon: Int
+        let isClone: Bool
+    }
+
+    private struct State: Sendable {
+        /// The finished slices of each group, the oldest first.
+        var slices: [[Slice]]
+        var tallies: [Int: RehearsalTallies.Beacon] = [:]
+        var finished = 0
+        var isStopped = false
+    }
+
+    /// The length of a slice in µs.
+    static let sliceMicroseconds = 5_000_000
+    /// The number of slices that may wait.
+    private static let window = 3
+
+    /// The beacons, and after them the devices that send clones.
+    let emitters: [Emitter]
+    private let groups: Int
+    private let state: Monitor<State>
+
+    /// Starts the threads.
+    ///
+    /// - Parameters:
+    ///   - tallies: The empty counts of each beacon.
+    ///   - end: The end of the rehearsal in µs.
+    init(
+        _ fleet: RehearsedFleet, tallies: [RehearsalTallies.Beacon], faults: [RehearsalFault], seed: UInt64, end: Int,
+        threads: Int
+    ) throws(SystemError) {
+        let clones = faults.filter { $0.kind == .clone }
+        var emitters = fleet.beacons.indices.map { Emitter(beacon: $0, isClone: false) }
+        var begins = fleet.beacons.indices.map { index in
+            // Machines that are switched on together would send in step for a while.
+            var random = SplitMix64(seed: RehearsalSeed.mix(seed, 3, index))
+            let longest = fleet.beacons[index].sent.map(\.longestMicroseconds).max() ?? 0
+            return Int(random.unit() * min(longest, 1_000_000)) + 1
+        }
+        for clone in clones {
+            guard let beacon = fleet.beacons.firstIndex(where: { $0.name == clone.subject }) else { continue }
+            emitters.append(Emitter(beacon: beacon, isClone: true))
+            begins.append(Int(clone.atS * 1e6) + 1)
+        }
+        self.emitters = emitters
+        groups = max(1, min(threads, emitters.count))
+        let groups = groups
+        let state = Monitor(State(slices: Array(repeating: [], count: groups)))
+        self.state = state
+        let all = emitters
+        let starts = begins
+        for group in 0..<groups {
+            try BackgroundThread.start {
+                let machines = stride(from: group, to: all.count, by: groups).map { number in
+                    let beacon = fleet.beacons[all[number].beacon]
+                    let own = all[number].isClone ? [] : faults.filter { $0.subject == beacon.name }
+                    return RehearsedMachine(
+                        beacon, emitter: number, isClone: all[number].isClone, faults: own, seed: seed,
+                        begin: starts[number], endMicroseconds: end, startUnixSeconds: fleet.startUnixSeconds,
+                        tally: tallies[all[number].beacon])
+                }
+                Self.work(machines, numbers: Array(stride(from: group, to: all.count, by: groups)), group, end, state)
+            }
+        }
+    }
+
+    deinit { stop() }
+
+    private static func work(
+        _ machines: [RehearsedMachine], numbers: [Int], _ group: Int, _ end: Int, _ state: Monitor<State>
+    ) {
+        var now = 0
+        while now < end {
+            now = min(end, now + sliceMicroseconds)
+            var slice = Slice(packets: [], payloads: [])
+            for machine in machines {
+                machine.run(until: now)
+                slice.packets += machine.packets
+                slice.payloads += machine.payloads
+            }
+            let done = slice
+            let goesOn = state.wait { state -> Bool? in
+                if state.isStopped { return false }
+                return state.slices[group].count < window ? true : nil
+            }
+            guard goesOn == true else { return }
+            state.change { $0.slices[group].append(done) }
+        }
+        for machine in machines { machine.finish() }
+        let tallies = zip(numbers, machines.map(\.tally)).map { ($0, $1) }
+        state.change { state in
+            for (number, tally) in tallies { state.tallies[number] = tally }
+            state.finished += 1
+        }
+    }
+
+    /// Waits for the next slice of all groups.
+    ///
+    /// - Returns: its packets in the order of their starts; nil after the end.
+    func next() -> Slice? {
+        let parts = state.wait { state -> [Slice]?? in
+            if state.slices.allSatisfy({ !$0.isEmpty }) {
+                return .some(state.slices.indices.map { state.slices[$0].removeFirst() })
+            }
+            return state.finished == state.slices.count || state.isStopped ? .some(nil) : nil
+        }
+        guard let parts = parts ?? nil else { return nil }
+        var slice = Slice(packets: parts.flatMap(\.packets), payloads: parts.flatMap(\.payloads))
+        slice.packets.sort { ($0.start, $0.emitter) < ($1.start, $1.emitter) }
+        return slice
+    }
+
+    /// The counts of the ideal receivers after the end, by the numbers of the emitters.
+    var tallies: [Int: RehearsalTallies.Beacon] { state.change { $0.tallies } }
+
+    /// Ends the threads.
+    func stop() { state.change { $0.isStopped = true } }
+}

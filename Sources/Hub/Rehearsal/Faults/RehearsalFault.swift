@@ -1,0 +1,104 @@
+internal import BluetoothTypes
+internal import Sites
+
+/// A fault that is planted in a rehearsal.
+public struct RehearsalFault: Hashable, Sendable {
+    /// What goes wrong.
+    public enum Kind: String, CaseIterable, Hashable, Sendable {
+        /// The beacon's machine stops for good.
+        case stops
+        /// The beacon sends at another interval.
+        case interval
+        /// The beacon sends another identity.
+        case identity
+        /// Another device sends the beacon's advertisements from its own address.
+        case clone
+        /// The beacon radiates less power than its machine reports.
+        case weak
+        /// A receiver works but receives nothing.
+        case deaf
+        /// The receivers' broker cannot be reached.
+        case brokerAway = "broker-away"
+        /// The wall clock of a beacon's machine leaps ahead, and with it the ephemeral ids.
+        case clockJump = "clock-jump"
+    }
+
+    public var kind: Kind
+    /// The name of the beacon, or of the receiver for `deaf`; empty for `broker-away`.
+    public var subject: String
+    /// The beginning, in s from the beginning of the rehearsal.
+    public var atS: Double
+    /// The duration of `broker-away`, in s.
+    public var forS = 300.0
+    /// The new interval of `interval`, as a multiple of the old one.
+    public var factor = 2.0
+    /// The loss of power of `weak`, in dB.
+    public var byDb = 10.0
+    /// The leap of `clock-jump`, in s.
+    public var byS = 7200.0
+
+    public init(_ kind: Kind, _ subject: String, atS: Double) {
+        self.kind = kind
+        self.subject = subject
+        self.atS = atS
+    }
+
+    /// The fault in a sentence: `hall-desk stops at 600 s`.
+    var text: String {
+        let time = "\(NumberFormat.significant(atS, 6)) s"
+        return switch kind {
+        case .stops: "\(subject) stops at \(time)"
+        case .interval: "\(subject) sends at \(NumberFormat.significant(factor)) times its interval from \(time)"
+        case .identity: "\(subject) sends another identity from \(time)"
+        case .clone: "another device sends the advertisements of \(subject) from \(time)"
+        case .weak: "\(subject) radiates \(NumberFormat.significant(byDb)) dB less from \(time)"
+        case .deaf: "receiver \(subject) is deaf from \(time)"
+        case .brokerAway: "the broker is away from \(time) on for \(NumberFormat.significant(forS, 6)) s"
+        case .clockJump: "the clock of \(subject) leaps by \(NumberFormat.significant(byS, 6)) s at \(time)"
+        }
+    }
+
+    /// Faults at random: each of another kind as long as there are kinds, and of another beacon as long as there are
+    /// beacons, at a tenth to six tenths of the time.
+    ///
+    /// Kinds that the fleet cannot show are left out: `deaf` and `broker-away` need receivers, `weak` a floor with
+    /// receivers, and `clock-jump` ephemeral ids.
+    public static func random(
+        _ count: Int, in fleet: RehearsedFleet, hours: Double, seed: UInt64
+    ) -> [RehearsalFault] {
+        var random = SplitMix64(seed: RehearsalSeed.mix(seed, 0xFA_17, count))
+        let receivers = fleet.site?.receivers.map(\.name) ?? []
+        let rotating = fleet.beacons.filter { $0.epoch != nil }.map(\.name)
+        let kinds = Kind.allCases.filter { kind in
+            switch kind {
+            case .deaf, .brokerAway, .weak, .clone: !receivers.isEmpty
+            case .clockJump: !rotating.isEmpty
+            case .stops, .interval, .identity: true
+            }
+        }
+        var free = fleet.beacons.map(\.name)
+        var freeReceivers = receivers
+        var faults: [RehearsalFault] = []
+        for number in 0..<max(0, count) {
+            let kind = kinds[number % kinds.count]
+            let at = (hours * 3600 * (0.1 + 0.5 * random.unit())).rounded()
+            let subject: String
+            switch kind {
+            case .brokerAway:
+                guard !faults.contains(where: { $0.kind == .brokerAway }) else { continue }
+                subject = ""
+            case .deaf:
+                // A receiver at least must still hear.
+                guard freeReceivers.count > 1 else { continue }
+                subject = freeReceivers.remove(at: random.next(upTo: UInt32(freeReceivers.count - 1)))
+            default:
+                let choice = kind == .clockJump ? free.filter(rotating.contains) : free
+                guard !choice.isEmpty else { continue }
+                subject = choice[random.next(upTo: UInt32(choice.count - 1))]
+                free.removeAll { $0 == subject }
+            }
+            faults.append(RehearsalFault(kind, subject, atS: at))
+        }
+        return faults
+    }
+}

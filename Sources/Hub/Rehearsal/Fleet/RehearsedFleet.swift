@@ -1,0 +1,324 @@
+internal import Advertiser
+internal import Airtime
+internal import BeaconFrames
+internal import BeaconService
+internal import BluetoothTypes
+internal import Configuration
+internal import EddystoneSecurity
+internal import Fleet
+internal import FleetStore
+internal import LinuxHost
+internal import Planner
+internal import Profiles
+internal import Sightings
+public import Sites
+internal import VirtualController
+
+/// A fleet and its floor, read and checked, with everything that a rehearsal needs of them.
+public struct RehearsedFleet: Sendable {
+    public let name: String
+    /// The path on the command line.
+    public let file: String
+    /// The site file; nil without a floor.
+    public let siteFile: String?
+    /// The floor; nil without a site file.
+    public let site: Site?
+    /// In the order of the fleet file.
+    let beacons: [RehearsedBeacon]
+    /// Assumptions about the files, one sentence each.
+    let notes: [String]
+    /// The beacons and walls for the planner's models, in the order of ``beacons``.
+    let model: SiteModel
+    /// The wall clock at the beginning of the rehearsal, in seconds since 1970.
+    let startUnixSeconds: Int
+
+    /// The number of beacons.
+    public var count: Int { beacons.count }
+
+    /// The wall clock at the beginning of a fleet without ephemeral ids: 2026-01-01T00:00:00Z.
+    private static let usualStart = 1_767_225_600
+    /// The time from the latest epoch of ephemeral ids to the beginning, in seconds.
+    private static let afterEpoch = 3600
+
+    /// Reads a fleet and its floor.
+    ///
+    /// - Parameters:
+    ///   - file: A fleet file, the directory that `fleet generate` wrote, its manifest, or a site file that refers to a
+    ///     fleet.
+    ///   - siteFile: The site file of the floor; nil if `file` is one, or to rehearse without a floor.
+    /// - Throws: ``RehearsalError``, or `FleetStoreError` for the files of the fleet.
+    public init(file: String, siteFile: String?) throws {
+        var (fleetFile, siteFile) = (file, siteFile)
+        var octets: [UInt8]?
+        if let siteFile {
+            octets = try Self.contents(siteFile)
+        } else if let found = try? Files.readInput(file, limit: 1 << 26), let own = Site.decode(found).site,
+            let reference = own.fleet
+        {
+            (siteFile, octets) = (file, found)
+            fleetFile = Self.path(reference.path, nextTo: file)
+        }
+        var floor = try octets.map { try Self.floor($0, siteFile ?? file) }
+        let (manifest, profiles) = try NamedFleet(path: fleetFile, isNamedInFile: fleetFile != file).plannedProfiles()
+        var notes: [String] = []
+        if floor != nil { notes += try Self.place(manifest, on: &floor, siteFile ?? "") }
+        let placed = floor.map { Dictionary($0.beacons.map { ($0.name, $0) }) { first, _ in first } }
+        let texts = Dictionary(profiles.map { ($0.name, $0.text) }) { first, _ in first }
+        let keys = FleetKeys(of: NamedFleet(path: fleetFile)).directory
+        var beacons: [RehearsedBeacon] = []
+        for own in manifest.beacons {
+            let place: SiteBeacon
+            if let placed {
+                guard let found = placed[own.name] else { continue }
+                place = found
+            } else {
+                place = try Self.unplaced(own)
+            }
+            guard let text = texts[own.name], let profile = BeaconProfile.decode(text).profile else {
+                throw RehearsalError(.invalid, "\(fleetFile): \(ProblemText.quoted(own.name)) has no valid profile")
+            }
+            beacons.append(try RehearsedBeacon(own, profile, keys, at: place, isPlaced: placed != nil))
+        }
+        guard !beacons.isEmpty else {
+            throw RehearsalError(.invalid, "\(siteFile ?? fleetFile): no beacon of \(fleetFile) is on this floor")
+        }
+        if beacons.contains(where: \.hasInventedKey) {
+            notes.append(
+                "Beacons with ephemeral ids whose keys are not there send ids of invented keys; `pharos fleet keys` makes the "
+                    + "real ones.")
+        }
+        if floor == nil {
+            notes.append(
+                "Without --site every phone stands 3 m from all beacons, so detection at places and along paths, levels and "
+                    + "rooms cannot be judged.")
+        }
+        name = manifest.fleet
+        self.file = file
+        self.siteFile = siteFile
+        site = floor
+        self.beacons = beacons
+        self.notes = notes
+        let radio =
+            try floor?.radio
+            ?? SiteRadio(
+                pathLoss: .logDistance(lossAtOneMeterDecibels: 65, exponent: 2.03), shadowing: 0, sensitivity: -90)
+        model = SiteModel(
+            beacons: beacons.map(\.place), walls: floor?.walls ?? [], radio: radio,
+            background: try BackgroundLoad(share: floor?.backgroundLoad ?? 0))
+        startUnixSeconds = beacons.compactMap(\.epoch).max().map { $0 + Self.afterEpoch } ?? Self.usualStart
+    }
+
+    // MARK: Files
+
+    private static func contents(_ path: String) throws(RehearsalError) -> [UInt8] {
+        do throws(SystemError) {
+            return try Files.readInput(path, limit: 1 << 26)
+        } catch {
+            throw RehearsalError(.missing, "\(path): \(error.text)")
+        }
+    }
+
+    private static func path(_ path: String, nextTo file: String) -> String {
+        guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
+        return String(file[...slash]) + path
+    }
+
+    private static func floor(_ octets: [UInt8], _ file: String) throws(RehearsalError) -> Site {
+        let (site, problems) = Site.decode(octets)
+        guard var site else {
+            let errors = problems.filter(\.isError)
+            throw RehearsalError(
+                errors.refusal == .malformed ? .malformed : .invalid, errors.map { $0.text(file: file) })
+        }
+        // The page draws the picture; a rehearsal does not need it.
+        try? site.readPicture(ofSite: file)
+        return site
+    }
+
+    /// Puts the beacons of the fleet on the floor.
+    ///
+    /// - Returns: warnings about beacons that are left out.
+    private static func place(
+        _ manifest: FleetManifest, on floor: inout Site?, _ file: String
+    ) throws(RehearsalError) -> [String] {
+        guard var site = floor else { return [] }
+        defer { floor = site }
+        guard let reference = site.fleet else {
+            // The site file lists its beacons itself. Those of the fleet have the same names.
+            let names = Set(manifest.beacons.map(\.name))
+            if let stranger = site.beacons.first(where: { !names.contains($0.name) }) {
+                throw RehearsalError(
+                    .invalid,
+                    "\(file): the fleet \(ProblemText.quoted(manifest.fleet)) has no beacon "
+                        + "\(ProblemText.quoted(stranger.name)): let \"beacons\" refer to the fleet, or use its names")
+            }
+            return []
+        }
+        var placed = SiteFleet(reference, of: site)
+        for beacon in manifest.beacons { placed.add(beacon) }
+        do throws(FileProblem) {
+            return try placed.fill(&site).map { $0.text(file: file) }
+        } catch {
+            throw RehearsalError(.invalid, error.text(file: file))
+        }
+    }
+
+    /// A beacon without a floor: all of them are at one place.
+    private static func unplaced(_ beacon: FleetManifest.Beacon) throws -> SiteBeacon {
+        let sent = beacon.advertisements.compactMap(\.traffic)
+        guard let fastest = sent.indices.min(by: { sent[$0].interval < sent[$1].interval }) else {
+            throw NamedFleet.silent(beacon.name, "the fleet")
+        }
+        let companions = try sent.indices.filter { $0 != fastest }.map { index in
+            try AdvertiserGroup(
+                count: 1, interval: sent[index].interval,
+                airtimeMicroseconds: try PacketTiming.airtimeMicroseconds(payloadOctets: sent[index].payloadOctets))
+        }
+        return try SiteBeacon(
+            name: beacon.name, position: FloorPosition(x: 0, y: 0),
+            intervalMicroseconds: min(10_240_000, Double(sent[fastest].interval.microseconds)),
+            airtimeMicroseconds: try PacketTiming.airtimeMicroseconds(payloadOctets: sent[fastest].payloadOctets),
+            radioPower: Double(beacon.advertisements[fastest].radioPower ?? 0), pattern: sent[fastest].pattern,
+            companions: companions)
+    }
+}
+
+/// A beacon of a rehearsed fleet: its machine, what it should send, and its place.
+struct RehearsedBeacon: Sendable {
+    /// An advertisement as it should be sent.
+    struct Sent: Sendable {
+        let source: PayloadSource
+        /// T + 5 ms in µs; with a pattern, that of its mean rate.
+        let periodMicroseconds: Double
+        /// The longest interval in µs.
+        let longestMicroseconds: Double
+        let airtimeMicroseconds: Double
+        /// The identity of frames that have one.
+        let identity: BeaconIdentity?
+        /// The name in the report, such as `ibeacon`.
+        let type: String
+    }
+
+    let name: String
+    let place: SiteBeacon
+    let hasPosition: Bool
+    let model: VirtualControllerModel
+    let sent: [Sent]
+    /// The index of the most frequent advertisement.
+    let fastest: Int
+    /// The time at which the counter of ephemeral ids was 65280, in seconds since 1970; nil without ephemeral ids.
+    let epoch: Int?
+    /// The identity key; nil without ephemeral ids and encryption.
+    let key: IdentityKey?
+    /// True if a key was missing, so that a key made from the name is used.
+    let hasInventedKey: Bool
+
+    /// The position in the fleet's groups, such as `museum/ground/hall`.
+    let group: [String]
+
+    init(
+        _ own: FleetManifest.Beacon, _ profile: BeaconProfile, _ keys: KeyDirectory, at place: SiteBeacon,
+        isPlaced: Bool
+    ) throws {
+        name = own.name
+        group = own.group
+        self.place = place
+        hasPosition = isPlaced
+        model = Self.model(own.controller.flatMap { ControllerKind(rawValue: $0) })
+        let rotation = try BeaconRotation(own)
+        let known = try rotation.flatMap { try keys.key(of: $0) }
+        hasInventedKey = rotation != nil && known == nil
+        let key = rotation == nil ? nil : known ?? Self.inventedKey(own.name)
+        self.key = key
+        epoch = rotation == nil ? nil : own.eidEpoch?.secondsSince1970 ?? Self.usualEpoch
+        sent = try profile.advertisements { StaticAddress.make(name: $0) }.map { advertisement in
+            let source = Self.source(of: advertisement, key)
+            let octets = try advertisement.payloadOctetCount()
+            // The measured power is not a part of the identity.
+            let frame = try? advertisement.content.frame(measuredPower: .atOneMeter(BeaconProfile.typicalMeasuredPower))
+            let parts = advertisement.pattern?.parts.map(\.interval.interval) ?? [advertisement.interval]
+            return Sent(
+                source: source,
+                periodMicroseconds: Double(advertisement.interval.microseconds) + AdvertisingDelay.meanMicroseconds,
+                longestMicroseconds: Double(parts.map(\.microseconds).max() ?? 0),
+                airtimeMicroseconds: try PacketTiming.airtimeMicroseconds(payloadOctets: octets),
+                identity: frame.flatMap { BeaconIdentity($0) }, type: advertisement.content.typeName)
+        }
+        fastest = Self.fastest(sent)
+    }
+
+    /// An advertisement with the key that it needs.
+    func source(of advertisement: Advertisement) -> PayloadSource { Self.source(of: advertisement, key) }
+
+    private static func source(of advertisement: Advertisement, _ key: IdentityKey?) -> PayloadSource {
+        PayloadSource(
+            advertisement, identityKey: advertisement.content.keyFile != nil ? key : nil, firstPacket: 1)
+    }
+
+    /// The epoch of a beacon of a fleet that was not generated yet: 2026-01-01T00:00:00Z.
+    private static let usualEpoch = 1_767_225_600
+
+    /// A key for a rehearsal without the real ones: bytes that follow from the name.
+    private static func inventedKey(_ name: String) -> IdentityKey {
+        var random = SplitMix64(seed: RehearsalSeed.number(of: name))
+        var octets = FixedOctets<16>()
+        for index in 0..<16 { octets[index] = UInt8(truncatingIfNeeded: random.next()) }
+        return IdentityKey(octets)
+    }
+
+    /// The virtual controller of a kind of machine.
+    private static func model(_ kind: ControllerKind?) -> VirtualControllerModel {
+        switch kind {
+        case .raspberryPi: return .raspberryPi
+        case .bluetooth4: return .core4
+        case .bluetooth5:
+            var model = VirtualControllerModel.raspberryPi
+            model.name = "bluetooth-5"
+            return model
+        case .extended, .virtual, nil:
+            var model = VirtualControllerModel.intel
+            model.advertisingSets = 64
+            model.powerLevels = (-40...20).map { RadioPower(octet: UInt8(bitPattern: $0)) }
+            model.defaultPower = RadioPower(octet: 0)
+            return model
+        }
+    }
+
+    /// The most frequent of some advertisements, by which the plan counts a beacon as detected.
+    private static func fastest(_ sent: [Sent]) -> Int {
+        sent.indices.min { left, right in
+            (sent[left].periodMicroseconds, sent[left].airtimeMicroseconds)
+                < (sent[right].periodMicroseconds, sent[right].airtimeMicroseconds)
+        } ?? 0
+    }
+
+    /// True if its advertisements take turns on one advertising set.
+    var sharesSet: Bool { sent.count > 1 && !model.hasExtendedAdvertising }
+}
+
+/// Numbers for random generators that follow from one seed.
+enum RehearsalSeed {
+    /// A number for a part of the rehearsal, such as the machine `index` or a phone's visit.
+    static func mix(_ seed: UInt64, _ part: UInt64, _ index: Int) -> UInt64 {
+        var random = SplitMix64(seed: seed ^ (part &* 0x9E37_79B9_7F4A_7C15))
+        var second = SplitMix64(seed: random.next() &+ UInt64(truncatingIfNeeded: index))
+        return second.next()
+    }
+
+    /// A number of a name (FNV-1a), which is the same in each run.
+    static func number(of name: String) -> UInt64 {
+        name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    }
+}
+
+extension SplitMix64 {
+    /// 0..<1.
+    @inline(__always)
+    mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
+
+    /// A normally distributed number with mean 0 and deviation 1 (Box and Muller).
+    mutating func normal() -> Double {
+        let radius = (-2 * log(1 - unit())).squareRoot()
+        return radius * cos(2 * .pi * unit())
+    }
+}

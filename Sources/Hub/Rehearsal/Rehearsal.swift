@@ -1,0 +1,140 @@
+public import Airtime
+internal import BluetoothTypes
+internal import LinuxHost
+internal import Sites
+
+/// A rehearsal of a fleet: all machines, phones and receivers on one simulated air, faster than real time.
+///
+/// Equal files, options and seeds give equal results, whatever the number of threads.
+public struct Rehearsal: Sendable {
+    /// What to rehearse, and how long.
+    public struct Options: Sendable {
+        public var hours = 24.0
+        public var phones = 100
+        /// The scanners of the phones; nil for those of the site, or android-balanced without a site.
+        public var scanners: ScannerMix?
+        public var seed: UInt64 = 1
+        public var faults: [RehearsalFault] = []
+        /// The part to play in s, such as 0...60; nil for none.
+        public var play: ClosedRange<Double>?
+        /// The directory for a recording of each receiver; nil for none.
+        public var recordDirectory: String?
+        /// By how many dB a packet must be stronger than all that overlap with it, to be received.
+        public var captureDecibels = 12.0
+        /// The chip and the battery of each beacon; nil for machines on mains.
+        public var battery: (chip: BeaconChip, battery: BeaconBattery)?
+        public var threads = Processors.count
+        /// The arguments of the command but for the seed.
+        public var arguments = ""
+
+        public init() {}
+    }
+
+    public let fleet: RehearsedFleet
+    public let options: Options
+    let scanners: ScannerMix
+
+    /// The longest rehearsal, in hours: ten days.
+    public static let longestHours = 240.0
+    /// The largest number of phones.
+    public static let mostPhones = 2000
+    /// The distance of phones from all beacons without a floor, in m.
+    private static let usualDistance = 3.0
+    /// The largest size of all recordings, in bytes.
+    private static let recordingLimit = 4 << 30
+
+    /// Checks that the rehearsal is possible on this machine.
+    ///
+    /// - Throws: ``RehearsalError`` if it needs more memory than the machine has, or records more than 4 GiB.
+    public init(_ fleet: RehearsedFleet, _ options: Options) throws(RehearsalError) {
+        self.fleet = fleet
+        self.options = options
+        scanners =
+            options.scanners ?? fleet.site?.scanners
+            ?? ScannerPreset(named: "android-balanced").map { ScannerMix($0) } ?? ScannerMix(.continuous)
+        let needed = estimatedBytes
+        if let available = MachineMemory.bytes, needed > available {
+            throw RehearsalError(
+                .request,
+                "\(fleet.file): this rehearsal needs about \(Self.gibibytes(needed)) of memory, and this machine has "
+                    + "\(Self.gibibytes(available)); rehearse one site or floor at a time, or use fewer phones")
+        }
+        if options.recordDirectory != nil {
+            guard let receivers = fleet.site?.receivers, !receivers.isEmpty else {
+                throw RehearsalError(
+                    .request, "--record: the site has no receivers; name them in its key \"receivers\"")
+            }
+            let size = packetRate * options.hours * 3600 * Double(receivers.count * ReceiverRecording.recordSize)
+            guard size <= Double(Self.recordingLimit) else {
+                throw RehearsalError(
+                    .request,
+                    "--record: the recordings could take \(Self.gibibytes(Int(size))), and the limit is "
+                        + "\(Self.gibibytes(Self.recordingLimit)); rehearse fewer hours with --hours")
+            }
+        }
+    }
+
+    private static func gibibytes(_ bytes: Int) -> String {
+        let value = Double(bytes) / Double(1 << 30)
+        return "\(NumberFormat.significant(value, 2)) GiB"
+    }
+
+    /// Advertising events per second of the whole fleet.
+    private var packetRate: Double {
+        fleet.beacons.reduce(0) { $0 + $1.sent.reduce(0) { $0 + 1e6 / $1.periodMicroseconds } }
+    }
+
+    /// The memory of the rehearsal in bytes: a machine takes about 60 kB, a packet in a slice about 100 bytes in four copies,
+    /// a pair of a beacon and a listener 8 bytes, and a pair of a beacon and a receiver what its counts take.
+    var estimatedBytes: Int {
+        let beacons = Double(fleet.beacons.count)
+        let receivers = Double(fleet.site?.receivers.count ?? 0)
+        let slice = Double(Transmitters.sliceMicroseconds) / 1e6
+        let bytes =
+            50e6 + beacons * 60e3 + packetRate * 3 * slice * 400
+            + beacons * (Double(options.phones) + receivers) * 16
+            + beacons * receivers * Double(RehearsalTallies.parts * 16 + 100)
+        return Int(min(bytes, 1e18))
+    }
+
+    /// Runs the rehearsal.
+    ///
+    /// - Parameter progress: Gets the share of the time that is over; the rehearsal ends early if it returns false.
+    /// - Returns: the report and the counts; nil if it was stopped.
+    public func run(
+        version: String, progress: (Double) -> Bool = { _ in true }
+    ) throws -> (report: RehearsalReport, tallies: RehearsalTallies)? {
+        let end = Int(options.hours * 3600e6)
+        var stage = try RehearsalStage(self, end: end, distance: fleet.site == nil ? Self.usualDistance : nil)
+        let transmitters = try Transmitters(
+            fleet, tallies: stage.tallies.beacons, faults: options.faults, seed: options.seed, end: end,
+            threads: max(1, options.threads))
+        defer { transmitters.stop() }
+        try stage.begin(transmitters.emitters)
+        var now = 0
+        while let slice = transmitters.next() {
+            try stage.take(slice)
+            now = min(end, now + Transmitters.sliceMicroseconds)
+            try stage.advance(to: now)
+            guard progress(Double(now) / Double(end)) else { return nil }
+        }
+        let tallies = try stage.finish(transmitters.tallies)
+        var report = RehearsalReport(tallies, version: version, site: fleet.site)
+        report.play = stage.play
+        return (report, tallies)
+    }
+}
+
+/// The memory of this machine.
+enum MachineMemory {
+    /// The memory that programs can get now, in bytes; nil if the system does not say.
+    static var bytes: Int? {
+        guard let octets = try? Files.read("/proc/meminfo", limit: 1 << 16) else { return nil }
+        let text = String(decoding: octets, as: UTF8.self)
+        for line in text.split(separator: "\n") where line.hasPrefix("MemAvailable:") {
+            let words = line.split(separator: " ")
+            return words.count > 1 ? Int(words[1]).map { $0 * 1024 } : nil
+        }
+        return nil
+    }
+}

@@ -1,0 +1,80 @@
+internal import BluetoothTypes
+internal import Configuration
+
+extension RehearsalReport {
+    /// The report as text: broken promises and those that cannot be judged, one line for each kind that holds, the planted
+    /// faults, and the summary.
+    public var text: String {
+        var lines: [String] = []
+        let open = promises.filter { $0.verdict != .holds }
+        if !open.isEmpty {
+            var table = Table(
+                ["promise", "of", "promised", "rehearsed", "±", "verdict"],
+                alignment: [.left, .left, .right, .right, .right, .left])
+            for promise in open.prefix(Self.rowLimit) { table.add(promise.cells) }
+            lines.append(table.text)
+            if open.count > Self.rowLimit { lines.append("and \(open.count - Self.rowLimit) more\n") }
+            lines.append("\n")
+            for promise in open.prefix(Self.rowLimit) where !promise.reason.isEmpty {
+                lines.append("\(promise.verdict.rawValue): \(TerminalText.line(promise.reason))\n")
+            }
+            lines.append("\n")
+        }
+        for kind in RehearsalPromise.Kind.allCases {
+            let good = promises.filter { $0.kind == kind && $0.verdict == .holds }
+            guard !good.isEmpty else { continue }
+            lines.append("\(kind.rawValue): \(good.count) hold\(good.count == 1 ? "s" : "")\(Self.range(good))\n")
+        }
+        if !faults.isEmpty {
+            lines.append("\n")
+            for fault in faults {
+                let place = fault.subject.isEmpty ? "" : " \(TerminalText.line(fault.subject))"
+                lines.append(
+                    "planted: \(fault.kind)\(place) at \(NumberFormat.significant(fault.atS, 6)) s: "
+                        + "\(fault.isFound ? "found" : "not found")\n")
+            }
+        }
+        if !notes.isEmpty { lines.append("\n") }
+        lines += notes.map { "note: \(TerminalText.line($0))\n" }
+        return lines.joined() + "\n" + summary + "\n"
+    }
+
+    /// The largest number of promises in the text.
+    private static let rowLimit = 60
+
+    /// The result in one sentence.
+    public var summary: String {
+        let broken = promises.count { $0.verdict == .broken }
+        let judged = promises.count { $0.verdict != .unjudged }
+        let runs = seeds.count == 1 ? "seed \(seeds[0])" : "\(seeds.count) seeds"
+        let time = "\(NumberFormat.significant(hours, 4)) h with \(beacons.count) beacons and \(phones) phones, \(runs)"
+        let found = faults.count(where: \.isFound)
+        let planted = faults.isEmpty ? "" : " \(found) of \(faults.count) planted faults were found."
+        return broken == 0
+            ? "All \(judged) promises that can be judged hold: \(time).\(planted)"
+            : "\(broken) of \(judged) promises do not hold: \(time).\(planted)"
+    }
+
+    /// The extremes of the measured values with the last digit that matters, such as ` (99.1...100 %)`.
+    private static func range(_ promises: [RehearsalPromise]) -> String {
+        let values = promises.compactMap(\.measured)
+        guard let low = values.min(), let high = values.max(), let unit = promises.first?.unit, !unit.isEmpty else {
+            return ""
+        }
+        let (first, last) = (NumberFormat.significant(low, 4), NumberFormat.significant(high, 4))
+        return first == last ? " (\(first) \(unit))" : " (\(first)...\(last) \(unit))"
+    }
+}
+
+extension RehearsalPromise {
+    fileprivate var cells: [String] {
+        func number(_ value: Double?) -> String {
+            value.map { NumberFormat.significant($0, 4) + (unit.isEmpty ? "" : " \(unit)") } ?? "-"
+        }
+        let sign = expected == nil ? "" : relation == .atLeast ? "≥ " : relation == .atMost ? "≤ " : ""
+        return [
+            kind.rawValue, TerminalText.line(TerminalText.shortened(subject, to: 40)), sign + number(expected),
+            number(measured), standardError.map { NumberFormat.significant($0, 2) } ?? "-", verdict.rawValue,
+        ]
+    }
+}

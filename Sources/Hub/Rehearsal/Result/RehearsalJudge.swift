@@ -1,0 +1,588 @@
+internal import Airtime
+internal import BluetoothTypes
+internal import Configuration
+public import Sites
+
+extension RehearsalReport {
+    /// Judges the counts of a run, or of several runs that were added.
+    ///
+    /// - Parameter site: The floor for the page; nil for a report without one.
+    public init(_ tallies: RehearsalTallies, version: String, site: Site?) {
+        var judge = RehearsalJudge(tallies)
+        judge.judge()
+        let subject = tallies.subject
+        self.init(
+            version: version, file: subject.file, fleet: subject.fleet, seeds: tallies.seeds.map { UInt64($0) },
+            hours: Double(subject.milliseconds) / 3_600_000, phones: subject.phones, scanners: subject.scanners,
+            site: site,
+            beacons: tallies.beacons.map { beacon in
+                Beacon(
+                    name: beacon.name,
+                    position: beacon.position.count < 2
+                        ? nil
+                        : FloorPosition(
+                            x: Double(beacon.position[0]) / 1000, y: Double(beacon.position[1]) / 1000))
+            }, replay: "rehearse \(subject.arguments)" + (tallies.seeds.first.map { " --seed \($0)" } ?? ""))
+        promises =
+            judge.promises.filter { $0.verdict == .broken } + judge.promises.filter { $0.verdict == .unjudged }
+            + judge.promises.filter { $0.verdict == .holds }
+        faults = tallies.faults.enumerated().map { index, fault in
+            Fault(
+                kind: fault.kind, subject: fault.subject, atS: Double(fault.at) / 1000,
+                isFound: promises.contains { $0.verdict == .broken && $0.fault == index })
+        }
+        notes =
+            tallies.notes + [
+                "With a fleet that keeps all promises, a run reports a broken one by chance in about one of "
+                    + "\(Int((1 / RehearsalJudge.falseAlarm).rounded())) runs.",
+                "The levels follow the path loss and the walls of the site. The shadowing of each link is drawn from the seed; "
+                    + "there is no fading from packet to packet.",
+            ]
+        self.tallies = tallies
+    }
+}
+
+/// Compares counts with promises.
+///
+/// Each comparison allows for its own statistical error, so that all of them together give a false alarm with the
+/// probability ``falseAlarm``.
+struct RehearsalJudge {
+    /// The probability of a false alarm in a whole report.
+    static let falseAlarm = 1e-4
+    /// Losses come in runs, so the error of a share is larger than that of independent losses by this factor.
+    private static let runs = 1.5
+    /// The allowed difference of a share from the model.
+    private static let shareTolerance = 0.01
+    /// The allowed difference of the 95th percentile from the plan's.
+    private static let percentileTolerance = 0.02
+    /// The smallest fall of a level that is reported, in dB.
+    private static let levelStep = 6.0
+    /// The time in s without a line after which a collector calls a receiver dead.
+    private static let longestAbsence = 15.0
+
+    private let tallies: RehearsalTallies
+    private(set) var promises: [RehearsalPromise] = []
+    /// The number of comparisons.
+    private let tests: Double
+    /// The deviation in standard errors that is allowed.
+    private let z: Double
+    /// Seconds.
+    private let time: Double
+
+    init(_ tallies: RehearsalTallies) {
+        self.tallies = tallies
+        let advertisements = tallies.beacons.reduce(0) { $0 + $1.advertisements.count }
+        tests = Double(
+            advertisements * (RehearsalTallies.parts + 4) + 5 * tallies.beacons.count + 5 * tallies.receivers.count
+                + tallies.places.count + tallies.paths.count + 2)
+        z = Self.deviations(Self.falseAlarm / tests)
+        time = Double(tallies.subject.milliseconds) / 1000
+    }
+
+    /// The z with P(|N| > z) = `probability`.
+    private static func deviations(_ probability: Double) -> Double {
+        var (low, high) = (0.0, 40.0)
+        for _ in 0..<60 {
+            let middle = (low + high) / 2
+            if erfc(middle / 2.0.squareRoot()) > probability { low = middle } else { high = middle }
+        }
+        return high
+    }
+
+    mutating func judge() {
+        for index in tallies.beacons.indices { judgeBeacon(index) }
+        for receiver in tallies.receivers { judge(receiver) }
+        judgeLevels()
+        for place in tallies.places { judge(place) }
+        for path in tallies.paths { judge(path) }
+        judgePhoneCollisions()
+        judgePercentile()
+        judgeBatteries()
+        judgeRooms()
+    }
+
+    // MARK: Beacons
+
+    private mutating func judgeBeacon(_ index: Int) {
+        let beacon = tallies.beacons[index]
+        for own in beacon.advertisements {
+            let name = "\(beacon.name): \(own.type)"
+            judgeInterval(own, name, index)
+            judgeSilence(own, name, index, beacon.refusal)
+            if own.type == "eddystone-tlm" { judgeTelemetry(own, name, index) }
+            if own.type == "eddystone-eid" { judgeRotation(own, name, index) }
+        }
+        var identity = RehearsalPromise(
+            .identity, beacon.name, beacon: index, relation: .atMost, expected: 0,
+            measured: Double(beacon.strangeData + beacon.foreignPackets), unit: "",
+            count: beacon.advertisements.reduce(0) { $0 + $1.events.reduce(0, +) }, verdict: .holds)
+        if beacon.strangeData > 0 {
+            explain(
+                &identity, "\(beacon.name) sent \(beacon.strangeData) events with data that are not in its profile",
+                by: ["identity"], beacon.name)
+        } else if beacon.foreignPackets > 0 {
+            explain(
+                &identity,
+                "another device sends the advertisements of \(beacon.name): \(beacon.foreignPackets) packets",
+                by: ["clone"], beacon.name)
+        }
+        promises.append(identity)
+    }
+
+    private mutating func judgeInterval(_ own: RehearsalTallies.Advertisement, _ name: String, _ index: Int) {
+        let period = Double(own.period)
+        var promise = RehearsalPromise(
+            .interval, name, beacon: index, relation: .equal, expected: period / 1000, measured: nil, unit: "ms",
+            count: own.events.reduce(0, +), verdict: .unjudged)
+        defer { promises.append(promise) }
+        let sum = own.gapSum.reduce(0, +)
+        let gaps = own.gaps.reduce(0, +)
+        guard gaps > 0 else {
+            promise.reason = "fewer than two events were sent"
+            return
+        }
+        let mean = Double(sum) / Double(gaps)
+        promise.measured = mean / 1000
+        guard !own.hasPattern else {
+            promise.reason = "its intervals take turns"
+            return
+        }
+        let deviation = own.isShared ? 0.3 * period : 2887
+        promise.standardError = deviation / Double(gaps).squareRoot() / 1000
+        promise.verdict = .holds
+        var worst: (part: Int, mean: Double, excess: Double)?
+        for part in own.gaps.indices where own.gaps[part] >= 5 {
+            let count = Double(own.gaps[part])
+            let mean = Double(own.gapSum[part]) / count
+            let allowed =
+                0.02 * period + z * deviation / count.squareRoot() + (own.isShared ? 3 * period / count : 0)
+            let excess = abs(mean - period) / allowed
+            if excess > 1, excess > worst?.excess ?? 0 { worst = (part, mean, excess) }
+        }
+        guard let worst else { return }
+        promise.measured = worst.mean / 1000
+        explain(
+            &promise,
+            "\(name) came every \(milliseconds(worst.mean)) instead of \(milliseconds(period)) from about "
+                + "\(clock(part: worst.part))", by: ["interval"], tallies.beacons[index].name)
+    }
+
+    private mutating func judgeSilence(
+        _ own: RehearsalTallies.Advertisement, _ name: String, _ index: Int, _ refusal: String
+    ) {
+        let limit = silenceLimit(own)
+        let silence = Double(own.longestSilence) / 1e6
+        var promise = RehearsalPromise(
+            .silence, name, beacon: index, relation: .atMost, expected: limit, measured: silence, unit: "s",
+            count: own.events.reduce(0, +), verdict: .holds)
+        if !refusal.isEmpty {
+            explain(&promise, "\(name) was never sent: \(refusal)", by: [], tallies.beacons[index].name)
+        } else if silence > limit {
+            explain(
+                &promise,
+                "\(name) was silent for \(seconds(silence)) from \(seconds(Double(own.silenceFrom) / 1e6)) on",
+                by: ["stops", "identity", "interval"], tallies.beacons[index].name)
+        }
+        promises.append(promise)
+    }
+
+    /// The longest silence in s that an advertisement may have: two intervals and the time of a recovery. On a shared set an
+    /// event may fall into the slot of another advertisement, at most about every second one.
+    private func silenceLimit(_ own: RehearsalTallies.Advertisement) -> Double {
+        let longest = Double(own.longestPeriod) / 1e6
+        guard own.isShared else { return 2 * longest + 2 }
+        let events = time * Double(tallies.seeds.count) / (Double(own.period) / 1e6)
+        return longest * (2 + log(max(1, events) * tests / Self.falseAlarm) / 0.6) + 2
+    }
+
+    private mutating func judgeTelemetry(_ own: RehearsalTallies.Advertisement, _ name: String, _ index: Int) {
+        let limit = 2 * max(1, Double(own.longestPeriod) / 1e6) + silenceLimit(own)
+        let age = Double(own.oldestTelemetry) / 1e6
+        var promise = RehearsalPromise(
+            .telemetry, name, beacon: index, relation: .atMost, expected: limit, measured: age, unit: "s",
+            count: own.events.reduce(0, +), verdict: own.events.reduce(0, +) == 0 ? .unjudged : .holds)
+        if promise.verdict == .unjudged { promise.reason = "none was sent" }
+        if age > limit {
+            explain(
+                &promise, "the telemetry of \(name) was up to \(seconds(age)) old", by: ["stops"],
+                tallies.beacons[index].name)
+        }
+        promises.append(promise)
+    }
+
+    private mutating func judgeRotation(_ own: RehearsalTallies.Advertisement, _ name: String, _ index: Int) {
+        let all = own.rightIDs + own.wrongIDs
+        var promise = RehearsalPromise(
+            .rotation, name, beacon: index, relation: .atLeast, expected: 100,
+            measured: all == 0 ? nil : 100 * Double(own.rightIDs) / Double(all), unit: "%", count: all,
+            verdict: all == 0 ? .unjudged : .holds)
+        if all == 0 { promise.reason = "no ephemeral id was sent" }
+        if own.wrongIDs > 0 {
+            explain(
+                &promise,
+                "\(own.wrongIDs) of \(all) ephemeral ids of \(name) were not those of their time, so its clock is wrong",
+                by: ["clock-jump"], tallies.beacons[index].name)
+        } else if own.sentIDs < own.dueIDs {
+            explain(
+                &promise, "\(name) changed its id \(own.sentIDs) times, and \(own.dueIDs) were due",
+                by: ["stops"], tallies.beacons[index].name)
+        }
+        promises.append(promise)
+    }
+
+    // MARK: Receivers
+
+    private mutating func judge(_ receiver: RehearsalTallies.Receiver) {
+        judgeCollisions(receiver)
+        for link in receiver.links { judgeShare(link, receiver.name) }
+        let gap = Double(receiver.meanGap) / 1e6
+        let limit = max(Self.longestAbsence, 40 * gap)
+        let silence = Double(receiver.longestDeafness) / 1e6
+        var hearing = RehearsalPromise(
+            .receiver, receiver.name, relation: .atMost, expected: limit, measured: silence, unit: "s",
+            count: receiver.links.reduce(0) { $0 + $1.received }, verdict: gap > 0 ? .holds : .unjudged,
+            reason: gap > 0 ? "" : "no beacon is in its range")
+        if gap > 0, silence > limit {
+            explain(
+                &hearing,
+                "\(receiver.name) received nothing for \(seconds(silence)) from "
+                    + "\(seconds(Double(receiver.deafFrom) / 1e6)) on", by: ["deaf"], receiver.name)
+        }
+        promises.append(hearing)
+        let absence = Double(receiver.longestAbsence) / 1e6
+        var lines = RehearsalPromise(
+            .receiver, "\(receiver.name): lines at the collector", relation: .atMost, expected: Self.longestAbsence,
+            measured: absence, unit: "s", verdict: .holds)
+        if absence > Self.longestAbsence {
+            explain(
+                &lines,
+                "no line of \(receiver.name) arrived for \(seconds(absence)) from "
+                    + "\(seconds(Double(receiver.absentFrom) / 1e6)) on", by: ["broker-away"], "")
+        }
+        promises.append(lines)
+    }
+
+    private mutating func judgeCollisions(_ receiver: RehearsalTallies.Receiver) {
+        let offered = receiver.links.reduce(0) { $0 + $1.offered }
+        let clear = receiver.links.reduce(0) { $0 + $1.clear }
+        let expected = receiver.links.reduce(0) { $0 + $1.expectedClear }
+        judgeCollisions("at \(receiver.name)", offered: offered, clear: clear, expected: expected)
+    }
+
+    private mutating func judgePhoneCollisions() {
+        let counts = tallies.phoneCollisions
+        guard tallies.subject.phones > 0 else { return }
+        judgeCollisions(
+            "at phones", offered: counts.offered, clear: counts.clear, expected: counts.expectedClear)
+    }
+
+    private mutating func judgeCollisions(_ subject: String, offered: Int, clear: Int, expected: Int) {
+        var promise = RehearsalPromise(
+            .collisions, subject, relation: .equal, expected: nil, measured: nil, unit: "%", count: offered,
+            verdict: .unjudged)
+        defer { promises.append(promise) }
+        guard offered >= 1000 else {
+            promise.reason = "fewer than 1000 packets arrived there"
+            return
+        }
+        let wanted = 1 - Double(expected) / 1e6 / Double(offered)
+        let measured = 1 - Double(clear) / Double(offered)
+        let error = Self.runs * (max(wanted * (1 - wanted), 1e-4) / Double(offered)).squareRoot()
+        promise.expected = 100 * wanted
+        promise.measured = 100 * measured
+        promise.standardError = 100 * error
+        promise.verdict = .holds
+        guard abs(measured - wanted) > Self.shareTolerance + z * error else { return }
+        explain(
+            &promise,
+            "\(percent(measured)) of the packets \(subject) overlapped with others, and the model expects "
+                + percent(wanted), by: [], nil)
+    }
+
+    private mutating func judgeShare(_ link: RehearsalTallies.Link, _ receiver: String) {
+        let beacon = tallies.beacons[link.beacon].name
+        guard link.offered >= 200 else { return }
+        let wanted = Double(link.expectedClear) / 1e6 / Double(link.offered)
+        let measured = Double(link.received) / Double(link.offered)
+        let error = Self.runs * (max(wanted * (1 - wanted), 1e-4) / Double(link.offered)).squareRoot()
+        var promise = RehearsalPromise(
+            .share, "\(beacon) at \(receiver)", beacon: link.beacon, relation: .atLeast, expected: 100 * wanted,
+            measured: 100 * measured, unit: "%", standardError: 100 * error, count: link.offered, verdict: .holds)
+        if measured < wanted - Self.shareTolerance - z * error {
+            explain(
+                &promise,
+                "\(receiver) received \(percent(measured)) of the packets of \(beacon) instead of "
+                    + percent(wanted), by: ["clone", "interval"], beacon)
+        }
+        promises.append(promise)
+    }
+
+    // MARK: Levels
+
+    private mutating func judgeLevels() {
+        guard tallies.subject.hasFloor, !tallies.receivers.isEmpty else {
+            promises.append(
+                RehearsalPromise(
+                    .level, "all beacons", relation: .atLeast, expected: nil, measured: nil, unit: "dB",
+                    verdict: .unjudged,
+                    reason: tallies.subject.hasFloor
+                        ? "the site has no receivers" : "there is no floor: give --site"))
+            return
+        }
+        for index in tallies.beacons.indices { judgeLevel(index) }
+    }
+
+    private mutating func judgeLevel(_ index: Int) {
+        let name = tallies.beacons[index].name
+        var deviations: [Double] = []
+        var count = 0
+        var fall: (decibels: Double, part: Int, receiver: String)?
+        for receiver in tallies.receivers {
+            guard let link = receiver.links.first(where: { $0.beacon == index }) else { continue }
+            let sum = link.levelSum.reduce(0, +)
+            let packets = link.count.reduce(0, +)
+            guard packets >= 20 else { continue }
+            count += packets
+            deviations.append(Double(sum) / Double(packets) / 100 - Double(link.expectedLevel) / 100)
+            // The level of one run is that of its link; several runs have other links.
+            guard tallies.seeds.count == 1 else { continue }
+            var highest = -Double.infinity
+            for part in link.count.indices where link.count[part] >= 5 {
+                let mean = Double(link.levelSum[part]) / Double(link.count[part]) / 100
+                let step = highest - mean
+                if step > Self.levelStep, step > fall?.decibels ?? 0 { fall = (step, part, receiver.name) }
+                highest = max(highest, mean)
+            }
+        }
+        var promise = RehearsalPromise(
+            .level, name, beacon: index, relation: .atLeast, expected: nil, measured: nil, unit: "dB", count: count,
+            verdict: .unjudged, reason: "no receiver is in its range")
+        defer { promises.append(promise) }
+        guard !deviations.isEmpty else { return }
+        let mean = deviations.reduce(0, +) / Double(deviations.count)
+        let error = Double(tallies.subject.shadowing) / 100 / Double(deviations.count).squareRoot()
+        promise.expected = 0
+        promise.measured = mean
+        promise.standardError = error
+        promise.verdict = .holds
+        promise.reason = "mean difference from the plan at \(deviations.count) receivers"
+        if let fall {
+            explain(
+                &promise,
+                "\(name) became \(NumberFormat.rounded(fall.decibels, 1)) dB weaker at \(fall.receiver) from about "
+                    + "\(clock(part: fall.part))", by: ["weak"], name)
+        } else if mean < -max(Self.levelStep, z * error) {
+            explain(
+                &promise,
+                "\(name) is \(NumberFormat.rounded(-mean, 1)) dB weaker than the plan expects, at \(deviations.count) "
+                    + "receivers", by: ["weak"], name)
+        }
+    }
+
+    // MARK: Phones
+
+    private mutating func judge(_ place: RehearsalTallies.Place) {
+        let plan = Double(place.expected) / 1e6
+        let target = Double(tallies.subject.targetShare) / 1e6
+        let wanted = min(plan, target)
+        let goal = "within \(seconds(Double(tallies.subject.targetTime) / 1e6))"
+        var promise = RehearsalPromise(
+            .detection, "\(place.name), \(goal)", beacon: place.beacon, relation: .atLeast, expected: 100 * wanted,
+            measured: nil, unit: "%", count: place.visits, verdict: .unjudged)
+        defer { promises.append(promise) }
+        guard place.visits >= 10 else {
+            promise.reason = "fewer than 10 phones stood there"
+            return
+        }
+        let count = Double(place.visits)
+        let measured = Double(place.detected) / count
+        let error = (max(wanted * (1 - wanted), 1 / count) / count).squareRoot()
+        promise.measured = 100 * measured
+        promise.standardError = 100 * error
+        promise.verdict = .holds
+        if plan < target { promise.reason = "the plan does not reach the target of \(percent(target)) here" }
+        guard measured + 2 * Self.shareTolerance + z * error < wanted else { return }
+        let name = tallies.beacons.indices.contains(place.beacon) ? tallies.beacons[place.beacon].name : ""
+        explain(
+            &promise,
+            "\(percent(measured)) of the phones at \(place.name) found it \(goal) instead of \(percent(wanted))",
+            by: ["stops", "weak", "interval", "identity"], name)
+    }
+
+    private mutating func judge(_ path: RehearsalTallies.Path) {
+        let wanted = Double(path.expected) / 1e6
+        var promise = RehearsalPromise(
+            .walk, path.name, relation: .atLeast, expected: 100 * wanted, measured: nil, unit: "%",
+            count: path.walks, verdict: .unjudged)
+        defer { promises.append(promise) }
+        guard path.walks >= 10 else {
+            promise.reason = "fewer than 10 phones walked there"
+            return
+        }
+        let count = Double(path.walks)
+        let measured = Double(path.detected) / count
+        let error = (max(wanted * (1 - wanted), 1 / count) / count).squareRoot()
+        promise.measured = 100 * measured
+        promise.standardError = 100 * error
+        promise.verdict = .holds
+        promise.reason =
+            "\(NumberFormat.rounded(Double(path.beacons) / count, 1)) beacons per walk; the plan expects "
+            + NumberFormat.rounded(Double(path.expectedBeacons) / 1000, 1)
+        // The plan takes a beacon as in range or out of range, which is right to about 5 %.
+        guard measured + 0.05 + z * error < wanted else { return }
+        explain(
+            &promise,
+            "\(percent(measured)) of the phones on the path \(path.name) found a beacon instead of \(percent(wanted))",
+            by: ["stops", "weak"], nil)
+    }
+
+    private mutating func judgePercentile() {
+        guard tallies.subject.phones > 0 else { return }
+        let counts = tallies.ratios.counts
+        let count = counts.reduce(0, +)
+        var promise = RehearsalPromise(
+            .percentile, "95th percentile of the detection, as a share of the plan's", relation: .equal,
+            expected: 100, measured: nil, unit: "%", count: count, verdict: .unjudged)
+        defer { promises.append(promise) }
+        guard count >= 200 else {
+            promise.reason =
+                tallies.ratios.reason.isEmpty ? "fewer than 200 phones were compared" : tallies.ratios.reason
+            return
+        }
+        let quantile = Self.quantile(0.95, of: counts)
+        // The density at the percentile, from the detections within 10 % of it.
+        let bin = Int(quantile / RehearsalTallies.Ratios.step)
+        let window = max(0, bin - 10)...min(counts.count - 1, bin + 10)
+        let density =
+            Double(counts[window].reduce(0, +)) / Double(count)
+            / (Double(window.count) * RehearsalTallies.Ratios.step)
+        let error = (0.95 * 0.05 / Double(count)).squareRoot() / max(density, 0.01)
+        promise.measured = 100 * quantile
+        promise.standardError = 100 * error
+        promise.verdict = .holds
+        if !tallies.ratios.reason.isEmpty {
+            promise.reason = "without \(tallies.ratios.excluded) detections: \(tallies.ratios.reason)"
+        }
+        guard abs(quantile - 1) > Self.percentileTolerance + z * error else { return }
+        explain(
+            &promise,
+            "95 % of the phones found a beacon in \(percent(quantile)) of the time that the plan expects", by: [], nil)
+    }
+
+    /// The quantile of a histogram with linear interpolation in its bins.
+    private static func quantile(_ share: Double, of counts: [Int]) -> Double {
+        let wanted = share * Double(counts.reduce(0, +))
+        var sum = 0.0
+        for (bin, count) in counts.enumerated() {
+            if sum + Double(count) >= wanted, count > 0 {
+                return (Double(bin) + (wanted - sum) / Double(count)) * RehearsalTallies.Ratios.step
+            }
+            sum += Double(count)
+        }
+        return Double(counts.count) * RehearsalTallies.Ratios.step
+    }
+
+    // MARK: Batteries and rooms
+
+    private mutating func judgeBatteries() {
+        guard tallies.beacons.contains(where: { $0.plannedLife > 0 }) else {
+            promises.append(
+                RehearsalPromise(
+                    .battery, "all beacons", relation: .atLeast, expected: nil, measured: nil, unit: "days",
+                    verdict: .unjudged, reason: "no battery is given: use --chip and --battery"))
+            return
+        }
+        for (index, beacon) in tallies.beacons.enumerated() {
+            let (planned, rehearsed) = (Double(beacon.plannedLife) / 1000, Double(beacon.rehearsedLife) / 1000)
+            var promise = RehearsalPromise(
+                .battery, beacon.name, beacon: index, relation: .atLeast, expected: planned, measured: rehearsed,
+                unit: "days", count: beacon.advertisements.reduce(0) { $0 + $1.events.reduce(0, +) },
+                verdict: .holds)
+            if rehearsed < 0.97 * planned {
+                explain(
+                    &promise, "the battery of \(beacon.name) lasts \(Int(rehearsed)) days instead of \(Int(planned))",
+                    by: ["interval"], beacon.name)
+            }
+            promises.append(promise)
+        }
+    }
+
+    private mutating func judgeRooms() {
+        guard tallies.subject.hasRooms else {
+            promises.append(
+                RehearsalPromise(
+                    .room, "all beacons", relation: .atMost, expected: nil, measured: nil, unit: "%",
+                    verdict: .unjudged,
+                    reason: "the site has no rooms or no receivers, so no collector ran"))
+            return
+        }
+        var (time, wrong, expected, spread) = (0.0, 0.0, 0.0, 0.0)
+        for (index, beacon) in tallies.beacons.enumerated() {
+            var presence = RehearsalPromise(
+                .presence, beacon.name, beacon: index, relation: .atMost, expected: 0,
+                measured: Double(beacon.falseExits), unit: "", count: beacon.roomSeconds, verdict: .holds)
+            if beacon.falseExits > 0 {
+                explain(
+                    &presence,
+                    "the collector reported \(beacon.falseExits) exits of \(beacon.name), which was on the air",
+                    by: ["interval"], beacon.name)
+            }
+            promises.append(presence)
+            guard beacon.roomSeconds > 0, !beacon.room.isEmpty else { continue }
+            time += Double(beacon.roomSeconds)
+            wrong += Double(beacon.wrongRoomSeconds)
+            let own = Double(beacon.expectedWrongMilliseconds) / 1000
+            expected += own
+            // The shadowing is constant, so a beacon is in a wrong room all the time or never.
+            let share = own / Double(beacon.roomSeconds)
+            spread += share * (1 - share) * Double(beacon.roomSeconds) * Double(beacon.roomSeconds)
+        }
+        var promise = RehearsalPromise(
+            .room, "all beacons, wrong rooms", relation: .atMost, expected: nil, measured: nil, unit: "%",
+            count: Int(time), verdict: .unjudged, reason: "no beacon stands in a room")
+        defer { promises.append(promise) }
+        guard time > 0 else { return }
+        promise.expected = 100 * expected / time
+        promise.measured = 100 * wrong / time
+        promise.standardError = 100 * spread.squareRoot() / time
+        promise.verdict = .holds
+        promise.reason = "the collector's own probability of another room"
+        guard wrong / time > expected / time + 0.05 + z * spread.squareRoot() / time else { return }
+        explain(
+            &promise,
+            "beacons were in a wrong room for \(percent(wrong / time)) of the time, and the collector expects "
+                + percent(expected / time), by: [], nil)
+    }
+
+    // MARK: Reasons
+
+    /// Breaks a promise, and names the planted fault that explains it.
+    ///
+    /// - Parameters:
+    ///   - kinds: The kinds of faults that break this promise, the likeliest first.
+    ///   - name: The beacon or the receiver; empty for faults of all receivers; nil if no fault can be named.
+    private func explain(
+        _ promise: inout RehearsalPromise, _ reason: String, by kinds: [String], _ name: String?
+    ) {
+        promise.verdict = .broken
+        promise.reason = reason
+        guard let name else { return }
+        for kind in kinds {
+            guard let index = tallies.faults.firstIndex(where: { $0.kind == kind && $0.subject == name }) else {
+                continue
+            }
+            promise.fault = index
+            promise.reason += " (planted: \(tallies.faults[index].text))"
+            return
+        }
+    }
+
+    private func seconds(_ value: Double) -> String { "\(NumberFormat.significant(value, 4)) s" }
+    private func milliseconds(_ microseconds: Double) -> String {
+        "\(NumberFormat.rounded(microseconds / 1000, 1)) ms"
+    }
+    private func percent(_ share: Double) -> String { "\(NumberFormat.rounded(100 * share, 1)) %" }
+    private func clock(part: Int) -> String {
+        seconds((Double(part) * time / Double(RehearsalTallies.parts)).rounded())
+    }
+}

@@ -1,0 +1,85 @@
+internal import Advertiser
+internal import Airtime
+internal import BeaconFrames
+internal import BluetoothTypes
+internal import Sites
+
+extension RehearsalTallies {
+    /// The counts at the beginning: zeros, and what is expected.
+    init(_ rehearsal: Rehearsal, _ plan: VisitPlan) throws {
+        let (fleet, options) = (rehearsal.fleet, rehearsal.options)
+        subject = Subject(
+            fleet: fleet.name, arguments: options.arguments, file: fleet.file,
+            milliseconds: Int((options.hours * 3_600_000).rounded()), phones: options.phones,
+            scanners: rehearsal.scanners.name, targetTime: Int(plan.target.seconds * 1e6),
+            targetShare: Int((plan.target.probability * 1e6).rounded()), hasFloor: fleet.site != nil,
+            hasRooms: !(fleet.site?.rooms.isEmpty ?? true) && !(fleet.site?.receivers.isEmpty ?? true),
+            shadowing: Int((fleet.model.radio.shadowing * 100).rounded()))
+        seeds = [Int(clamping: options.seed)]
+        beacons = try fleet.beacons.map { beacon in
+            var tally = Beacon(
+                name: beacon.name,
+                position: beacon.hasPosition
+                    ? [beacon.place.position.x, beacon.place.position.y].map { Int(($0 * 1000).rounded()) } : [],
+                room: fleet.site?.rooms.first { $0.outline.contains(beacon.place.position) }?.name ?? "",
+                advertisements: beacon.sent.map { sent in
+                    Advertisement(
+                        type: sent.type, period: Int(sent.periodMicroseconds.rounded()),
+                        longestPeriod: Int(sent.longestMicroseconds) + 10_000,
+                        hasPattern: sent.source.advertisement.pattern != nil, isShared: beacon.sharesSet)
+                })
+            tally.duePerDay = Int(
+                beacon.sent.reduce(0.0) { $0 + 86_400e9 / $1.periodMicroseconds }.rounded())
+            tally.plannedLife = try Self.life(beacon, options, periods: beacon.sent.map(\.periodMicroseconds))
+            return tally
+        }
+        receivers = (fleet.site?.receivers ?? []).map { Receiver(name: $0.name, links: [], meanGap: 0) }
+        places = plan.places.map { place in
+            Place(name: place.name, beacon: max(0, place.best), expected: Int((place.expected * 1e6).rounded()))
+        }
+        paths = plan.paths.map { path in
+            Path(
+                name: path.name, expected: Int((path.expected * 1e6).rounded()),
+                expectedBeacons: Int((path.expectedBeacons * 1000).rounded()))
+        }
+        faults = options.faults.map {
+            Fault(kind: $0.kind.rawValue, subject: $0.subject, at: Int(($0.atS * 1000).rounded()), text: $0.text)
+        }
+        notes = fleet.notes
+    }
+
+    /// Computes the battery lives from what was sent.
+    mutating func countBatteries(_ rehearsal: Rehearsal) {
+        guard rehearsal.options.battery != nil else { return }
+        let time = Double(subject.milliseconds) * 1000
+        for index in beacons.indices {
+            let periods = beacons[index].advertisements.map { time / Double(max(1, $0.events.reduce(0, +))) }
+            beacons[index].rehearsedLife =
+                (try? Self.life(rehearsal.fleet.beacons[index], rehearsal.options, periods: periods)) ?? 0
+        }
+    }
+
+    /// The battery life in thousandths of a day, of a beacon whose advertisements have these mean periods in µs; 0 without a
+    /// battery.
+    private static func life(
+        _ beacon: RehearsedBeacon, _ options: Rehearsal.Options, periods: [Double]
+    ) throws -> Int {
+        guard let (chip, battery) = options.battery else { return 0 }
+        var models: [EnergyModel] = []
+        for (sent, period) in zip(beacon.sent, periods) {
+            let octets = max(0, Int((sent.airtimeMicroseconds / 8).rounded()) - 16)
+            let interval = AdvertisingInterval(
+                rawValue: UInt32(min(16_777_215, max(32, ((period - 5000) / 625).rounded()))))
+            models.append(
+                try EnergyModel(chip: chip, battery: battery, interval: interval, payloadOctets: octets))
+        }
+        guard let (sent, period) = zip(beacon.sent, periods).first(where: { _ in true }) else { return 0 }
+        let octets = max(0, Int((sent.airtimeMicroseconds / 8).rounded()) - 16)
+        let interval = AdvertisingInterval(
+            rawValue: UInt32(min(16_777_215, max(32, ((period - 5000) / 625).rounded()))))
+        let whole = try EnergyModel(
+            chip: chip, battery: battery, interval: interval, payloadOctets: octets,
+            companions: Array(models.dropFirst()))
+        return Int(min(whole.lifeDays, BeaconBattery.shelfLifeDays) * 1000)
+    }
+}

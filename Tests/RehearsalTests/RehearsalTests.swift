@@ -1,0 +1,82 @@
+import Testing
+
+@testable import Rehearsal
+
+@Suite("Rehearsal")
+struct RehearsalTests {
+    @Test(
+        "a fleet without faults keeps all promises", arguments: [("extended", 1), ("extended", 2), ("raspberry-pi", 2)])
+    func holds(controller: String, frames: Int) throws {
+        let (report, _) = try RehearsedWorld(controller: controller, frames: frames).rehearse()
+        #expect(report.promises.filter { $0.verdict == .broken }.map(\.reason) == [])
+        #expect(report.promises.contains { $0.kind == .interval && $0.verdict == .holds })
+        #expect(report.promises.contains { $0.kind == .collisions && $0.verdict == .holds })
+        #expect(report.promises.contains { $0.kind == .detection && $0.verdict == .holds })
+    }
+
+    @Test("equal seeds give equal results on any number of threads, and other seeds give others")
+    func repeats() throws {
+        let world = try RehearsedWorld()
+        let first = try world.rehearse(hours: 0.05, threads: 1)
+        let second = try world.rehearse(hours: 0.05, threads: 3)
+        let other = try world.rehearse(hours: 0.05, seed: 2)
+        #expect(first.tallies == second.tallies)
+        #expect(first.report.text == second.report.text)
+        #expect(first.tallies != other.tallies)
+    }
+
+    @Test("runs of two seeds add up, and survive JSON")
+    func adds() throws {
+        let world = try RehearsedWorld()
+        let first = try world.rehearse(hours: 0.05)
+        let second = try world.rehearse(hours: 0.05, seed: 2)
+        var read = try RehearsalTallies(report: Array(first.report.json.line.utf8), file: "a.json")
+        #expect(read == first.tallies)
+        try read.add(second.tallies)
+        #expect(read.seeds == [1, 2])
+        let events = { (tallies: RehearsalTallies) in
+            tallies.beacons.reduce(0) { $0 + $1.advertisements.reduce(0) { $0 + $1.events.reduce(0, +) } }
+        }
+        #expect(events(read) == events(first.tallies) + events(second.tallies))
+        #expect(throws: RehearsalError.self) { try read.add(first.tallies) }
+    }
+
+    @Test(
+        "each planted fault is found and named",
+        arguments: [
+            RehearsalFault.Kind.stops, .interval, .identity, .clone, .weak, .deaf, .brokerAway,
+        ])
+    func findsFault(kind: RehearsalFault.Kind) throws {
+        let subject = kind == .deaf ? "ear-3" : kind == .brokerAway ? "" : "box-2"
+        let fault = RehearsalFault(kind, subject, atS: 300)
+        let (report, _) = try RehearsedWorld(frames: 2).rehearse(faults: [fault])
+        #expect(!report.holds)
+        #expect(report.faults.map(\.isFound) == [true])
+        let broken = report.promises.filter { $0.verdict == .broken && $0.fault == nil }
+        #expect(broken.map(\.reason) == [])
+    }
+
+    @Test("the part to play contains events, phones and changes")
+    func plays() throws {
+        let world = try RehearsedWorld()
+        var options = Rehearsal.Options()
+        options.hours = 0.02
+        options.phones = 5
+        options.play = 10...20
+        options.faults = [RehearsalFault(.stops, "box-1", atS: 15)]
+        let result = try #require(try Rehearsal(try world.fleet(), options).run(version: "test"))
+        let play = try #require(result.report.play)
+        #expect(play.sends.count > 100)
+        #expect(play.sends.milliseconds.allSatisfy { (9_990...20_000).contains($0) })
+        #expect(play.sends.received.contains { $0 > 0 })
+        #expect(play.phones.count == 5)
+        #expect(play.changes.map(\.text) == ["box-1 stops at 15 s"])
+    }
+
+    @Test("a rehearsal that needs more memory than the machine has is refused")
+    func memory() throws {
+        var options = Rehearsal.Options()
+        options.phones = 1_000_000_000
+        #expect(throws: RehearsalError.self) { try Rehearsal(try RehearsedWorld().fleet(), options) }
+    }
+}

@@ -1,0 +1,72 @@
+import LinuxHost
+import TestSupport
+
+@testable import Rehearsal
+
+/// A fleet of six beacons on a floor with six receivers, as files in a new directory.
+struct RehearsedWorld {
+    let directory: TemporaryFolder
+    var fleetFile: String { directory.path + "/fleet.json" }
+    var siteFile: String { directory.path + "/site.json" }
+
+    private static let positions = [(4, 4), (15, 4), (26, 4), (4, 16), (15, 16), (26, 16)]
+
+    /// - Parameter controller: The kind of all machines.
+    init(controller: String = "extended", frames: Int = 1, shadowing: Double = 3) throws {
+        directory = try TemporaryFolder()
+        let more = [
+            "",
+            #", { "type": "eddystone-tlm", "intervalMs": 5000 }"#,
+        ]
+        let beacons = Self.positions.enumerated().map { index, place in
+            #"{ "name": "box-\#(index + 1)", "position": [\#(place.0), \#(place.1)] }"#
+        }
+        let fleet = """
+            { "version": 1, "name": "world",
+              "template": { "radioPowerDbm": 0, "calibration": { "default": -59 }, "advertisements": [
+                { "type": "ibeacon", "uuid": "3c2a6f0e-5b1d-4e77-9a48-0d6f2c9b7e11", "major": 1, "minor": "${minor}",
+                  "intervalMs": 318.75 }\(more[frames - 1])
+              ] },
+              "defaults": { "controller": "\(controller)" },
+              "identities": { "minor": { "within": "fleet" } },
+              "beacons": [\(beacons.joined(separator: ", "))] }
+            """
+        let receivers = Self.positions.enumerated().map { index, place in
+            #"{ "name": "ear-\#(index + 1)", "position": [\#(place.0 + 2), \#(place.1 + 1)] }"#
+        }
+        let site = """
+            { "version": 1, "name": "world", "outline": [[0, 0], [30, 0], [30, 20], [0, 20]],
+              "walls": [ { "from": [10, 0], "to": [10, 8], "attenuationDb": 3 } ],
+              "beacons": { "fleet": "fleet.json" },
+              "paths": [ { "name": "tour", "points": [[2, 10], [28, 10]] } ],
+              "receivers": [\(receivers.joined(separator: ", "))],
+              "pathLoss": { "model": "log-distance", "lossAt1mDb": 55, "exponent": 2, "shadowingDb": \(shadowing) },
+              "scanner": "android-balanced",
+              "target": { "detectWithinS": 10, "probability": 0.9 } }
+            """
+        try write(fleet, fleetFile)
+        try write(site, siteFile)
+    }
+
+    private func write(_ text: String, _ path: String) throws {
+        try Files.create(path, with: Array(text.utf8), mode: 0o644)
+    }
+
+    func fleet() throws -> RehearsedFleet { try RehearsedFleet(file: siteFile, siteFile: nil) }
+
+    /// The report of a rehearsal.
+    func rehearse(
+        hours: Double = 0.25, phones: Int = 20, seed: UInt64 = 1, threads: Int = 2, faults: [RehearsalFault] = []
+    ) throws -> (report: RehearsalReport, tallies: RehearsalTallies) {
+        var options = Rehearsal.Options()
+        options.hours = hours
+        options.phones = phones
+        options.seed = seed
+        options.threads = threads
+        options.faults = faults
+        options.arguments = "site.json"
+        let result = try Rehearsal(try fleet(), options).run(version: "test")
+        guard let result else { throw RehearsalError(.request, "it was stopped") }
+        return result
+    }
+}
