@@ -131,32 +131,40 @@ struct AirReceptionTests {
         let model = try LatencyModel(group: group, preset: preset).distribution(untilSeconds: 60)
         var random = SplitMix64(seed: 9)
         var times: [Double] = []
-        for trial in 0..<60 {
-            let packets = Traffic(beacons: beacons, interval: interval, seconds: 60, seed: UInt64(100 + trial)).packets
-            var reception = reception(beacons: beacons, preset)
-            let begin = 1_000_000 + Int(random.unit() * 1e6)
-            let cycle = AirReception.Scan.cycle(preset)
-            reception.scans[0] = AirReception.Scan(preset, phase: begin - Int(random.unit() * Double(cycle)))
-            var found = Set<Int32>()
+        let phones = 40
+        for trial in 0..<12 {
+            let packets = Traffic(beacons: beacons, interval: interval, seconds: 40, seed: UInt64(100 + trial)).packets
+            var reception = AirReception(
+                emitters: beacons, listeners: phones, sensitivity: -90, captureDecibels: 12, background: .none)
+            var begins: [Int] = []
+            for phone in 0..<phones {
+                for beacon in 0..<beacons { reception.setLevel(-60, of: beacon, at: phone) }
+                let begin = 1_000_000 + Int(random.unit() * 5e6)
+                // The phases of the phones are spread evenly over the cycle, which makes the test sharper.
+                let share = (Double(phone) + random.unit()) / Double(phones)
+                let phase = begin - Int(share * Double(AirReception.Scan.cycle(preset)))
+                reception.scans[phone] = AirReception.Scan(preset, phase: phase)
+                begins.append(begin)
+            }
+            var found = Set<Int>()
             var dice: UInt64 = 1
-            for packet in packets {
-                reception.add(packet, &dice) { packet, _, _, outcome in
+            for packet in packets where found.count < phones * beacons {
+                reception.add(packet, &dice) { packet, phone, _, outcome in
                     let event = packet.start - Int(packet.offset)
-                    guard outcome == .clear, event >= begin, found.insert(packet.emitter).inserted else { return false }
-                    times.append(Double(event - begin) / 1e6)
+                    guard outcome == .clear, event >= begins[phone],
+                        found.insert(phone * beacons + Int(packet.emitter)).inserted
+                    else { return false }
+                    times.append(Double(event - begins[phone]) / 1e6)
                     return true
                 }
-                if found.count == beacons { break }
             }
         }
         times.sort()
         let mean = times.reduce(0, +) / Double(times.count)
         let expectedMean = try #require(model.meanSeconds)
         let expected = try #require(model.percentile(0.95))
-        // All beacons of a trial share the phase of the scanner, so there are about as many independent values as trials
-        // times the scanner's windows until the detection.
         let share = Double(times.count(where: { $0 <= expected })) / Double(times.count)
-        #expect(abs(mean - expectedMean) < 0.08 * expectedMean)
-        #expect(abs(share - 0.95) < 0.025)
+        #expect(abs(mean - expectedMean) < 0.03 * expectedMean)
+        #expect(abs(share - 0.95) < 0.01)
     }
 }

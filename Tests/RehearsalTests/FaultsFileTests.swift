@@ -1,3 +1,5 @@
+import Configuration
+import TestSupport
 import Testing
 
 @testable import Rehearsal
@@ -46,5 +48,10 @@ struct FaultsFileTests {
         #expect(faults == RehearsalFault.random(6, in: fleet, hours: 1, seed: 3))
         #expect(faults.count == 6)
         #expect(Set(faults.map(\.subject)).count == 6)
+    }
+
+    @Test("the schema file is that of the declaration")
+    func schema() {
+        #expect(RepositoryFile("profiles/schema/faults.schema.json").text == FaultsFile.schema)
     }
 }

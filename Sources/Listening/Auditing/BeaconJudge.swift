@@ -244,12 +244,41 @@ struct BeaconJudge {
             constant.map { Double(audits[$0].expected.intervalMicroseconds) }, constant.map { events($0, best) },
             within: times)
         for (index, judgement) in zip(constant, judged) { judgements[index] = judgement }
+        if !isWalk, !judged.contains(where: { $0.isWrong || $0.isMixed }) {
+            judgeLatest(constant, constant.map { events($0, best) }, within: times, &judgements)
+        }
         for index in audits.indices {
             guard let pattern = audits[index].expected.pattern else { continue }
             judgements[index].isWrong = PatternRhythm(pattern).isWrong(events(index, best), within: times)
         }
         return judgements
     }
+
+    /// Judges the last half of the time, the last quarter and so on by themselves, so that an interval that changed during
+    /// a long audit is found.
+    private func judgeLatest(
+        _ constant: [Int], _ events: [EventTimes], within times: [ClosedRange<Int>],
+        _ judgements: inout [RadioRhythm.Judgement]
+    ) {
+        guard let first = times.first?.lowerBound, let last = times.last?.upperBound else { return }
+        var start = first
+        while true {
+            start += (last - start) / 2
+            let part = times.filter { $0.upperBound > start }.map { max($0.lowerBound, start)...$0.upperBound }
+            let latest = events.map { all in EventTimes(all.times.filter { $0 >= start }) }
+            guard latest.contains(where: { $0.times.count > Self.latestEvents }) else { return }
+            let judged = RadioRhythm.judge(
+                constant.map { Double(audits[$0].expected.intervalMicroseconds) }, latest, within: part)
+            guard judged.contains(where: { $0.isWrong && !$0.isMixed }) else { continue }
+            for (index, judgement) in zip(constant, judged) where judgement.isWrong && !judgement.isMixed {
+                judgements[index] = judgement
+            }
+            return
+        }
+    }
+
+    /// The number of events that a part of an audit needs to be judged by itself.
+    private static let latestEvents = 200
 
     private mutating func judgeRhythm(_ index: Int, _ rhythm: RadioRhythm.Judgement, _ model: inout SilenceModel) {
         let expected = audits[index].expected

@@ -77,6 +77,8 @@ final class RehearsedMachine {
     private var uptimeAtSend: [Int?]
     private var isRightID: [Bool]
     private var lastID: [FixedOctets<8>?]
+    /// By advertisement: true if its set was enabled again with a new id, so that the next event comes early.
+    private var hasNewID: [Bool]
     private var strangeOctets: [UInt8] = []
     private var strangePlace: Int16 = -1
 
@@ -129,6 +131,7 @@ final class RehearsedMachine {
         uptimeAtSend = Array(repeating: nil, count: count)
         isRightID = Array(repeating: true, count: count)
         lastID = Array(repeating: nil, count: count)
+        hasNewID = Array(repeating: false, count: count)
     }
 
     private var nowMicroseconds: Int { Int(air.now.nanoseconds / 1000) }
@@ -309,6 +312,7 @@ final class RehearsedMachine {
         else { return }
         if lastID[index] != id {
             lastID[index] = id
+            hasNewID[index] = true
             tally.advertisements[index].sentIDs += 1
         }
         let seconds = Int(IdentityKey.firstCounter) + startUnixSeconds + start / 1_000_000 - epoch
@@ -324,10 +328,11 @@ final class RehearsedMachine {
         if onAirAt == nil { onAirAt = start }
         noteSilence(index, until: start)
         tally.advertisements[index].events[part] += 1
-        if let last = lastEvent[index] {
+        if let last = lastEvent[index], !hasNewID[index] {
             tally.advertisements[index].gaps[part] += 1
             tally.advertisements[index].gapSum[part] += start - last
         }
+        hasNewID[index] = false
         lastEvent[index] = start
         if let uptime = uptimeAtSend[index], let onAirAt {
             let age = start - onAirAt - uptime

@@ -79,24 +79,22 @@ public struct RehearsalFault: Hashable, Sendable {
         var free = fleet.beacons.map(\.name)
         var freeReceivers = receivers
         var faults: [RehearsalFault] = []
-        for number in 0..<max(0, count) {
+        var number = 0
+        while faults.count < count, !free.isEmpty || number < kinds.count {
             let kind = kinds[number % kinds.count]
-            let at = (hours * 3600 * (0.1 + 0.5 * random.unit())).rounded()
-            let subject: String
+            number += 1
+            let choice: [String]
             switch kind {
-            case .brokerAway:
-                guard !faults.contains(where: { $0.kind == .brokerAway }) else { continue }
-                subject = ""
-            case .deaf:
-                // A receiver at least must still hear.
-                guard freeReceivers.count > 1 else { continue }
-                subject = freeReceivers.remove(at: random.next(upTo: UInt32(freeReceivers.count - 1)))
-            default:
-                let choice = kind == .clockJump ? free.filter(rotating.contains) : free
-                guard !choice.isEmpty else { continue }
-                subject = choice[random.next(upTo: UInt32(choice.count - 1))]
-                free.removeAll { $0 == subject }
+            case .brokerAway: choice = faults.contains { $0.kind == .brokerAway } ? [] : [""]
+            // One receiver at least must still hear.
+            case .deaf: choice = freeReceivers.count > 1 ? freeReceivers : []
+            case .clockJump: choice = free.filter(rotating.contains)
+            default: choice = free
             }
+            guard !choice.isEmpty else { continue }
+            let subject = choice[random.next(upTo: UInt32(choice.count - 1))]
+            if kind == .deaf { freeReceivers.removeAll { $0 == subject } } else { free.removeAll { $0 == subject } }
+            let at = (hours * 3600 * (0.1 + 0.5 * random.unit())).rounded()
             faults.append(RehearsalFault(kind, subject, atS: at))
         }
         return faults
