@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    /// - Parameter pattern: Whether the n-th event is received.
+    /// - Parameter pattern: True for the n-th event if it is received.
     private static func single(
         seconds: Int = 75, seed: UInt64, lost: Int = 0, isWalk: Bool = false, pattern: (Int, Double) -> Bool
     ) -> AdvertisementAudit? {
@@ -140,7 +140,7 @@ import Testing
         let half = try #require(Self.single(seed: seed) { _, chance in chance >= 0.48 })
         #expect(half.verdicts == [.weak])
         #expect(half.reasons.first?.contains("collisions explain a loss of 0 %") == true)
-        // What other radios and walls take away from a good beacon.
+        // The share of packets that other radios and walls take from a good beacon.
         let usual = try #require(Self.single(seed: seed) { _, chance in chance >= 0.25 })
         #expect(usual.verdicts == [.ok])
         // A short audit does not show it.

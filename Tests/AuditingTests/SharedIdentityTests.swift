@@ -4,7 +4,7 @@ import BluetoothTypes
 import Sightings
 import Testing
 
-/// Beacons that send the same URL, with a UID of their own or without.
+/// Beacons that send the same URL, each with or without a separate UID.
 @Suite struct SharedIdentityTests {
     private static let namespace = FixedOctets<10>(repeating: 0x8B)
     private static let power = MeasuredPowerAtZeroMeters(octet: 0xE7)

@@ -2,7 +2,7 @@ import BeaconFrames
 import BluetoothTypes
 import Testing
 
-/// Runs everything that reads octets, and checks what must hold for any of them.
+/// Passes the octets to all decoders, and checks rules that hold for any octets.
 private func read(_ octets: [UInt8]) {
     let data = AdvertisingData(octets: octets)
     let decoded = DecodedAdvertisingData(data)
@@ -59,7 +59,7 @@ private func read(_ octets: [UInt8]) {
 }
 
 extension SplitMix64 {
-    /// Up to `limit` octets of any value.
+    /// Returns up to `limit` random octets.
     mutating func octets(upTo limit: Int) -> [UInt8] {
         (0..<Int.random(in: 0...limit, using: &self)).map { _ in UInt8.random(in: 0...255, using: &self) }
     }

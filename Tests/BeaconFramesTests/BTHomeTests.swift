@@ -2,7 +2,7 @@ import BeaconFrames
 import BluetoothTypes
 import Testing
 
-/// The examples of bthome.io/format: an object's octets, its name, and what it says.
+/// The examples of bthome.io/format: an object's octets, its name and its value.
 private let examples: [(String, String, String, String)] = [
     ("0009", "packet_id", "9", ""), ("0161", "battery", "97", "%"),
     ("02ca09", "temperature", "25.06", "°C"), ("03bf13", "humidity", "50.55", "%"),
@@ -48,11 +48,11 @@ func anObjectIsReadAndWrittenAgain(_ example: (String, String, String, String)) 
     let kind = object.kind
     #expect(kind.name == example.1 && object.text == example.2 && kind.unit == example.3, "\(object)")
     #expect(try BTHome([object]) == packet)
-    // What people write gives the same octets.
+    // The text form of a value gives the same octets.
     let isText = kind.isNumber || kind.name == "text"
     let written = isText ? object.text : kind.isBinary ? "\(object.octets[0])" : Hexadecimal.text(object.octets)
     if kind.name != "button" { #expect(BTHomeObject(kind, text: written) == object) }
-    // What is printed can be written.
+    // The printed text can be read again.
     #expect(BTHomeObject(kind, text: object.text) == object, "\(object.text)")
 }
 

@@ -97,7 +97,7 @@ func aMisspelledURLIsRefusedWithTheURLThatWasMeant(text: String, meant: String?)
     #expect(urls == [nil, nil, nil])
 }
 
-/// Texts put together from expansions and pieces of them, so that codes overlap in every way.
+/// Texts made of expansions and pieces of them, so that codes overlap in every way.
 @Test func noLegalEncodingIsShorterThanTheOneChosen() throws {
     var random = SplitMix64(seed: 0x5EED)
     let pieces = ["www.", ".com/", ".com", ".info", ".i", "nfo/", ".biz", "/", "a", ".", "com", ".gov/", "edu"]
@@ -116,7 +116,7 @@ func aMisspelledURLIsRefusedWithTheURLThatWasMeant(text: String, meant: String?)
     }
 }
 
-/// Octets after the scheme, found by trying every way forward from the start.
+/// Returns the smallest number of octets after the scheme, found by trying all encodings from the start.
 private func shortestLength(of text: [UInt8]) -> Int {
     let codes = [
         ".com/", ".org/", ".edu/", ".net/", ".info/", ".biz/", ".gov/", ".com", ".org", ".edu", ".net", ".info",

@@ -2,7 +2,7 @@ import BeaconFrames
 import BluetoothTypes
 import Testing
 
-/// What is broken, where, and nothing else.
+/// The expected problems and their places; there must be no others.
 private struct Case: Sendable {
     let octets: String
     let problems: [(LintRule, Int)]

@@ -2,7 +2,7 @@ import BeaconFrames
 import BluetoothTypes
 import Testing
 
-/// A payload that somebody else published, with what is in it.
+/// A payload that was published elsewhere, with its contents.
 struct PublishedFrame: Sendable, CustomTestStringConvertible {
     let name: String
     let octets: String
@@ -21,22 +21,22 @@ struct PublishedFrame: Sendable, CustomTestStringConvertible {
     var data: AdvertisingData { AdvertisingData(octets: octetRow(octets)) }
 }
 
-/// Octets of a literal in a test; a misspelled one gives none, which no test takes for right.
+/// Returns the octets of a literal in a test; none if the literal is wrong, which makes the test fail.
 func octetRow(_ text: String) -> [UInt8] { (try? Hexadecimal.octets(text)) ?? [] }
 
-/// Fixed octets of a literal in a test.
+/// Returns the fixed octets of a literal in a test.
 func fixed<let count: Int>(_ text: String) -> FixedOctets<count> {
     FixedOctets(octetRow(text)) ?? FixedOctets()
 }
 
-/// A URL as it was received, in range or not; cut to 17 octets.
+/// Returns a received URL, valid or not, cut to 17 octets.
 func compressed(_ scheme: UInt8, _ octets: String) -> CompressedURL {
     let octets = octetRow(octets)
     let url = CompressedURL(scheme: scheme, encoded: octets.span, range: octets.indices)
     return url ?? compressed(scheme, Hexadecimal.text(octets.prefix(17)))
 }
 
-/// A packet of BTHome as it was received, cut to 26 octets.
+/// Returns a received packet of BTHome, cut to 26 octets.
 func packet(_ information: UInt8, _ octets: String) -> BTHome {
     BTHome(information: information, data: octetRow(octets)) ?? packet(information, String(octets.prefix(52)))
 }

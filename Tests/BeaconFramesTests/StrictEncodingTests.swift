@@ -67,7 +67,7 @@ func aReceivedURLWithReservedOctetsIsKeptButNotSent(octets: String, error: URLEn
         try frame.advertisingData().description == "0201061aff4c000215fb0b57a2822844cd913a94a122ba120600010002c5")
 }
 
-/// An iBeacon has no room for the width of its UUID, so that a short one is sent as the long one that it stands for.
+/// An iBeacon has no field for the width of its UUID, so a short UUID is sent as the equal long one.
 @Test func aShortUUIDOfAnIBeaconIsSentWithAllOfItsBits() throws {
     let power = try MeasuredPowerAtOneMeter(dBm: -59)
     var frame = IBeacon(uuid: .uuid16(0xFEAA), major: 1, minor: 2, measuredPower: power)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Collector
 
-/// Time comes from agreement: no single line, batch or set clock changes it.
+/// The time comes from agreement: no single line, batch or clock change moves it.
 @Suite struct AgreedTimeTests {
     private static let begin = PresenceTests.begin
     private static let day = 86_400
@@ -64,7 +64,7 @@ import Testing
         }
         let events = PresenceTests.run(&collector, 60..<120, levels)
         #expect(kinds(events).isEmpty && collector.counts.wrongClocks == 2 && collector.counts.late == 0)
-        // They may be the last lines.
+        // These may be the last lines.
         for number in 0..<2 { _ = collector.take(line(79_300 + number), from: nil, arrival: 0) }
         let last = collector.finish()
         #expect(kinds(last).isEmpty && collector.counts.wrongClocks == 4)
@@ -118,7 +118,7 @@ import Testing
         let events = run(&collector, 0..<90, forged: [second: forged])
         #expect(kinds(events) == [.enter, .room, .known])
         #expect(events.map(\.kind).filter { $0 == .receiverDead }.isEmpty)
-        // A clock that only one batch has told is given up after a few others.
+        // A clock that only one batch has stated is dropped after a few other batches.
         #expect(collector.counts.late <= 5 && collector.counts.wrongClocks <= 1)
     }
 

@@ -6,7 +6,7 @@ import Sites
 import TestSupport
 import Testing
 
-/// Collector files: what is read, and what is refused with its place.
+/// Collector files: the values that are read, and the errors with their places.
 @Suite struct CollectorFileTests {
     static let whole = """
         {"version": 1, "name": "museum", "floors": [{"name": "ground", "site": "ground.json", "rooms": [

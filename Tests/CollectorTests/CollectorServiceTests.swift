@@ -6,7 +6,7 @@ import Store
 import TestSupport
 import Testing
 
-/// A collector at work, without a broker: what it returns, keeps and writes.
+/// A running collector without a broker: the events that it returns, and the files that it writes.
 @Suite struct CollectorServiceTests {
     private let folder: TemporaryFolder
 
@@ -20,7 +20,8 @@ import Testing
             file, RoomPlan(file, sites: []), state: folder.place(state), ledger: ledger)
     }
 
-    /// A line each second from the receiver in the hall, which hears the beacon, and from the one at the desk.
+    /// Sends one line per second from the receiver in the hall, which receives the beacon, and from the one at the
+    /// desk.
     private func run(_ service: CollectorService, _ seconds: Range<Int>) -> [SightingCollector.Event] {
         seconds.flatMap { second in
             ["hall", "desk"].flatMap { receiver in
@@ -50,7 +51,7 @@ import Testing
     }
 
     @Test func whatWasNotPrintedIsReturnedByTheNextRun() throws {
-        // It is killed after it has kept the events, and before they are printed.
+        // The process is killed after it has stored the events and before it prints them.
         let events = run(try service(), 0..<30).filter { $0.beacon != nil }
         let next = try service()
         #expect(next.takeUnprinted() == events.map(\.json.line))

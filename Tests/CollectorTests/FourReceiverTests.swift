@@ -5,7 +5,7 @@ import Positioning
 import Sites
 import Testing
 
-/// The public scenario of four receivers in the corners of a flat of two rooms, and two walks through it.
+/// The published scenario of four receivers in the corners of a flat with two rooms, and two walks through it.
 struct FourReceivers {
     static let receivers: [(x: Double, y: Double)] = [(0.2, 3.8), (0.2, 0.2), (5.8, 3.8), (5.8, 0.2)]
     static let diagonal = walk([(0.5, 0.5), (3, 2), (5.5, 3.5)])
@@ -44,7 +44,7 @@ struct FourReceivers {
         return SightingCollector(whole, RoomPlan(whole, sites: [try #require(plan)]))
     }
 
-    /// What the receivers show of a beacon: a deviation of 2.5 dB, and 6 dB less in every tenth sample.
+    /// Returns the receivers' levels of a beacon: a standard deviation of 2.5 dB, and 6 dB less in every tenth sample.
     static func levels(at place: FloorPosition, _ random: inout SeededRandom) -> [Double] {
         receivers.map { receiver in
             let distance = max(0.001, place.distance(to: FloorPosition(x: receiver.x, y: receiver.y)))
@@ -53,7 +53,7 @@ struct FourReceivers {
     }
 }
 
-/// Numbers that are the same at every run.
+/// Numbers that are the same in each run.
 struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
     init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
@@ -70,7 +70,7 @@ struct SeededRandom: RandomNumberGenerator {
     mutating func normal() -> Double { (-2 * log(1 - share())).squareRoot() * cos(2 * Double.pi * share()) }
 }
 
-/// One beacon's state as the state file has it.
+/// A beacon's state in the state file.
 private struct Seen {
     let room: String?
     let isKnown: Bool
@@ -92,7 +92,7 @@ private struct Seen {
 }
 
 @Suite struct FourReceiverTests {
-    /// Near a door the room is unknown for a while. A room that is claimed is right.
+    /// Near a door the room may be unknown for a while. If a room is reported, it is right.
     @Test(arguments: [("diagonal", 0.05, 0.15), ("across", 0.12, 0.35)])
     func theRoomIsRightAndTheErrorSmall(walk: String, limit: Double, longestUnknown: Double) throws {
         var random = SeededRandom(7)
@@ -127,7 +127,7 @@ private struct Seen {
         #expect(p95 <= 0.7, "95 % within \(p95) m")
     }
 
-    /// A receiver of each room. The others stand at mirrored places.
+    /// The receiver of each room; the other receivers are at mirrored positions.
     @Test(arguments: [0, 3])
     func oneDeadReceiverForAnHourMakesNobodyLeaveAndNoRoomWrong(dead: Int) throws {
         var random = SeededRandom(UInt64(100 + dead))

@@ -5,10 +5,10 @@ import Glibc
 import Sites
 import Testing
 
-/// A site of so many receivers and floors that every receiver's likelihood of every cell would take minutes.
+/// A site with so many receivers and floors that computing each receiver's likelihood for each cell would take minutes.
 @Suite struct LargeSiteTests {
     private static let (floors, columns, rows) = (4, 10, 5)
-    /// A receiver stands in the middle of every square of so many metres.
+    /// The side in metres of the square around each receiver.
     private static let side = 2.0
     private static let beacons = 200
 
@@ -44,14 +44,14 @@ import Testing
             x: (Double(receiver % columns) + 0.5) * side, y: (Double(receiver / columns % rows) + 0.5) * side)
     }
 
-    /// What a receiver hears of a beacon, as if there were no wall.
+    /// Returns the level of a beacon at a receiver without walls.
     private static func level(_ receiver: Int, _ floor: Int, _ at: FloorPosition) -> Double {
         let (flat, storeys) = (place(receiver).distance(to: at), Double(abs(receiver / (columns * rows) - floor)))
         let straight = max(0.1, (flat * flat + 9 * storeys * storeys).squareRoot())
         return -59 - 30 * Airtime.log10(straight) - 15 * storeys
     }
 
-    /// Of this thread alone, in seconds: other tests run beside it.
+    /// The processor time of this thread in seconds, because other tests run at the same time.
     private static var processorSeconds: Double {
         var time = timespec()
         unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -82,7 +82,7 @@ import Testing
             _ = collector.advance(to: time + 1010)
         }
         let spent = Self.processorSeconds - start
-        // Without optimisation; the likelihood of every receiver for every cell would be a hundred times as much.
+        // In a debug build. Computing each receiver's likelihood for each cell would take a hundred times as long.
         #expect(spent < 60, "\(spent) s")
         var right = 0
         for state in collector.beaconsJSON {
@@ -97,14 +97,15 @@ import Testing
         #expect(right > Self.beacons * 9 / 10, "\(right) of \(Self.beacons)")
     }
 
-    /// The first of them is judged by asking receiver after receiver, the others by what these say together.
+    /// The collector computes the first of these beacons receiver by receiver, and reuses the sums of all receivers for
+    /// the others. The results must be equal.
     @Test func alikeIsJudgedAlikeHoweverManyThereAre() throws {
         var collector = try Self.collector()
         let at = FloorPosition(x: 6.3, y: 4.4)
         let time = 1_000_000_000_000
         for receiver in 0..<Self.floors * Self.columns * Self.rows {
             let level = Self.level(receiver, 2, at)
-            // One has heard it and says no level.
+            // One receiver reports the beacon without a level.
             let heard = (Self.beacons..<Self.beacons + 100).compactMap { number -> ReceiverLine.Heard? in
                 guard level > -75 else { return nil }
                 return .init(name: "b\(number)", level: receiver == Self.columns * Self.rows * 2 ? nil : level)

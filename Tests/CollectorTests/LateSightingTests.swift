@@ -4,7 +4,7 @@ import Testing
 
 @testable import Collector
 
-/// Batches that were kept while a broker was away, and what a restart leaves.
+/// Batches that a receiver kept while a broker was away, and the state after a restart.
 @Suite struct LateSightingTests {
     static let begin = PresenceTests.begin
 
@@ -15,7 +15,7 @@ import Testing
         return line
     }
 
-    /// Live for a minute, then away for an hour in which it kept everything.
+    /// Returns a collector after a minute of live batches and an hour in which the receiver kept its batches.
     static func returned() throws -> SightingCollector {
         var collector = try PresenceTests.collector(["hall"])
         collector.keepsSightings = true
@@ -29,7 +29,7 @@ import Testing
 
     @Test func whatWasKeptIsHistoryAndNoPresence() throws {
         var collector = try Self.returned()
-        // The newest comes first, then an hour of what was kept, twice as fast as it was heard.
+        // The newest batch comes first, then those of the hour, faster than they were received.
         var now = Self.begin + 3_661_000
         _ = collector.take(Self.batch("8f", 3661, 3_661_000), from: nil, arrival: now + 20)
         for second in stride(from: 61, through: 3600, by: 40) {
@@ -49,7 +49,7 @@ import Testing
 
     @Test func whatWasKeptFirstTellsNothingOfTheClock() throws {
         var collector = try Self.returned()
-        // An hour late, before anything new.
+        // The kept batches arrive an hour late, before any new one.
         let now = Self.begin + 3_661_000
         for second in 61...400 {
             _ = collector.take(Self.batch("8f", second, second * 1000), from: nil, arrival: now + second * 100)
@@ -64,7 +64,7 @@ import Testing
         for second in 100...110 {
             _ = collector.take(
                 Self.batch("90", second, second * 1000), from: nil, arrival: Self.begin + second * 1000)
-            // Of the same start of the machine, and of one before it.
+            // Batches of two earlier starts of the machine.
             _ = collector.take(
                 Self.batch("8f", second - 50, second * 1000 - 80_000), from: nil, arrival: Self.begin + second * 1000)
             _ = collector.take(
@@ -97,7 +97,7 @@ import Testing
     @Test func aClockThatWasSetIsBelievedAfterMinutes() {
         var clock = BootClock()
         for minute in 0..<3 { _ = clock.unixMilliseconds(minute * 60_000, arrival: Self.begin + minute * 60_000) }
-        // Our own clock goes an hour forward.
+        // This machine's clock jumps an hour forward.
         let step = 3_600_000
         for minute in 3..<12 {
             let time = clock.unixMilliseconds(minute * 60_000, arrival: Self.begin + step + minute * 60_000)
@@ -128,7 +128,7 @@ import Testing
         deaf.resume([stay], at: Self.begin)
         let none = PresenceTests.run(&deaf, 0..<100, ["desk": nil])
         #expect(PresenceTests.kinds(none) == [.unknown])
-        // A time that is not over says that these lines are older than what was kept.
+        // A stay that begins in the future shows that these lines are older than the kept state.
         var early = try PresenceTests.collector()
         early.resume([stay], at: Self.begin - 6000)
         #expect(early.stays.isEmpty)

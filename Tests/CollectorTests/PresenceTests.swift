@@ -3,11 +3,11 @@ import Configuration
 import Sites
 import Testing
 
-/// Who is there: entering, leaving, and what deaf receivers do to it.
+/// Presence: entering, leaving, and the effect of receivers that receive nothing.
 @Suite struct PresenceTests {
     static let begin = 1_700_000_000_000
 
-    /// Receivers without a plan, each in a room of its own.
+    /// Returns a collector without a floor plan, with each receiver in a separate room.
     static func collector(_ names: [String] = ["hall", "desk"], more: String = "") throws -> SightingCollector {
         let list = names.map { "{\"name\":\"\($0)\",\"room\":\"\($0)\"}" }.joined(separator: ",")
         let (file, problems) = CollectorFile.decode(
@@ -17,7 +17,7 @@ import Testing
         return SightingCollector(whole, RoomPlan(whole, sites: []))
     }
 
-    /// A line each second from each receiver, with the levels that it hears, and perhaps with other devices.
+    /// Sends one line per second from each receiver with its levels, and with other devices if asked.
     static func run(
         _ collector: inout SightingCollector, _ seconds: Range<Int>, _ levels: [String: Double?],
         hasOthers: Bool = true
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test func wallsAndAbsenceTellTheRoom() throws {
-        // Two rooms with a thick wall between; the receiver beyond it hears nothing of what is near the other.
+        // Two rooms with a thick wall between them; a beacon near one receiver is not received by the other.
         let text = """
             {"version":1,"name":"two","floors":[{"name":"g","site":"g.json"}],"receivers":[
               {"name":"west","room":"west","position":[1,2]},{"name":"east","room":"east","position":[9,2]}],
@@ -207,7 +207,7 @@ import Testing
         #expect(line.contains(#""known":true,"room":"all""#) && line.contains(#""probability":1,"#), "\(line)")
     }
 
-    /// Anybody with a radio, or on the broker, can invent names.
+    /// A device on the radio or a client of the broker can invent names.
     @Test func describedBeaconsHaveRoomBeforeStrangers() throws {
         var collector = try Self.collector(
             ["hall"], more: ",\"beacons\":[{\"name\":\"key\",\"identity\":\"address:C0:01:02:03:04:05\"}]")
@@ -222,7 +222,7 @@ import Testing
         #expect(collector.counts.crowded == 1)
     }
 
-    /// The batches of a receiver whose file does not know a beacon name others only.
+    /// Returns the batches of a receiver. If its file does not contain a beacon, the batches name only others.
     private static func batches(
         _ collector: inout SightingCollector, _ seconds: Range<Int>, _ names: [String: [String]],
         known: [String: String] = [:]
@@ -250,18 +250,18 @@ import Testing
         _ = Self.batches(
             &collector, 0..<60, ["hall": ["key", "cup"], "desk": ["cup"]], known: ["hall": "a", "desk": "b"])
         #expect(collector.stays.map(\.beacon).sorted() == ["cup", "key"])
-        // The file of the receiver in the hall is another one now: it names the cup, and not the key.
+        // The file of the receiver in the hall has changed: it contains the cup, and not the key.
         let other = Self.batches(
             &collector, 60..<400, ["hall": ["cup"], "desk": ["cup"]], known: ["hall": "b", "desk": "b"])
         #expect(!other.contains { $0.kind == .exit && $0.beacon == "key" })
         #expect(other.contains { $0.kind == .unknown && $0.beacon == "key" })
-        // With its own file, its silence counts.
+        // If its own file contains the beacon, its silence counts.
         let own = Self.batches(
             &collector, 400..<500, ["hall": ["cup"], "desk": ["cup"]], known: ["hall": "a", "desk": "b"])
         #expect(own.contains { $0.kind == .exit && $0.beacon == "key" })
     }
 
-    /// After a restart it is not known which receivers know the beacon.
+    /// After a restart the collector does not know which receivers know the beacon.
     @Test func afterARestartAllReceiversMustWork() throws {
         var collector = try Self.collector()
         let stay = SightingCollector.Stay(beacon: "key", room: "hall", since: Self.begin - 1000, isKnown: true)

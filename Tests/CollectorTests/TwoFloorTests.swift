@@ -5,13 +5,14 @@ import Positioning
 import Sites
 import Testing
 
-/// What the collector makes of two floors, beside every receiver's likelihood of every cell, taken as they are defined.
+/// The collector on two floors, compared with a reference that computes each receiver's likelihood for each cell from
+/// the definition.
 @Suite struct TwoFloorTests {
     private static let receivers: [(floor: Int, x: Double, y: Double)] = [
         (0, 2, 2), (0, 18, 2), (0, 10, 10), (0, 2, 10), (1, 2, 2), (1, 18, 10), (1, 10, 2), (1, 4, 11),
     ]
     private static let begin = 1_000_000_000_000
-    /// On both floors, and through no cell's middle: its x, its upper end, and what it costs in dB.
+    /// A wall on both floors that crosses no centre of a cell: its x, its upper end, and its loss in dB.
     private static let wall = (x: 8.2, end: 7.3, decibels: 5.0)
 
     private static func collector(cell: Double) throws -> SightingCollector {
@@ -55,7 +56,7 @@ import Testing
         return -59 - 30 * log10(straight) - 15 * storeys - (isCut ? wall.decibels : 0)
     }
 
-    /// The dense filter over all cells.
+    /// The reference: the filter over all cells.
     private struct Reference {
         let grid: CellGrid
         var filter: CellFilter
@@ -80,7 +81,7 @@ import Testing
             return (floor, FloorPosition(x: position.x - Double(floor) * 120, y: position.y))
         }
 
-        /// - Parameter dead: Who has said nothing.
+        /// - Parameter dead: The receiver that sends nothing.
         mutating func hear(_ heard: [Double?], without dead: Int?) {
             filter.hear(
                 grid.cells.indices.map { cell in
@@ -100,7 +101,7 @@ import Testing
                 })
         }
 
-        /// The likeliest floor's mean place.
+        /// The most likely floor, and the mean position on it.
         var mean: (floor: Int, at: FloorPosition) {
             var sums: [(weight: Double, x: Double, y: Double)] = [(0, 0, 0), (0, 0, 0)]
             for (cell, weight) in filter.probabilities.enumerated() {
@@ -138,7 +139,7 @@ import Testing
         var reference = Reference(cell: cell)
         var (worst, last, seconds) = (0.0, 0, 0)
         for second in 0..<80 {
-            // Across the ground floor, up, and back; for some seconds nobody hears it.
+            // The beacon crosses the ground floor, goes up, and returns; for some seconds no receiver receives it.
             let there = Double(second % 40) / 40
             let floor = second < 40 ? 0 : 1
             let place = FloorPosition(x: floor == 0 ? 1 + 18 * there : 19 - 18 * there, y: 6 + 4 * cos(there * 6))
@@ -166,7 +167,7 @@ import Testing
             let error = try #require(answer.position).distance(to: mean.at)
             worst = max(worst, error)
         }
-        // The answer is told in centimetres.
+        // The collector prints centimetres.
         #expect(worst < 0.03, "\(worst) m")
         #expect(seconds > 60)
     }
@@ -186,7 +187,7 @@ import Testing
             events += collector.advance(to: time + 1010)
         }
         #expect(events.contains { $0.kind == .receiverDead && $0.receiver == "e1" })
-        // It may stand where only the dead one would hear it.
+        // The beacon may be where only the dead receiver would receive it.
         #expect(!events.contains { $0.kind == .exit })
         #expect(events.last { $0.beacon != nil }?.kind == .unknown)
     }

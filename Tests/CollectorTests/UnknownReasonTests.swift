@@ -45,7 +45,7 @@ struct UnknownReasonTests {
         hear(0..<20) { $0 == 0 ? -50 : -80 }
         let before = try #require(Array(collector.states).first).state
         #expect(before.isKnown && before.json.line.contains(#""room":"living""#), "\(before.json.line)")
-        // The receivers near the beacon and far from it are about equally loud now.
+        // The receivers near the beacon and far from it have about equal levels now.
         hear(20..<60) { $0 < 2 ? -78 : -71 }
         let state = try #require(Array(collector.states).first).state
         #expect(!state.isKnown && state.isPresent == true, "\(state)")

@@ -90,7 +90,7 @@ import Testing
 
     private static let fleet = FleetManifest(fleet: "f", beacons: [beacon([1])])
 
-    /// A beacon with an iBeacon for each of these minors.
+    /// Returns a beacon with an iBeacon for each minor number.
     private static func beacon(_ minors: [UInt16]) -> FleetManifest.Beacon {
         FleetManifest.Beacon(
             name: "a", host: "pi-1.example", profileHash: hash,

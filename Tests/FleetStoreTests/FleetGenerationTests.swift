@@ -41,7 +41,7 @@ struct FleetGenerationTests {
         let runs = 8
         let outcomes = try OrderedWork(pieces: runs, window: runs, threads: runs) { number in
             Result { () throws in
-                // Each has another newcomer: the fleet file is changed while others run.
+                // Each run has another new beacon, because the fleet file changes while other runs continue.
                 let text = Self.text(["a", "b", "n\(number)"])
                 try Files.replace(file, with: Array(text.utf8), isDurable: false)
                 return try Self.generate(file, place + (oneDirectory ? "/out" : "/out\(number)"))

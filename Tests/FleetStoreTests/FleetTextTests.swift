@@ -8,7 +8,7 @@ import Testing
 
 @testable import FleetStore
 
-/// What the commands of a fleet print, for people and for programs.
+/// The output of the fleet commands, as text and as JSON.
 @Suite("A fleet's reports as text and as JSON")
 struct FleetTextTests {
     private static let now = RFC3339Time(secondsSince1970: 1_772_366_400)

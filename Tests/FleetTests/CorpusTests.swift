@@ -19,7 +19,7 @@ struct FleetCorpusTests {
     static let semantic = files(in: "Tests/Corpus/fleets/semantic")
     static let samples = files(in: "profiles/fleets")
 
-    /// All problems; the fleet is good where none is an error.
+    /// Returns all problems. The fleet is good if none of them is an error.
     private static func problems(_ file: File) -> [FileProblem] {
         let folder = file.path.split(separator: "/").dropLast().joined(separator: "/")
         let octets = Array(Repository.text(file.path).utf8)

@@ -10,14 +10,14 @@ struct MadeFleet {
 
     static let now = RFC3339Time(secondsSince1970: 1_772_366_400)
 
-    /// - Parameter tables: The tables by the names that the fleet file has for them.
+    /// - Parameter tables: The tables by their names in the fleet file.
     static func decode(_ text: String, tables: [String: String] = [:]) -> (fleet: Fleet?, problems: [FileProblem]) {
         Fleet.decode(Array(text.utf8), file: "fleet.json") { name in
             tables[name].map { .octets(Array($0.utf8)) } ?? .unreadable("there is no such file")
         }
     }
 
-    /// Everything that decoding, allocating and checking say.
+    /// Returns all problems of decoding, allocating and checking.
     static func problems(_ text: String, tables: [String: String] = [:], keys: FleetKeyFolder? = nil) -> [String] {
         let (fleet, problems) = decode(text, tables: tables)
         guard let fleet else { return problems.map(\.description) }
@@ -27,7 +27,7 @@ struct MadeFleet {
 }
 
 extension FleetAllocation {
-    /// Each beacon's name with all that was given to it.
+    /// Each beacon's name with all allocated values.
     var identities: [String: String] {
         var found: [String: String] = [:]
         for (number, beacon) in fleet.beacons.enumerated() {

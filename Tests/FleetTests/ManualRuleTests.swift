@@ -3,7 +3,7 @@ import Testing
 
 @testable import Fleet
 
-/// The rules that the manual page pharos-fleet(5) states, where no other suite holds them.
+/// The rules in the manual page pharos-fleet(5) that no other suite tests.
 @Suite("The rules of a fleet file")
 struct ManualRuleTests {
     private static let template = """

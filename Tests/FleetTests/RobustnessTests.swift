@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Whatever a file holds")
 struct RobustnessTests {
-    /// All that happens to a fleet, from its octets to its files.
+    /// Runs a fleet through all steps, from its octets to its files.
     private static func runThrough(_ fleet: [UInt8], table: [UInt8]) {
         let (decoded, problems) = Fleet.decode(fleet, file: "f.json") { _ in .octets(table) }
         #expect(problems.allSatisfy { $0.line >= 1 && $0.column >= 1 && !$0.description.isEmpty })

@@ -2,7 +2,7 @@ import BluetoothTypes
 import HCI
 import Testing
 
-/// Captures as btsnoop files hold them; pcap and pcapng have tests of their own.
+/// Captures in btsnoop files; pcap and pcapng have separate tests.
 @Suite struct CaptureReaderTests {
     /// 2024-02-29 12:34:56.789012 UTC.
     static let time: Int64 = 1_709_210_096_789_012

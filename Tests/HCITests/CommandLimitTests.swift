@@ -2,7 +2,7 @@ import BluetoothTypes
 import HCI
 import Testing
 
-/// What the specification forbids cannot be made, and the error says which field it was.
+/// Values that the specification forbids are refused, and the error names the field.
 @Suite struct CommandLimitTests {
     struct Refusal: Sendable, CustomTestStringConvertible {
         let text: String

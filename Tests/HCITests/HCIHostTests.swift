@@ -2,7 +2,7 @@ import BluetoothTypes
 import HCI
 import Testing
 
-/// A controller of a few lines: what it answers to each packet, and after how many milliseconds.
+/// A scripted controller: its answers to each packet, and their delays in milliseconds.
 private final class ScriptedChannel: HCIChannel {
     typealias Answer = (milliseconds: Int, packet: HCIPacket)
 
@@ -11,7 +11,7 @@ private final class ScriptedChannel: HCIChannel {
     var answers: (HCIPacket) -> [Answer]
     var sendError: HCIChannelError?
     var receiveError: HCIChannelError?
-    /// In the order of time.
+    /// The packets to come, in order of time.
     private var coming: [(time: HCIInstant, packet: HCIPacket)] = []
     private var taken = 0
 
@@ -87,7 +87,7 @@ private final class ScriptedChannel: HCIChannel {
         let opcode = LEReadTransmitPower.opcode
         let answers: [HCIEvent] = [
             .commandStatus(CommandStatus(status: .unknownCommand, opcode: opcode)),
-            // Return parameters missing: the status decides.
+            // The return parameters are missing: the status decides.
             .completed(opcode, .unknownCommand),
         ]
         for answer in answers {
@@ -234,14 +234,14 @@ private final class ScriptedChannel: HCIChannel {
         #expect(channel.now == at(20))
     }
 
-    /// Whoever listens reads reports as they pass: they are not read twice.
+    /// If an observer reads the reports as they arrive, they are not read twice.
     @Test func reportsMayBeLeftToTheObserver() throws {
         let (host, channel) = host { _ in [] }
         var seen: [HCIPacket] = []
         host.observer = { packet, _, _ in seen.append(packet) }
         host.leavesReportsToObserver = true
         let report = HCIPacket(.event, hex("3E 0C 02 01 03 01 06 05 04 03 02 C1 00 C4"))
-        // LE Advertising Set Terminated is no report.
+        // LE Advertising Set Terminated is not a report.
         let terminated = HCIPacket(.event, hex("3E 06 12 00 01 00 00 05"))
         channel.announce(report)
         channel.announce(terminated)

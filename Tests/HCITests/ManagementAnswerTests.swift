@@ -3,7 +3,7 @@ import HCI
 import Testing
 
 @Suite struct ManagementAnswerTests {
-    /// What the kernel of Debian 12 answered for an adapter of btvirt, but for name and class.
+    /// The answer of Debian 12's kernel for an adapter of btvirt, with another name and class.
     @Test func controllerInformationIsRead() throws {
         let octets = hex("00000200aa00 0a f105 ffbe0100 81020000") + [UInt8](repeating: 7, count: 263)
         let information = try #require(returned(ReadControllerInformation.ReturnParameters.self, octets))

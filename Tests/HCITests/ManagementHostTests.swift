@@ -2,7 +2,7 @@ import BluetoothTypes
 import HCI
 import Testing
 
-/// A kernel that says what it was told to say, each message at its time, under a clock that jumps to the next one.
+/// A kernel that sends scripted messages at their times, with a clock that jumps to the next one.
 private final class ScriptedKernel: ManagementChannel {
     private(set) var now = HCIInstant(nanoseconds: 0)
     private(set) var sent: [ManagementPacket] = []

@@ -7,7 +7,7 @@ import Testing
     static let event = HCIEvent.completed(HCIReset.opcode, .success).packet
     static let reset = HCIReset().packet
 
-    /// A file of integers in one of the two orders.
+    /// Writes integers in one of the two byte orders.
     struct Order: Sendable {
         let isBig: Bool
 
@@ -185,7 +185,8 @@ import Testing
             data: AdvertisingData(octets: [2, 1, 6]))
         let reception: [UInt8] = [10, 1, 38, 64, 0, 0, 0, 0, 0, 0]
         #expect(try report(272, header + reception + packet) == expected)
-        // A wrong checksum, a physical layer of 2 Mbit/s, a packet that is no reception, and too short a header.
+        // A wrong checksum, a physical layer of 2 Mbit/s, a packet that is not a reception, and a header that is too
+        // short.
         #expect(try report(272, header + [10, 0] + reception.dropFirst(2) + packet) == nil)
         #expect(try report(272, header + [10, 0x11] + reception.dropFirst(2) + packet)?.primaryPHY == .le2M)
         #expect(try report(272, header.dropLast() + [8] + reception + packet) == nil)
@@ -199,7 +200,7 @@ import Testing
         let found = try #require(try report(251, packet))
         #expect(found.type == .extended(0x01) && found.addressType == .publicDevice && found.data.octets == [2, 1, 6])
         #expect(found.setIdentifier == 5 && found.power?.dBm == -7)
-        // On the coded physical layer, with its octet behind the access address.
+        // On the coded physical layer, with its octet after the access address.
         let coded = [UInt8](repeating: 0, count: 9) + [0x80] + Self.access + [0] + packet.dropFirst(4)
         #expect(try report(256, coded)?.secondaryPHY == .leCoded)
     }

@@ -2,11 +2,11 @@ import BluetoothTypes
 import HCI
 import Testing
 
-/// Any octets into any decoder: a value, `nil` or an error, and never a trap.
+/// Every decoder returns a value, `nil` or an error for any octets, and never traps.
 @Suite struct RandomOctetTests {
     private static let rounds = 100_000
 
-    /// An expectation for hot loops: only what fails costs anything.
+    /// An expectation for fast loops, which costs time only if it fails.
     private func expect(_ holds: Bool, _ comment: @autoclosure () -> String) {
         if !holds { Issue.record("\(comment())") }
     }

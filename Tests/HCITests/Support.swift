@@ -7,7 +7,7 @@ extension SplitMix64 {
     }
 }
 
-/// The octets that a test writes as text.
+/// Returns the octets of a hexadecimal text.
 func hex(_ text: String) -> [UInt8] {
     (try? Hexadecimal.octets(text)) ?? []
 }
@@ -16,12 +16,12 @@ func address(_ text: String) -> DeviceAddress {
     DeviceAddress(text) ?? DeviceAddress(FixedOctets())
 }
 
-/// A moment, in milliseconds from the start.
+/// Returns an instant, in milliseconds from the start.
 func at(_ milliseconds: Int) -> HCIInstant {
     HCIInstant(nanoseconds: 0).advanced(byMicroseconds: milliseconds * 1000)
 }
 
-// The expectation macros cannot look into spans: these take arrays.
+// The expectation macros do not accept spans, so these functions return arrays.
 
 func command<C: HCICommand>(_ type: C.Type, _ parameters: [UInt8]) -> C? {
     C(parameters: parameters.span)

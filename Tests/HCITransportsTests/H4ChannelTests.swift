@@ -6,7 +6,7 @@ import LinuxHost
 import Synchronization
 import Testing
 
-/// H4 over one end of a socket pair; the test is the controller at the other.
+/// H4 over one end of a socket pair; the test acts as the controller at the other end.
 @Suite struct H4ChannelTests {
     private let channel: H4Channel
     private let controller: Descriptor
@@ -44,7 +44,7 @@ import Testing
         let second = HCIPacket(.event, [0x3E, 2, 0x7F, 9])
         for split in 0...octets.count {
             if split > 0 { try controller.writeAll(Array(octets[..<split])) }
-            // What is there of it is read, and kept for later.
+            // The part that has arrived is read and kept.
             let early = try channel.receive(until: channel.now)
             #expect((early == nil) == (split < Self.complete.count))
             let middle = split == octets.count ? try channel.receive(until: channel.now) : nil
@@ -69,7 +69,7 @@ import Testing
         #expect(try channel.receive(until: deadline) == nil)
         #expect(channel.now >= deadline)
         #expect(channel.now.microseconds(since: deadline) < 5_000_000)
-        // A deadline in the past does not wait, and still takes what is there.
+        // A receive with a deadline in the past returns at once, with a packet if one is there.
         try controller.writeAll(Self.complete)
         #expect(try channel.receive(until: HCIInstant(nanoseconds: 0)) != nil)
     }
@@ -99,7 +99,7 @@ import Testing
         let channel = H4Channel(ours, name: "tcp:127.0.0.1:9001")
         try theirs.writeAll(Self.complete + [4, 0x0E])
         shutdown(theirs.number, Int32(SHUT_RDWR))
-        // What was sent before is received; half a packet is lost.
+        // The packets before the end are received; half a packet is lost.
         #expect(try channel.receive(until: soon()) != nil)
         let error = failure { _ = try channel.receive(until: soon()) }
         #expect(error == .gone("tcp:127.0.0.1:9001: the controller closed the connection"))
@@ -130,7 +130,7 @@ import Testing
         #expect(try channel.receive(until: soon())?.octets == Array(Self.complete.dropFirst()))
     }
 
-    /// On a thread of its own, because blocked signals must not stay with a thread of the test library's.
+    /// In a separate thread, because threads of the test library must not keep blocked signals.
     @Test func signalEndsTheWaitOnceAndLosesNothing() throws {
         let (ours, theirs) = try StreamSocket.pair()
         let log = Log()
@@ -154,14 +154,14 @@ import Testing
         #expect(log.entries == ["interrupted by a signal", "0e0401030c00"])
     }
 
-    /// After a signal nothing is waited for as long as it was before: whoever sent it wants an end.
+    /// After a signal, waits are shorter than before, because the signal asks for the end.
     @Test func afterASignalNothingWaitsForLong() throws {
         let (ours, theirs) = try StreamSocket.pair()
         let log = Log()
         let begin = MonotonicClock.nanoseconds()
         try BackgroundThread.start {
             guard let signals = try? SignalDescriptor([SIGUSR1]) else { return log.add("no signals") }
-            // It may have been heard on another channel.
+            // Another channel may have read the signal.
             let first = H4Channel(ours, name: "test", interruption: signals)
             raise(SIGUSR1)
             _ = try? first.receive(until: first.now.advanced(byMicroseconds: 5_000_000))
@@ -196,7 +196,7 @@ import Testing
         #expect(address == DeviceAddress("06:05:04:03:02:01"))
     }
 
-    /// A program that was busy does not take what has arrived meanwhile as one moment.
+    /// If a program was busy, packets that arrived meanwhile do not get one common time.
     @Test func packetsThatListenersTakeLateHaveTheTimesOfTheirArrival() throws {
         let (ours, theirs) = try StreamSocket.pair()
         let listening = try H4Channel(listeningTo: ours, name: "unix:/test")

@@ -79,7 +79,7 @@ import VirtualController
         }
     }
 
-    /// Holds with and without Bluetooth in the kernel: nobody has four thousand adapters.
+    /// This is true with and without Bluetooth in the kernel, because no machine has four thousand adapters.
     @Test(arguments: ["hci4000", "hci4000:user"])
     func adapterThatIsNotThereIsMissing(_ text: String) throws {
         let error = try #require(try refusal(text))

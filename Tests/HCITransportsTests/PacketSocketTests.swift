@@ -5,7 +5,7 @@ import Testing
 
 @testable import HCITransports
 
-/// What the kernel holds, loses and notes of packets, on sockets that every kernel has.
+/// The packets that the kernel keeps and loses, and their times, on sockets that every kernel has.
 @Suite struct PacketSocketTests {
     private let reader: PacketSocket
     private let writer: Descriptor
@@ -41,13 +41,13 @@ import Testing
         let heard = receiveAll()
         #expect(heard < 1000)
         #expect(reader.lost == 1000 - heard)
-        // What was lost before the opening is nobody's loss.
+        // Losses from before the socket was opened do not count.
         #expect(PacketSocket(reader.descriptor).lost == 0)
     }
 
     @Test func packetsThatLayThereAreAsOldAsTheyAre() throws {
         reader.recordTimes(isRaw: false)
-        // The kernel begins to note times a moment later.
+        // The kernel starts to record times after a short delay.
         usleep(200_000)
         _ = try writer.write([1])
         usleep(60_000)

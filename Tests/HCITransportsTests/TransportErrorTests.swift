@@ -5,7 +5,7 @@ import Testing
 
 @testable import HCITransports
 
-/// Each way in which the kernel says no has its own sentence with the remedy.
+/// Each error of the kernel has its own message with a remedy.
 @Suite struct TransportErrorTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let call: String

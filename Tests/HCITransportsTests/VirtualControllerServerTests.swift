@@ -10,7 +10,7 @@ import VirtualController
 
 /// The virtual air in real time, over real sockets.
 @Suite(.serialized) struct VirtualControllerServerTests {
-    /// H4 packets over a stream, octet by octet.
+    /// A client that exchanges H4 packets over a stream, octet by octet.
     final class Client {
         let stream: Descriptor
         private var framer = H4Framer()
@@ -21,7 +21,7 @@ import VirtualController
 
         func send(_ command: some HCICommand) throws { try stream.writeAll(command.packet.h4) }
 
-        /// The next packet that `isWanted`; those before it are dropped.
+        /// Returns the next packet for which `isWanted` is true; earlier ones are dropped.
         func next(milliseconds: Int = 2000, where isWanted: (HCIPacket) -> Bool = { _ in true }) throws -> HCIPacket? {
             let deadline = MonotonicClock.nanoseconds() + UInt64(milliseconds) * 1_000_000
             while true {
@@ -35,10 +35,10 @@ import VirtualController
             }
         }
 
-        /// Sends and expects success.
+        /// Sends a command and expects success.
         func order(_ command: some HCICommand) throws {
             try send(command)
-            // Ten seconds, because the sanitizers take their time.
+            // Ten seconds, because programs with sanitizers are slow.
             let answer = try #require(
                 try next(milliseconds: 10_000) { $0.octets.first == 0x0E || $0.octets.first == 0x0F })
             #expect(answer.octets.first == 0x0E && answer.octets.count > 5 && answer.octets[5] == 0)
@@ -94,7 +94,7 @@ import VirtualController
             try beacon.advertise([2, 1, 6])
             #expect(try listener.hears([2, 1, 6]))
         }
-        // What was under way may still come; then there must be silence.
+        // Packets on their way may still arrive; after them none may.
         usleep(100_000)
         while try listener.next(milliseconds: 0) != nil {}
         #expect(try !listener.hears([2, 1, 6], milliseconds: 500))
@@ -121,7 +121,8 @@ import VirtualController
         try other.order(HCIReset())
     }
 
-    /// Other tests open and close descriptors meanwhile; a leak of one for each connection stands out all the same.
+    /// Other tests open and close descriptors at the same time; a leak of one descriptor per connection is still
+    /// visible.
     @Test func connectionsDoNotLeakDescriptors() throws {
         let air = try air()
         let folder = try TemporaryFolder()
@@ -133,14 +134,14 @@ import VirtualController
             try Client(try StreamSocket.connect(path: path)).order(HCIReset())
         }
         #expect(eventually { openDescriptors() < before + 100 })
-        // Connections that say nothing at all, too.
+        // The same for connections without any data.
         for _ in 0..<200 { _ = try StreamSocket.connect(path: path) }
         #expect(eventually { openDescriptors() < before + 100 })
         try Client(try StreamSocket.connect(path: path)).order(HCIReset())
         server.stop()
     }
 
-    /// A server on a thread of its own, until the test is over.
+    /// A server in a separate thread, until the end of the test.
     private final class Served: Sendable {
         private let stopper: Descriptor
 
@@ -156,7 +157,7 @@ import VirtualController
             }
         }
 
-        /// Only lets go: the thread ends with the test process.
+        /// Only signals the end: the thread ends with the test process.
         func stop() { _ = try? stopper.write([]) }
     }
 
@@ -195,7 +196,7 @@ import VirtualController
         let other = Client(try air.connect())
         let ending = Ending()
         defer { ending.hasCome.store(true, ordering: .relaxed) }
-        // Written and read on two threads, so that what it has not yet read never holds it back.
+        // Written and read in two threads, so that unread answers do not block the writer.
         try BackgroundThread.start {
             let batch = (0..<1000).flatMap { _ in HCIReset().packet.h4 }
             while !ending.hasCome.load(ordering: .relaxed), (try? eager.writeAll(batch)) != nil {}
@@ -206,7 +207,7 @@ import VirtualController
                 _ = try? eager.read(upTo: 65_536)
             }
         }
-        // Both are well under way by then.
+        // Both threads have started by then.
         usleep(200_000)
         for _ in 0..<10 { try other.order(HCIReset()) }
     }

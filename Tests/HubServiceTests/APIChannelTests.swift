@@ -36,7 +36,7 @@ import Testing
         #expect(throws: ChannelFault.encrypted) { try Self.messages([[1, 0, 0]]) }
         #expect(throws: ChannelFault.noFrame) { try Self.messages([Array("GET / HTTP/1.1".utf8)]) }
         #expect(throws: ChannelFault.tooLong) { try Self.messages([[0, 0x81, 0x20, 1]]) }
-        // A number that never ends.
+        // A number without an end.
         let endless = [0] + [UInt8](repeating: 0xFF, count: 30)
         #expect(throws: ChannelFault.noFrame) { try Self.messages([endless]) }
         #expect(throws: ChannelFault.noFrame) { try Self.messages(endless.map { [$0] }) }
@@ -64,7 +64,7 @@ import Testing
         #expect((ProxyKey(base64: Array(text.utf8)) != nil) == isKey)
     }
 
-    /// What a client with the key would say is judged with aioesphomeapi; here are those who have none.
+    /// Tests/Oracles checks clients with the key by means of aioesphomeapi; these clients have no key.
     @Test func aKeyIsAskedOfEverybody() throws {
         let key = try #require(ProxyKey(base64: Array(Self.key.utf8)))
         func fault(_ octets: [UInt8]) throws -> ChannelFault? {

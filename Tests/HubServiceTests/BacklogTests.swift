@@ -5,14 +5,14 @@ import Testing
 
 @testable import HubService
 
-/// What a listener keeps until a broker has it, over sudden ends and a long absence. The same with real programs stands in
-/// Tests/Oracles/test_listen_service.py.
+/// The data that a listener keeps until a broker has received it, with crashes and a long absence of the broker.
+/// Tests/Oracles/test_listen_service.py has the same tests with real programs.
 @Suite("What waits for a broker") struct BacklogTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Knuth's MMIX generator: the same every time.
+    /// Knuth's MMIX generator, with the same numbers in each run.
     private struct Chance {
         var state: UInt64
 
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// The broker of a simulation: what it was told, by id.
+    /// The broker of a simulation: the events that it got, by id.
     private struct Broker {
         private(set) var ids: [String] = []
         private(set) var times: [String: Int] = [:]
@@ -44,7 +44,7 @@ import Testing
         EventStore.Event(id: id, time: 1, kind: kind, zone: "near", beacon: beacon, json: "{}")
     }
 
-    /// What is left of a file of SQLite when the process that has it open is killed now.
+    /// Copies the state in which an SQLite file is left if its process is killed now.
     private func copy(_ path: String, to next: String) throws {
         for suffix in ["", "-wal"] where Files.exists(path + suffix) {
             try Files.replace(next + suffix, with: try Files.read(path + suffix), isDurable: false)
@@ -80,7 +80,7 @@ import Testing
                         broker.take(each.event)
                         sent.append(each.sequence)
                     }
-                // An acknowledgement; those that do not come in time make it come again.
+                // An acknowledgement. If it does not come in time, the event is sent again.
                 default: if let number = sent.first { ledger.settle(number, for: EventLedger.broker) }
                 }
             }
@@ -96,7 +96,7 @@ import Testing
             ledger.settle(each.sequence, for: EventLedger.broker)
         }
         #expect(happened.count > 1000 && broker.ids == happened)
-        // Some came again, under the same id.
+        // Some events arrived more than once, with the same id.
         #expect(broker.times.values.contains { $0 > 1 })
         #expect(ledger.waitingCount(for: EventLedger.broker) == 0 && ledger.dropped == 0)
     }
@@ -107,7 +107,7 @@ import Testing
         var (ledger, spool) = (open(file), Outbox(path: file + ".spool", of: "sightings"))
         func text(_ second: Int) -> String { "{\"seq\":\(second)}" }
         for minute in 0..<minutes {
-            // It is started again now and then.
+            // The listener is restarted now and then.
             if minute % 100 == 99 { (ledger, spool) = (open(file), Outbox(path: file + ".spool", of: "sightings")) }
             for part in 0..<3 {
                 let number = ledger.record(
@@ -124,7 +124,7 @@ import Testing
         }
         #expect(spool.count == minutes * 60 && spool.dropped == 0)
         #expect(ledger.waitingCount(for: EventLedger.broker) == minutes * 3)
-        // The broker is back, and its acknowledgements get lost now and then.
+        // The broker is back, and some of its acknowledgements are lost.
         var (broker, sightings, chance) = (Broker(), [String](), Chance(state: 1))
         while let some = ledger.waiting(for: EventLedger.broker, limit: 64), !some.isEmpty {
             for each in some { broker.take(each.event) }

@@ -89,7 +89,7 @@ import Zones
         }
     }
 
-    /// A listener that knows `tools.json`, and a zone around a tag.
+    /// Returns the decoded file of a listener that knows `tools.json` and has a zone around a tag.
     private func hub(of inventory: String?, tag: String = "tools") throws -> HubFile {
         if let inventory { _ = try folder.file("tools.json", Array(inventory.utf8)) }
         let text = #"{"version": 1, "name": "hall", "known": [{"inventory": "tools.json"}], "zones": [{"name": "#
@@ -113,7 +113,7 @@ import Zones
         #expect(beacons.map(\.tags) == [["tools", "shed"], ["tools"]])
         #expect(beacons[0].attachments.map(\.key) == ["name", "place", "note"])
         #expect(beacons[0].attachments.map(\.text) == ["Drill", "shed", "blue"])
-        // An address has no power at 1 m.
+        // An address contains no power at 1 m.
         #expect(hub.warnings.count == (tag == "tools" ? 1 : 0), "\(hub.warnings)")
     }
 

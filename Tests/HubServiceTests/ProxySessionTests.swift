@@ -17,7 +17,7 @@ import Testing
     @Test func eachRequestHasItsAnswer() throws {
         var session = try Self.session()
         #expect(Self.answers(&session, [1, 3, 7, 9, 11, 20, 80, 127, 149]) == [2, 4, 8, 10, 19, 81, 126, 150])
-        // Of what ESPHome has and a Bluetooth proxy has not: lights, logs, cameras.
+        // Requests of ESPHome that a Bluetooth proxy does not support: lights, logs, cameras.
         #expect(Self.answers(&session, [28, 33, 34, 38, 68, 9999, 0]).isEmpty)
         #expect(!session.isOver)
         #expect(Self.answers(&session, [5]) == [6] && session.isOver)

@@ -110,7 +110,7 @@ struct BrokerConnectionTests {
         #expect(try hearing.wait(seconds: 30) { $0 == .dropped(1) } != nil)
         for number in 0..<100 { #expect(telling.publish(message("a/\(number)", "x")) != nil) }
         _ = telling.close(waitingMilliseconds: 5000)
-        // Nobody has taken anything meanwhile.
+        // No message was read meanwhile.
         _ = try Poller.wait([], milliseconds: 500)
         let events = hearing.poll(at: MonotonicClock.nanoseconds())
         #expect(events.count { if case .message = $0 { true } else { false } } == 10)

@@ -14,7 +14,7 @@ private struct Stage {
     var reports = 0
     var state = "listening"
 
-    /// - Parameter isGroup: Whether the beacon is every one of the namespace.
+    /// - Parameter isGroup: True if the known beacon stands for all beacons of the namespace.
     init(
         _ section: String = #"{"url":"mqtt://a","homeAssistant":true,"espresense":true}"#, isGroup: Bool = false
     ) throws {
@@ -35,11 +35,11 @@ private struct Stage {
 
     static func at(_ seconds: Double) -> HeardInstant { HeardInstant(nanoseconds: UInt64(seconds * 1e9)) }
 
-    /// A second of which the beacon is heard, or not.
+    /// Simulates a second, with or without a report of the beacon.
     ///
     /// - Parameters:
-    ///   - hasOthers: Whether another device is heard.
-    ///   - senders: The number of devices that send the beacon in turn.
+    ///   - hasOthers: True if another device is received.
+    ///   - senders: The number of devices that send the beacon's identity in turn.
     mutating func round(
         _ second: Int, level: Int8? = nil, hasOthers: Bool = false, senders: Int = 1
     ) -> ListenerPublisher.Output {
@@ -105,7 +105,7 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         #expect(stage.publisher.discovery.count == 4)
     }
 
-    /// A collector of the site tells where beacons are; the receiver tells what it hears.
+    /// A collector of the site publishes where beacons are; the receiver publishes sightings.
     @Test func besideACollectorItTellsSightingsAlone() throws {
         var stage = try Stage(#"{"url":"mqtt://a","beacons":false}"#)
         stage.publisher.begin(at: Stage.at(0))
@@ -128,7 +128,7 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         #expect(texts.last == #"{"in_zones":["zone.home"],"room":"hall","cloned":true}"#)
     }
 
-    /// Any device may belong to a group, so its address is that of a stranger.
+    /// Any device may belong to a group, so its address is not published, as that of an unknown device.
     @Test func addressesOfAGroupAreNotPublished() throws {
         for isGroup in [false, true] {
             var stage = try Stage(

@@ -2,14 +2,14 @@ import LinuxHost
 import Messaging
 import TestSupport
 
-/// A real broker on loopback, for as long as this lives.
+/// A real broker on the loopback interface, which stops when this object is released.
 final class Mosquitto {
     let folder: TemporaryFolder
     let port: UInt16
     private let configuration: String
     private var process: ChildProcess?
 
-    /// - Parameter lines: More of its configuration; `FOLDER` stands for the folder of its files.
+    /// - Parameter lines: Further lines of its configuration; `FOLDER` is replaced by the folder of its files.
     init(_ lines: [String] = ["allow_anonymous true"], files: [String: String] = [:]) throws {
         folder = try TemporaryFolder()
         let (listener, port) = try StreamSocket.listen(host: "127.0.0.1", port: 0)
@@ -26,7 +26,7 @@ final class Mosquitto {
 
     static var isInstalled: Bool { Files.exists("/usr/sbin/mosquitto") }
 
-    /// Starts it, and waits until it takes connections.
+    /// Starts the broker and waits until it accepts connections.
     func start() throws {
         process = try ChildProcess(["/usr/sbin/mosquitto", "-c", configuration])
         let deadline = MonotonicClock.nanoseconds() + 10_000_000_000
@@ -41,14 +41,14 @@ final class Mosquitto {
         process = nil
     }
 
-    /// A client of this broker.
+    /// Returns the options of a client of this broker.
     func options(_ name: String) -> BrokerOptions {
         BrokerOptions(host: "127.0.0.1", port: port, isSecure: false, clientName: name)
     }
 }
 
 extension BrokerConnection {
-    /// Runs its loop until an event is as wanted; `nil` where none comes in time.
+    /// Runs the connection until an event is as wanted; returns `nil` if none comes in time.
     func wait(seconds: Int = 10, _ isWanted: (BrokerEvent) -> Bool) throws -> BrokerEvent? {
         let deadline = MonotonicClock.nanoseconds() + UInt64(seconds) * 1_000_000_000
         var now = MonotonicClock.nanoseconds()

@@ -9,7 +9,7 @@ private final class RefusingBroker: Sendable {
 
     init() throws { (listener, port) = try StreamSocket.listen(host: "127.0.0.1", port: 0) }
 
-    /// Accepts a client, and answers CONNECT and SUBSCRIBE. The codes answer one subscription each.
+    /// Accepts a client, and answers CONNECT and SUBSCRIBE. Each code answers one subscription.
     func serve(_ codes: [UInt8]) throws {
         try BackgroundThread.start { [listener] in
             _ = try? Poller.wait([.init(listener, .read)], milliseconds: 60_000)
@@ -42,7 +42,7 @@ private final class RefusingBroker: Sendable {
         var options = BrokerOptions(host: "127.0.0.1", port: broker.port, isSecure: false, clientName: "reads")
         options.subscriptions = ["a/#", "b/#"]
         let connection = try BrokerConnection(options)
-        // The clock of the connection is ours, so that nothing waits for the pause.
+        // The test moves the connection's clock, so that it need not wait for the pause.
         var (events, now) = ([BrokerEvent](), MonotonicClock.nanoseconds())
         let deadline = now + 60_000_000_000
         while !events.contains(.subscribed), MonotonicClock.nanoseconds() < deadline {
@@ -60,7 +60,7 @@ private final class RefusingBroker: Sendable {
         var births = BirthAnswers()
         let second: UInt64 = 1_000_000_000
         var answers: [Int] = births.isDue(at: second) ? [-1] : []
-        // Five a second for a minute.
+        // Five steps per second for a hundred seconds.
         for step in 0..<500 {
             if step < 300 { births.ask() }
             if births.isDue(at: UInt64(step) * second / 5) { answers.append(step / 5) }

@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func everybodyDividesBeaconsAlike() {
-        // FNV-1a's own vectors.
+        // The published test vectors of FNV-1a.
         #expect(StableHash.of("") == 0xCBF2_9CE4_8422_2325)
         #expect(StableHash.of("a") == 0xAF63_DC4C_8601_EC8C)
         #expect(StableHash.of("foobar") == 0x8594_4171_F739_67E8)

@@ -1,4 +1,4 @@
-/// Reads a page strictly: every tag that is opened is closed in its turn, attributes are quoted, no `id` stands twice.
+/// Reads a page strictly: every tag is closed in order, attributes are quoted, and no `id` appears twice.
 struct MarkupReader {
     struct Unfinished: Error {}
 
@@ -30,7 +30,7 @@ struct MarkupReader {
             }
             if tag.hasSuffix("/>") || Self.void.contains(word) || Self.optional.contains(word) { continue }
             open.append(word)
-            // What stands inside these is no markup.
+            // The contents of these elements are not markup.
             if word == "script" || word == "style" { index = Self.skip(octets, from: index, to: "</\(word)>") }
         }
         if !open.isEmpty { problems.append("not closed: \(open)") }

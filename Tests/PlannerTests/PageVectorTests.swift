@@ -6,10 +6,10 @@ import Testing
 
 @testable import Planner
 
-/// The page computes in JavaScript what the program computes in Swift. `Tests/Page/vectors.json` holds the program's
-/// answers, against which the page's models are tested; here the file is held against the program.
+/// The page computes in JavaScript what the program computes in Swift. `Tests/Page/vectors.json` contains the program's
+/// answers, with which the page's models are tested. These tests compare the file with the program.
 ///
-/// With `PHAROS_WRITE_VECTORS=1` in the environment the file is written anew.
+/// With `PHAROS_WRITE_VECTORS=1` in the environment, the file is written again.
 @Suite struct PageVectorTests {
     private static let path = #filePath.replacing("PlannerTests/PageVectorTests.swift", with: "Page/vectors.json")
 
@@ -55,9 +55,9 @@ import Testing
     }
 }
 
-/// What both compute, with the program's answers.
+/// The values that both compute, with the program's answers.
 struct PageVectors: Codable {
-    /// Equal beacons before a receiver on one channel.
+    /// Equal beacons around a receiver on one channel.
     struct Air: Codable {
         var settings: [String: Double]
         var values: [String: Double]

@@ -50,7 +50,7 @@ import Testing
         #expect(answer.page(command: "").contains("all visitors"))
     }
 
-    /// No fact is said in two ways: each figure that people read stands in the page as in the text.
+    /// Each figure in the text appears in the page with the same value.
     @Test func textAndPageSayTheSame() throws {
         let scanner = try #require(scanner)
         let chip = try #require(BeaconChip.named("nrf52832"))

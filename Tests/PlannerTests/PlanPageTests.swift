@@ -4,7 +4,7 @@ import Testing
 @testable import Planner
 
 @Suite struct PlanPageTests {
-    /// A hostile name, and what must never stand in the page because of it.
+    /// A hostile name, and a text that must never appear in the page because of it.
     private static let hostile = "\"><script>alert('x')</script><img src=x onerror=alert(1)>&lt;"
 
     private func hostilePage() throws -> String {

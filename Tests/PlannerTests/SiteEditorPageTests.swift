@@ -16,7 +16,7 @@ import Testing
         let root = try #require(JSONDocument.parse(Array(Self.text.utf8)).root)
         #expect(edited.text == JSONValue(root).pretty)
         #expect(edited.text?.contains("  \"outline\": [\n    [0, 0],\n    [8, 0],\n") == true)
-        // What the editor does not know stays, in its order.
+        // Keys that the editor does not know stay, in their order.
         #expect(edited.text?.contains("\"$schema\": \"x\",\n  \"scanner\": \"linux\"\n}\n") == true)
     }
 

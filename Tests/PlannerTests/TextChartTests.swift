@@ -50,7 +50,7 @@ import Testing
         #expect(lines.last == ": best 25")
     }
 
-    /// Twenty columns in the middle have no value: nothing may be drawn there.
+    /// Twenty columns in the middle have no value, so nothing may be drawn there.
     @Test func gapsAreGaps() {
         var curve = Self.curve
         curve.series = [.init("a", (0...50).map { .init(Double($0), (20...30).contains($0) ? .nan : 10) })]
@@ -70,7 +70,7 @@ import Testing
         #expect(colored.contains("\u{1B}[36m\(isPlain ? "*" : "━━")\u{1B}[0m cyan: up"))
         let bare = colored.replacing(/\u{1B}\[[0-9]+m/, with: "")
         for line in bare.split(separator: "\n") { #expect(line.count <= 60) }
-        // Every line of the frame is the same but for the colours.
+        // The lines of the frame differ only in colour.
         #expect(bare.split(separator: "\n").prefix(10) == text.split(separator: "\n").prefix(10))
     }
 

@@ -3,7 +3,7 @@ import Configuration
 import Profiles
 import Testing
 
-/// A profile takes the adapters that `--adapter` takes, and refuses the others with the same sentence.
+/// A profile accepts the adapters that `--adapter` accepts, and refuses others with the same message.
 @Suite struct AdapterTests {
     private static let minimal = """
         {"version":1,"name":"a","adapter":ADAPTER,"advertisements":[{"type":"ibeacon",\

@@ -255,7 +255,7 @@ struct BeaconProfileTests {
         }
     }
 
-    /// However much is wrong: what anybody reads of it, and how much more there is.
+    /// The number of problems that are reported, and the number of further ones, if very many values are wrong.
     @Test func problemsAreBounded() {
         let keys = (0..<20_000).map { "\"k\($0)\": -59" }.joined(separator: ", ")
         let one = #"{"type": "eddystone-url", "url": "https://a.org", "intervalMs": 100}"#
@@ -283,7 +283,7 @@ struct BeaconProfileTests {
         #expect(deep.problems.reduce(0) { $0 + $1.description.utf8.count } < 2000)
     }
 
-    /// What a profile with one advertisement reports and sends.
+    /// Returns the BTHome source of a profile with one advertisement.
     private func btHome(_ keys: String) throws -> Advertisement.BTHomeSource {
         let text =
             "{\"version\": 1, \"name\": \"pi\", \"advertisements\": [{\"type\": \"bthome\", \"intervalMs\": 1000, \(keys)}]}"

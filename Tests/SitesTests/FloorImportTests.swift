@@ -22,7 +22,7 @@ import Testing
         return (draft, problems.map(\.description))
     }
 
-    /// The draft, which must be a good site file.
+    /// Returns the draft, which must be a good site file.
     private func drawn(_ text: String, _ options: FloorImport.Options = .init()) throws -> SiteDraft {
         let (draft, problems) = read(text, options)
         let found = try #require(draft, "\(problems)")
@@ -203,7 +203,7 @@ import Testing
             options.origin = FloorPosition(x: 5, y: 0)
         }
         #expect(found.draft?.outline.map(\.x) == [0, 48, 48, 0] && found.problems.isEmpty)
-        // Small numbers of a unit that is given are no degrees.
+        // If a unit is given, small numbers are not degrees.
         let small = read(Self.metres.map { ($0.0 / 1000, $0.1 / 1000) }) { $0.metersPerUnit = 1000 }
         #expect(small.draft?.outline.map(\.x) == [0, 48, 48, 0])
     }

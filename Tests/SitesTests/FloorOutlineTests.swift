@@ -32,7 +32,8 @@ import Testing
         #expect(throws: FloorOutline.Fault.noArea) { try FloorOutline(corners: line) }
     }
 
-    /// The index against asking every wall, for many lines of sight, also from outside the walls' rectangle.
+    /// The index gives the same result as a check of all walls, for many lines of sight, also from outside the walls'
+    /// rectangle.
     @Test(arguments: [1, 2, 7, 100, 1000])
     func indexFindsTheWallsThatEveryWallGives(count: Int) {
         var random = SplitMix64(seed: UInt64(count))

@@ -5,7 +5,7 @@ import Testing
 @testable import Sites
 
 @Suite struct CoverTableTests {
-    /// The fewest of some sets that cover what all of them cover, by trying all choices.
+    /// Returns the smallest number of sets that cover everything that all of them cover, by trying all choices.
     private func least(_ sets: [[Int32]]) -> Int {
         let all = Set(sets.flatMap(\.self))
         return (0..<1 << sets.count).filter { choice in
@@ -34,7 +34,7 @@ import Testing
         let needs = (0..<places).map { _ in Int(1 + random.next() % 4) }
         let table = CoverTable(places: sets, placeCount: places, needs: needs)
         let (chosen, bound) = table.fewest()
-        // By place: the sets that cover it, as bits.
+        // The sets that cover each place, as bits.
         let covering = (0..<places).map { place in
             sets.indices.filter { sets[$0].contains(Int32(place)) }.reduce(0) { $0 | 1 << $1 }
         }
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func exchangeBeatsGreed() {
-        // Greed takes the wide set in the middle first, and then needs both others.
+        // The greedy algorithm takes the wide set in the middle first, and then needs both others.
         let sets: [[Int32]] = [[0, 1, 2], [3, 4, 5], [1, 2, 3, 4]]
         #expect(CoverTable(places: sets, placeCount: 6).fewest() == (chosen: [0, 1], least: 2))
     }
@@ -87,7 +87,7 @@ import Testing
         try #require(try search(site, anew: anew)?.placement())
     }
 
-    /// Whether all places of a finer grid than the search's reach the target.
+    /// Returns the share of places on a finer grid than the search's that reach the target.
     private static func holds(_ site: Site, with positions: [FloorPosition]) throws -> Double {
         var beacons = site.beacons
         for (index, position) in positions.enumerated() {
@@ -110,7 +110,7 @@ import Testing
         #expect(found.least >= 1 && found.least <= found.positions.count)
         #expect(found.positions.count <= found.least + 1, "\(found.positions.count) of at least \(found.least)")
         #expect(try Self.holds(site, with: found.positions) > 0.97)
-        // The same again.
+        // A second search gives the same result.
         #expect(try Self.placement(site) == found)
     }
 

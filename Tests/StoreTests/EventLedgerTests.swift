@@ -40,7 +40,7 @@ import Testing
         ledger.record([.init(event("a"), .none, for: ["lines", "postgresql"])], [])
         #expect(try stored(for: "lines") == ["a"])
         #expect(try stored(for: "postgresql") == ["a"])
-        // What was printed is settled together with the next event, which is not printed yet.
+        // That "a" was printed is written together with the next event, which is not printed yet.
         ledger.settleAll(for: "lines")
         ledger.record([.init(event("b"), .none, for: ["lines", "postgresql"])], [])
         #expect(try stored(for: "lines") == ["b"])
@@ -55,7 +55,7 @@ import Testing
         let first = opened()
         #expect(try EventStore(path: path, isReadOnly: true).pauses(until: now).isEmpty)
         first.markRunning(at: now - 400_000_000)
-        // A jump of the clock, or a sleep of the machine, is a pause.
+        // A clock jump or a sleep of the machine is recorded as a pause.
         #expect(try EventStore(path: path, isReadOnly: true).pauses(until: now - 399_000_000).isEmpty)
         let next = opened()
         next.markRunning(at: now)
@@ -85,7 +85,7 @@ import Testing
             ledger.settle(id: "\(number)", for: "hooks")
         }
         if let first { ledger.settle(first, for: "mqtt") }
-        // One attempt in each second, of 50 ms.
+        // One attempt per second, which takes 50 ms.
         #expect(MonotonicClock.nanoseconds() - begun < 1_500_000_000)
         #expect(ledger.backlogCount == 200)
         try lock.execute("COMMIT")

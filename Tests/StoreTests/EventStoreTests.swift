@@ -122,7 +122,7 @@ import Testing
                 }
             }
             let store = try EventStore(path: path)
-            // In two transactions, as somebody does who reads on.
+            // In two transactions, as a program that continues to read does.
             let half = rows.count / 4 * 2
             try store.keep([], Array(rows[..<half]))
             try store.keep([], Array(rows[half...]))

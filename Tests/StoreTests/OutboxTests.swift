@@ -39,7 +39,7 @@ import Testing
         let folder = try TemporaryFolder()
         let outbox = outbox(folder.place("spool.db"), bytes: 5000)
         for number in 0..<700 { outbox.append([message(number)]) }
-        // A hundred at a time are dropped.
+        // Messages are dropped in groups of a hundred.
         #expect(outbox.dropped == 200 && outbox.count == 500 && outbox.byteCount == 5000)
         #expect(outbox.first(1).first?.message == message(200))
         outbox.append([message(1500)])
@@ -82,7 +82,7 @@ import Testing
             .init(wall: wall * second, boot: UInt64(boot) * 1_000_000_000)
         }
         func note(_ time: Int64) -> Outbox.Message { .init(topic: "a", text: "\(time)", time: time * second) }
-        // Of an earlier start of the machine, and of an earlier run since this start.
+        // Messages of an earlier start of the machine, and of an earlier run since this start.
         do {
             let outbox = Outbox(path: folder.place("s"), of: "messages", limits: limits, at: reading(50, 50))
             outbox.append([note(50)], at: reading(50, 50))
@@ -93,12 +93,12 @@ import Testing
         }
         let outbox = Outbox(path: folder.place("s"), of: "messages", limits: limits, at: reading(1020, 20))
         outbox.append([note(1020)], at: reading(1020, 20))
-        // The clock is set after 8 s, and a message has waited in memory since then.
+        // The clock is corrected after 8 s, and a message has waited in memory since then.
         let now: Int64 = 1_800_000_000
         outbox.append([note(1022), note(now)], at: reading(now, 30))
         #expect(outbox.first(9).map { $0.message.time / second } == [now - 20, now - 10, now + 2 - 10, now])
         #expect(outbox.dropped == 1)
-        // Back again.
+        // The clock is set back again.
         outbox.append([note(2000)], at: reading(2000, 40))
         #expect(outbox.first(9).map { $0.message.time / second } == [1970, 1980, 1982, 1990, 2000])
         #expect(outbox.dropped == 1)

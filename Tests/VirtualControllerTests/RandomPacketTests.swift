@@ -3,7 +3,8 @@ import HCI
 import Testing
 import VirtualController
 
-/// Packets that no host would send: nothing may trap, and whatever is framed as a command gets its answer.
+/// Random packets, which no host would send: the controller must not trap, and must answer every packet that is framed
+/// as a command.
 @Suite struct RandomPacketTests {
     private static let opcodes: [UInt16] =
         [0x0C01, 0x0C6D, 0x1001, 0x1002, 0x1003, 0x1009] + Array(0x2001...0x201C) + Array(0x2035...0x204B)
@@ -50,7 +51,7 @@ import VirtualController
         var random = SplitMix64(seed: 42)
         var answers: [HCIPacket] = []
         let subject = air.attach(model) { if $0.octets[0] != 0x3E { answers.append($0) } }
-        // Somebody to hear and to be heard.
+        // A device to receive, and one that receives.
         let other = TestHost(.zephyr, on: air)
         try other.send([.allEvents, .allLEEvents, .extendedScan(type: 1), .extendedScanEnable()])
         try other.send([.set(properties: 0x12), .setScanResponse(1, [1]), .setEnable()])

@@ -79,7 +79,7 @@ import VirtualController
         let host = TestHost(.raspberryPi, on: air)
         try host.send([.allEvents, .scan(type: 1), .scanEnable(filter: 1)])
         #expect(try host.listen(milliseconds: 5000).map { $0[2] } == [2, 4])
-        // Other data is no other device.
+        // Other data does not make another device.
         try sender.send(.data([2]))
         #expect(try host.listen(milliseconds: 1000) == [])
         // Another address is.

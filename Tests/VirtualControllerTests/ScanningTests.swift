@@ -6,7 +6,7 @@ import VirtualController
 @Suite struct ScanningTests {
     private static let payload: [UInt8] = [2, 1, 6, 3, 3, 0xAA, 0xFE]
 
-    /// A host that hears everything, on the air of `other`.
+    /// A host that receives all packets on the air of `other`.
     private func listener(
         _ model: VirtualControllerModel, on air: VirtualAir, _ commands: [RawCommand]
     ) throws -> TestHost {

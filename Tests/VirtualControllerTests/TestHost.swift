@@ -42,7 +42,7 @@ final class TestHost {
         }
     }
 
-    /// What a command returns after its status.
+    /// Returns the return parameters of a command after its status.
     func returned(_ command: RawCommand) throws -> [UInt8] {
         Array(try #require(try answer(to: command)).dropFirst(6))
     }

@@ -36,7 +36,7 @@ import Testing
         let groups = try #require(try root(try AnsibleInventory(fleet))["children"])
         #expect(groups["site_m_1"]?["hosts"] == nil)
         #expect(groups["site_m_1"]?["children"]?["site_m_1_ground"]?["hosts"]?["a"] != nil)
-        // What differs in its signs alone is another group all the same.
+        // A group whose name differs only in punctuation is a separate group.
         #expect(groups["site_m_1_2"]?["hosts"]?["b"] != nil)
     }
 

@@ -44,7 +44,7 @@ struct TableTests {
         var written: [[String]] = []
         var text = "a\(separator)b\n"
         for _ in 0..<20 {
-            // Mostly letters, so that there are long runs of them; a row without contents would be no row.
+            // Mostly letters, so that there are long runs of them; a row without contents would be skipped.
             let cells = (0..<2).map { column in
                 String(
                     (0..<Int.random(in: 0...20, using: &random)).map { _ in
@@ -59,7 +59,7 @@ struct TableTests {
         #expect(found.problems == [])
     }
 
-    /// The cell as a program writes it: in quotes where it has to be, otherwise with spaces around it or none.
+    /// Returns the cell as a program writes it: in quotes if it needs them, otherwise with or without spaces around it.
     private static func cell(_ contents: String, _ separator: Character, _ random: inout SplitMix64) -> String {
         let isPlain = contents.allSatisfy { $0 != separator && $0 != "\"" && $0 != "\n" }
         guard isPlain, contents.first?.isWhitespace != true, contents.last?.isWhitespace != true else {

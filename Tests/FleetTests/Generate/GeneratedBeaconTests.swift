@@ -154,7 +154,8 @@ struct GenerationTests {
         let lengths = wanted.sites[0].boxes.map { $0.advertisements.map(\.payloadOctets) }
         #expect(traffic.sites[0].boxes.map { $0.advertisements.map(\.payloadOctets) } == lengths)
         #expect(traffic.sites[0].boxes.map(\.count) == wanted.sites[0].boxes.map(\.count))
-        // iBeacon, AltBeacon, UID, and telemetry with encryption; URL and raw structures have lengths of their own.
+        // iBeacon, AltBeacon, UID, and encrypted telemetry have fixed lengths; URL and raw structures have variable
+        // ones.
         for own in lengths { #expect([own[0], own[1], own[2], own[4]] == [30, 31, 31, 29]) }
     }
 
@@ -204,7 +205,7 @@ struct GenerationTests {
         let (nothing, problems) = FleetManifest.decodeCSV(Array(text.utf8), fleet: "f")
         #expect(nothing == nil)
         let problem = try #require(problems.first { $0.message == message }, "\(problems)")
-        // Of the metres, the first that stand beside degrees.
+        // If metres and degrees are mixed, the error is at the first column in metres.
         let place = column == 12 ? 9 : column
         let start = cells[..<place].reduce(1) { $0 + $1.unicodeScalars.count + 1 }
         #expect(problem.position == JSONPosition(line: 2, column: start))

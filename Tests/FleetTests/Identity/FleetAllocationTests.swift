@@ -27,7 +27,8 @@ struct AllocationTests {
               "beacons": { "csv": "boxes.csv" }
             }
             """
-        // Without renamings there is no column for them: then beacons are sought beside the last one first.
+        // If no beacon is renamed, the table has no column for former names, and the search for a beacon's entry begins
+        // next to the last one.
         let hasFormerNames = boxes.contains { !$0.was.isEmpty }
         let rows = boxes.map { "\($0.name),site\($0.site),\($0.serial)" + (hasFormerNames ? ",\($0.was)" : "") }
         let header = "name,site,serial" + (hasFormerNames ? ",was" : "")
@@ -45,7 +46,7 @@ struct AllocationTests {
         return (made, allocation, faults)
     }
 
-    /// What is written is read again: that is the lock of the next run.
+    /// Writes and reads the lock, which is how the next run gets it.
     private static func written(_ lock: FleetLock) throws -> FleetLock {
         let (read, problems) = FleetLock.decode(lock.text, file: "made.lock.json")
         #expect(problems == [])
@@ -64,7 +65,7 @@ struct AllocationTests {
         var allocation = try Self.allocate(boxes, nil).allocation
         var lock = try Self.written(allocation.lock)
         var known = allocation.identities
-        /// Everything that was ever given out, and to whom.
+        /// All identities that were ever allocated, with their beacons.
         var owners: [String: String] = [:]
         for (name, identity) in known { owners[identity] = name }
         var counter = boxes.count
@@ -107,7 +108,7 @@ struct AllocationTests {
                 #expect(owner == nil || owner == name, "\(identity) was \(owner ?? "")'s")
                 owners[identity] = name
             }
-            // Who is gone keeps what was theirs, under the name that they had last.
+            // A removed beacon keeps its identity under its last name.
             for (name, identity) in known where now[name] == nil && !renamed.values.contains(name) {
                 owners[identity] = name
             }
@@ -233,7 +234,7 @@ struct AllocationTests {
         }
     }
 
-    /// Each history ends with a renaming that cannot be obeyed, or that is only with a release.
+    /// Each history ends with a renaming that is refused, or that needs a release.
     @Test(
         "a renaming is obeyed, or refused with what to do",
         arguments: [

@@ -27,7 +27,7 @@ struct LockTests {
         return (lock, problems.map(\.description))
     }
 
-    /// As it was written before there were check marks.
+    /// The lock in the older format without check marks.
     private static func unmarked(_ lock: FleetLock) -> String {
         String(decoding: lock.text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
             .map { line in
@@ -143,7 +143,8 @@ struct LockTests {
                     #expect(problems.contains { $0.isError })
                     continue
                 }
-                // What is left are other ways to write the same, and another name of the fleet, which has no lock then.
+                // The remaining changes are other spellings of the same values, and another name of the fleet, which
+                // has no lock then.
                 #expect(read.text == text || read.fleet != lock.fleet, "octet \(place), bit \(bit)")
             }
         }

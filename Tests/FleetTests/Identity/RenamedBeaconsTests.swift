@@ -33,7 +33,7 @@ struct RenamedBeaconsTests {
             (["Vase-07,,"], ["vase-7,,"], ["vase-7"]),
             // Three removed beacons and three new ones.
             (["a,A,pi-1", "b,B,pi-2", "c,C,pi-3"], ["d,D,pi-4", "e,E,pi-5", "f,F,pi-6"], []),
-            // A title and a machine of several beacons are no signs.
+            // A title or a machine that several beacons have does not identify a renamed beacon.
             (["a,Vase,pi-1", "b,Vase,pi-1"], ["c,Vase,pi-1", "b,Vase,pi-1"], []),
             // The former name is still there.
             (["0001,,"], ["0001,,", "1,,"], []),

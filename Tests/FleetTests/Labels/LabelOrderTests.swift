@@ -11,7 +11,7 @@ import Testing
             ("a", ["z", "2"]), ("b", ["m"]), ("c", ["z"]), ("d", ["z", "1"]), ("e", []), ("f", ["z", "2", "r"]),
             ("g", ["z", "2"]), ("h", ["m", "2"]),
         ]
-        // What belongs to a whole group comes before its floors and rooms.
+        // Beacons of a whole group come before those of its floors and rooms.
         #expect(names(.group, beacons) == ["e", "c", "a", "g", "f", "d", "b", "h"])
         #expect(names(.file, beacons) == ["a", "b", "c", "d", "e", "f", "g", "h"])
     }
@@ -21,7 +21,7 @@ import Testing
             "1", "2", "10", "hall", "hall-1", "hall-2", "hall-10", "hall-10-2", "hall-10-10", "hall-x", "hold",
         ]
         #expect(names(.name, sorted.reversed().map { ($0, []) }) == sorted)
-        // What is equal stays as it was: zeros before a number tell nothing.
+        // Equal numbers stay in order: leading zeros do not count.
         #expect(names(.name, [("b-01", []), ("b-1", []), ("a-001", [])]) == ["a-001", "b-01", "b-1"])
     }
 }

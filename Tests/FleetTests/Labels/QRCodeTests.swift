@@ -2,7 +2,7 @@ import Testing
 
 @testable import Fleet
 
-/// Whether the codes can be read is checked with ZBar, in Tests/Oracles/test_fleet_labels.py.
+/// Tests/Oracles/test_fleet_labels.py reads the codes with ZBar.
 @Suite("QR codes of labels")
 struct QRCodeTests {
     @Test("Codes have the smallest size that holds the text")
