@@ -126,7 +126,7 @@ class Message:
 
 
 class Reader:
-    """Reads everything that a broker is told from now on, and may say something itself."""
+    """Reads all messages that a broker gets from now on, and can publish some itself."""
 
     def __init__(self, port: int, *topics: str):
         self.messages: list[Message] = []
@@ -179,7 +179,7 @@ class Reader:
 
 
 def certificates(folder: Path) -> dict[str, Path]:
-    """An authority, a certificate for 127.0.0.1, one for another host, and one of an authority that nobody knows."""
+    """An authority, a certificate for 127.0.0.1, one for another host, and one of an unknown authority."""
     def run(*words):
         subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True)
 

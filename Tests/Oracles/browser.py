@@ -21,7 +21,7 @@ OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usa
 
 
 class Browser:
-    """One page of one browser. `events` keeps everything that the browser told on its own."""
+    """One page of one browser. `events` keeps all events that the browser has sent."""
 
     def __init__(self, program: str):
         self.events: list[dict] = []
@@ -119,7 +119,7 @@ class Browser:
         return base64.b64decode(document["data"])
 
     def complaints(self) -> list[str]:
-        """Errors and warnings of the console, exceptions that nobody caught, and violations of the page's policy."""
+        """Errors and warnings of the console, uncaught exceptions, and violations of the page's policy."""
         methods = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
         return [json.dumps(event["params"])[:500] for event in self.events if event.get("method") in methods]
 

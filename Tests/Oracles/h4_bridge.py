@@ -54,7 +54,7 @@ class Bridge:
         self.judge = judge or (lambda report: report.packet)
         #: Opcode and parameters of each command.
         self.commands: list[tuple[int, bytes]] = []
-        #: Those that were handed on, with the level that the host was told.
+        #: The reports that were passed to the host, with their levels.
         self.reports: list[Report] = []
         self._controller = str(controller)
         self._sockets: list[socket.socket] = []

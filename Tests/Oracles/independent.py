@@ -13,7 +13,7 @@ from scapy.contrib.ibeacon import Apple_BLE_Submessage, IBeacon_Data
 from scapy.layers.bluetooth import EIR_Hdr, HCI_LE_Meta_Advertising_Report
 from scapy.packet import Packet
 
-# PyBeacon parses the arguments of whoever imports it.
+# PyBeacon parses the command line of the program that imports it.
 _arguments, sys.argv = sys.argv, ["PyBeacon"]
 from PyBeacon import PyBeacon as pybeacon  # noqa: E402
 

@@ -1,4 +1,4 @@
-"""Programs that run beside the test, line by line: pharos itself, controllers, scanners."""
+"""Programs that run during a test and are read line by line: pharos itself, controllers, scanners."""
 import json
 import os
 import queue
@@ -48,7 +48,7 @@ class Peer:
             self.errors += text
 
     def next(self, deadline: float):
-        """The next line, `None` at the end of the output. Lines that are no JSON come as `{"text": …}`."""
+        """The next line, `None` at the end of the output. Lines that are not JSON are returned as `{"text": …}`."""
         try:
             item = self._queue.get(timeout=max(0, deadline - time.monotonic()))
         except queue.Empty:
@@ -124,7 +124,7 @@ class Peer:
 
 
 def free_port() -> int:
-    """A TCP port of loopback that nobody listens on just now."""
+    """A free TCP port of the loopback interface."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

@@ -37,7 +37,7 @@ def run(*arguments, stdin: str | bytes | None = None, timeout: float = 60, cwd=N
 
 
 def commands() -> dict:
-    """What the argument parser says of each command of pharos: those of pharos-hub beside it have theirs from there."""
+    """The argument parser's description of each command of pharos; the commands of pharos-hub describe themselves."""
     def dumped(program):
         text = subprocess.run([program, "--experimental-dump-help"], capture_output=True, check=True, text=True).stdout
         return json.loads(text)["command"]

@@ -1,4 +1,4 @@
-"""Runs rootcanal where nobody else can reach it, and lets connections to one loopback port through to it.
+"""Runs rootcanal in a separate network namespace, and passes connections to loopback ports on to it.
 
 rootcanal listens on every address of the machine and has no option against that. So it gets a network namespace of
 its own; two listening sockets of the outside, made before, are handed in by their descriptors:

@@ -85,7 +85,7 @@ class ScriptedController:
         return 0, RETURNS.get(opcode, b"")
 
     def send(self, *reports: bytes) -> bool:
-        """Whether they were sent: somebody scans."""
+        """Sends reports to the host; `False` if the host is not scanning."""
         client = self._client
         if client is None or not self.is_scanning:
             return False

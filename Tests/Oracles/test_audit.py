@@ -92,7 +92,7 @@ def test_a_clean_fleet_is_good_and_its_numbers_are_those_of_the_recording(tmp_pa
 def test_each_fault_is_told_at_its_place(tmp_path, boxes):
     chance = random.Random(2)
     packets = sent(1, chance, interval=260) + sent(2, chance, power=-40) + sent(3, chance, off=[(20, 40)])
-    # Somebody sends what box 3 sends, and somebody else has our namespace.
+    # One other device sends the packets of box 3, and another one uses the same namespace.
     packets += [(at, octets) for at, octets in sent(3, chance, sender="D0:00:00:00:00:01") if octets[-2:-1] == b"\xc5"]
     packets += [(5_000_000 + at, report("D0:00:00:00:00:02", uid(NAMESPACE, "0000000000ff"), -70)) for at in range(9)]
     answer = audit(written(tmp_path, packets), *boxes, code=1)
@@ -140,7 +140,7 @@ def test_beacons_of_other_floors_need_not_be_heard(tmp_path):
         floor = pharos.run("audit", source, "--replay", path, "--json", "--floor", "ground")
         assert floor.code == 0
         assert json.loads(floor.out)["warnings"] == [{"warning": "not-in-range", "beacon": "attic"}]
-    # A manifest and the profiles beside it name each box twice.
+    # The manifest and the profiles in its directory both contain each box.
     twice = verdicts(audit(path, tmp_path / "out/manifest.json", tmp_path / "out/desk.json", code=1))
     assert twice == {("desk", "ibeacon"): ["ok"], ("attic", "ibeacon"): ["silent"]}
     # Where none of them is, each would go unjudged.
@@ -192,7 +192,7 @@ def test_keys_tell_whose_ephemeral_ids_and_encrypted_telemetry_are(tmp_path):
     good = audit(written(tmp_path, packets), path, code=0)
     assert set(map(tuple, verdicts(good).values())) == {("ok",)}
     assert good["advertisements"][1]["telemetry"]["batteryMv"] == 3000
-    # Another key: nobody sends what this one would.
+    # With another key, no device sends the expected ids.
     (tmp_path / "k").write_text(bytes(16).hex() + "\n")
     assert verdicts(audit(tmp_path / "air.btsnoop", path, code=1))["private", "eddystone-eid"] == ["silent"]
     # No key: nothing can be said, and that is.

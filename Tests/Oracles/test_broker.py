@@ -1,4 +1,4 @@
-"""`pharos listen FILE` with a broker: what mosquitto, NATS and RabbitMQ are told, and what goes wrong with brokers."""
+"""`pharos listen FILE` with a broker: the messages to mosquitto, NATS and RabbitMQ, and failures of brokers."""
 import json
 import re
 import signal
@@ -50,7 +50,7 @@ def broker(start, tmp_path):
 
 @pytest.fixture
 def reader():
-    """`reader(PORT)`: somebody who reads everything."""
+    """`reader(PORT)`: a client that reads all messages."""
     readers = []
 
     def begin(port, *topics):
@@ -64,7 +64,7 @@ def reader():
 
 @pytest.fixture
 def listen(start, air, tmp_path):
-    """`listen(URL, KEY=VALUE, …)`: a listener in the museum's hall that tells a broker; KEY is of "mqtt"."""
+    """`listen(URL, KEY=VALUE, …)`: a listener in the museum's hall with a broker; KEY is a key of "mqtt"."""
 
     def begin(url, options=(), **members):
         return start(pharos.PROGRAM, "listen", listener(tmp_path, {"url": url, **members}), *places(tmp_path, air),
@@ -89,7 +89,7 @@ def present(value):
     return isinstance(value, dict) and value.get("present") == "ON"
 
 
-# ---- what is told
+# ---- messages
 def test_states_sightings_and_events(broker, reader, listen):
     all_of_it = reader(broker.port)
     peer = listen(broker.url, homeAssistant=True)
@@ -120,9 +120,9 @@ def test_states_sightings_and_events(broker, reader, listen):
         (heard,) = batch["b"]
         assert list(heard) == ["id", "n", "rssi", "min", "max", "agoMs"] and heard["id"] == "key-peter"
         assert heard["n"] == pytest.approx(9.5, abs=3) and heard["min"] <= heard["rssi"] <= heard["max"]
-    # A beacon that was never heard is told of once it would have been.
+    # A beacon that was never received has no state before its silence is long enough.
     assert not all_of_it.of("pharos/museum/beacons/key-alex/state")
-    # It takes leave: nobody knows anything from now on.
+    # The listener announces its end, after which all states are unknown.
     assert peer.interrupt(signal.SIGTERM) == 0
     assert all_of_it.wait(STATUS, lambda value: value == "offline")
     late = reader(broker.port)
@@ -237,10 +237,10 @@ def test_a_broker_that_comes_late_and_restarts(broker, reader, listen, air):
     broker.start()
     all_of_it = reader(broker.port)
     assert all_of_it.wait(STATE, present, 20)
-    # What happened meanwhile is told now; of states only the newest.
+    # All events of the meantime are published now, and only the newest states.
     enter = all_of_it.wait(EVENTS)
     assert enter.value["event"] == "enter"
-    # This broker keeps nothing: everything is told again. In a quiet air a receiver would doubt its own ears.
+    # This broker keeps nothing, so all states are published again. Without other packets the state would be unknown.
     broker.stop()
     air.send(5)
     air.peter.end()
@@ -269,7 +269,7 @@ def test_what_happened_without_a_broker_survives_a_sudden_end(start, tmp_path, b
     peer = listen(broker.url)
     enter = all_of_it.wait(EVENTS).value
     all_of_it.wait(STATE, lambda value: value["zones"] == ["desk"])
-    # It is told once, under the number of the run that saw it.
+    # The event is published once, with the number of the run that detected it.
     former, topic = enter["id"].rpartition("-")[0], f"pharos/museum/sightings/{fnv('key-peter') % 16}/hall"
     all_of_it.wait(topic, lambda value: value["boot"] != former)
     assert enter["event"] == "enter"
@@ -307,7 +307,7 @@ def test_a_file_that_is_read_again(tmp_path, broker, reader, listen):
     listener(tmp_path, mqtt, place={"site": "museum", "room": "attic"}, known=[PETER])
     peer.process.send_signal(signal.SIGHUP)
     assert all_of_it.wait(STATE, lambda value: value["room"] == "attic", after=count).value["present"] == "ON"
-    # Home Assistant forgets a beacon that the file has no more, and thinks nobody away meanwhile.
+    # Home Assistant forgets a beacon that is no longer in the file, and no beacon is away meanwhile.
     config = "homeassistant/sensor/pharos_key-alex/room/config"
     assert all_of_it.wait(config, lambda value: value == "", after=count).payload == b""
     assert {message.value for message in all_of_it.of(STATUS)} == {"online"}

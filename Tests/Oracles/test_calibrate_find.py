@@ -1,4 +1,4 @@
-"""`pharos calibrate` and `pharos find`: recordings with known levels, beside numpy-free arithmetic of our own."""
+"""`pharos calibrate` and `pharos find`: recordings with known levels, checked by a second computation."""
 import json
 import math
 import random
@@ -197,7 +197,7 @@ def test_both_on_the_virtual_air(tmp_path):
 
 
 def test_find_does_not_take_its_own_deafness_for_silence(start, tmp_path):
-    """The controller goes away, and nothing is heard any more: nobody shall be sent back for that."""
+    """The controller goes away, so nothing is received any more: `find` must not tell the user to go back."""
     socket = tmp_path / "air"
     server = start(pharos.PROGRAM, "controller", "--listen", f"unix:{socket}")
     server.wait(lambda line: "listening" in str(line), 10)

@@ -42,7 +42,7 @@ def test_rooms_are_kept_and_told_by_name_and_time(tmp_path):
     assert events[-1]["event"] == "exit" and events[-1]["from"] == "shop"
     # By the room, and by the collector file in place of the database.
     assert {each["event"] for each in history(tmp_path, "shop")} >= {"room", "exit"}
-    # Who leaves a room for another one is told in both.
+    # A change of rooms is in the history of both rooms.
     assert moved in history(tmp_path, "hall") and moved in history(tmp_path, "shop")
     table = pharos.checked("history", "hall", "--history", tmp_path / "museum.db").out
     assert any("shop" in line and line.endswith("from hall") for line in table.splitlines())

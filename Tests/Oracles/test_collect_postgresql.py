@@ -43,7 +43,7 @@ def test_what_happens_is_kept_once_and_told(tmp_path, server):
     events = pharos.checked("history", "key-ana", "--history", path, "--json").lines()
     assert events == told and len(events) > 3
     shop, hall = (pharos.checked("history", name, "--history", path, "--json").lines() for name in ("shop", "hall"))
-    # Who leaves a room for another one is told in both.
+    # A change of rooms is in the history of both rooms.
     moved = [each for each in told if each["event"] == "room" and (each["from"], each["room"]) == ("hall", "shop")]
     assert moved and all(each in shop and each in hall for each in moved)
     heard = [each for each in pharos.checked("history", "key-ana", "--history", path, "--heard", "--json").lines()
@@ -182,7 +182,7 @@ def test_who_is_not_let_in_is_told_why(tmp_path, server):
     full = history(server.by_socket.replace("user=pharos", "user=guest"))
     assert full.code == 69 and "too many connections" in full.err and "busy" in full.err
     assert history("postgresql://pharos:secret@db/museum").code == 78
-    # A collector does not end for it: somebody may correct the server.
+    # A collector continues, because the server may be corrected.
     path = site(tmp_path, server.by_network, passwordFile=secret(tmp_path, "wrong\n"))
     result = collect(path, *recordings(tmp_path, 20), "--state-dir", tmp_path)
     assert "password authentication failed" in result.err and "wait for the next start" in result.err

@@ -55,7 +55,7 @@ def assert_bumble_agrees(octets: bytes, name: str | None = None):
         assert octets[4:].hex().startswith(begins) and length == count
         return
     assert opcode in hci.HCI_Command.command_classes, f"Bumble knows no {opcode:#06x}"
-    # Bumble keeps octets it cannot place without a word: built anew from its fields, the packet must be the same.
+    # Bumble silently keeps octets that belong to no field: a packet that is built from the fields must be equal.
     fields = {key: getattr(packet, key) for key, field in packet.__dataclass_fields__.items() if field.init}
     assert bytes(type(packet)(**fields)) == octets
     if name:

@@ -1,4 +1,4 @@
-"""`--distance-model`: the numbers of `pharos scan`, beside the arithmetic of the library that Android phones use.
+"""`--distance-model`: the numbers of `pharos scan`, compared with the library that Android phones use.
 
 AltBeacon/android-beacon-library: `CurveFittedDistanceCalculator.calculateDistance`; the coefficients of altbeacon are
 those that `model-distance-calculations.json` marks as the default (Nexus 5, LPV79), those of radius the ones that it

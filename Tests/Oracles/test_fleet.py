@@ -1,4 +1,4 @@
-"""The fleet commands as a user runs them: whole files or none, whatever happens in between."""
+"""The fleet commands as users run them: after a failure or an interruption there are whole files or none."""
 import csv
 import hashlib
 import io

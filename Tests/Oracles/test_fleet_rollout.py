@@ -103,7 +103,7 @@ def test_what_the_role_made_it_removes_and_nothing_else(fleet):
     assert {drop_in("old"), drop_in("second"), "etc/pharos/keys/b.key", "etc/pharos/keys/c.key", "etc/pharos/old.json",
             "etc/systemd/system/pharos.target.wants/pharos@second.service"} <= set(old)
 
-    # What people put beside it, under names as near as can be.
+    # Files of the machine's owner in the same directories, with similar names.
     theirs = ["etc/pharos/theirs.json", "etc/pharos/keys/theirs.key", "etc/pharos/.rollout.json.bak",
               "etc/systemd/system/pharos@second.service.d/theirs.conf", drop_in("theirs")]
     for name in theirs:
@@ -159,8 +159,7 @@ LINKS = [
 
 
 def test_an_image_cannot_lead_the_role_out_of_it(fleet):
-    """Each host is an image that somebody else prepared, with a record or a link of its own. All of them are refused
-    before anything is changed."""
+    """Each host is a prepared image with a hostile record or link. All are refused before anything is changed."""
     record = {f"record-{number}": text for number, text in enumerate(RECORDS)}
     link = {f"link-{number}": place.format(f"link-{number}") for number, place in enumerate(LINKS)}
     root = {"root-0": "//", "root-1": "roots/root-1"}

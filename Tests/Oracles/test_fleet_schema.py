@@ -22,7 +22,7 @@ def files(folder: pathlib.Path) -> list:
 
 
 def errors(path: pathlib.Path) -> list[str]:
-    """What is wrong with the file: that it is no JSON, or what the schema says."""
+    """The errors of the file: that it is not JSON, or those of the schema."""
     try:
         value = json.loads(path.read_bytes())
     except ValueError as fault:

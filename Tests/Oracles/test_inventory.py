@@ -178,7 +178,7 @@ def test_a_count_finds_what_was_near_in_four_of_six_rounds(tmp_path):
                             "item-5": ["heard"], "item-6": ["heard"], "item-7": ["missing"]}
     missing = json.loads(do("list", path, "--missing", "--json").out)["items"]
     assert [each["id"] for each in missing] == ["item-2", "item-4", "item-5", "item-6", "item-7"]
-    # Farther is near enough where somebody says so.
+    # With --within-m, a larger distance is near enough.
     other = inventory(tmp_path, range(1, 8), name="far")
     assert [each["id"] for each in start(other, "--replay", walk, "--within-m", "1.2") if each["event"] == "found"] \
         == ["item-1", "item-5", "item-3"]
@@ -224,7 +224,7 @@ def test_several_people_and_receivers_are_one_count(tmp_path):
     ended = json.loads(do("finish", path, "--by", "cleo", "--json").out)
     assert ended["finished"] and ended["by"] == ["ana", "ben", "cleo"]
     do("finish", path, code=66)
-    # The report of a finished count stays what it is; the next one tells what has changed.
+    # The report of a finished count does not change; the next report contains the changes.
     do("remove", path, "item-3")
     do("add", path, "new", "--beacon", identity(9))
     start(path, "--replay", second, "--by", "ana")

@@ -148,7 +148,7 @@ def zoned(folder):
 
 
 def surveyed(folder):
-    """Two days at nine places, and a run beside them."""
+    """A survey of two days at nine places, and a run past these places."""
     survey, test = positioning.generate(7)
     for day in ("may", "june"):
         positioning.write(folder / f"{day}.jsonl", survey)
@@ -485,7 +485,7 @@ def simulated(words, folder):
 
 
 def collected(folder):
-    """Two receivers of which one dies, somebody who changes rooms and leaves; what was told, and where everybody is."""
+    """Two receivers, of which one dies; a beacon that changes rooms and leaves: the events, and the final places."""
     def parts(sender, seconds, place):
         lines = collecting.rounds(sender, seconds, place)
         for line in lines[10:20]:
@@ -790,7 +790,7 @@ def test_the_keys_of_json_outputs_are_those_of_the_page(case, tmp_path):
                  if key == "events" or f"advertisements[].{key}" not in documented}
         found["advertisements[]"] = False
     if case.page == "map":
-        # Those of evaluations stand beside map evaluate, those of settings beside map fit.
+        # The keys of evaluations are in the section of map evaluate, those of settings in that of map fit.
         found = {key: is_null for key, is_null in found.items()
                  if "evaluation." not in key and not key.startswith("fit.")
                  and (case.section != "show" or not key.startswith("algorithm.") or key == "algorithm.name")}

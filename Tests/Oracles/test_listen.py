@@ -36,7 +36,7 @@ def name_of(text):
 
 @pytest.fixture
 def tape(tmp_path):
-    """A minute: key-peter for 20 s as iBeacon, then until 30 s as UID; telemetry and a name beside; a stranger."""
+    """A minute: key-peter for 20 s as iBeacon, then until 30 s as UID; also telemetry, a name, an unknown device."""
     packets = [(at * 105_000, report(address(1), ibeacon(1, 7), -60)) for at in range(190)]
     packets += [(20_000_000 + at * 105_000, report(address(1), uid(NAMESPACE, "000000000007"), -60))
                 for at in range(96)]

@@ -176,7 +176,7 @@ def test_the_things_of_an_inventory_are_known(service):
     scan = pharos.checked("scan", "--known", service.file, "--known", boxed(service), "--duration-s", "0",
                           "--adapter", "virtual")
     assert f"{tools}: this command does not read inventories" in scan.err
-    # What is wrong with it is told with its place there.
+    # Errors in the inventory are reported with their places in its file.
     tools.write_text('{"version": 1, "name": "tools",\n "items": [{"id": "a b", "name": "Saw"}]}')
     result = pharos.run("listen", service.file, "--state-dir", service.folder, "--runtime-dir", service.folder)
     assert result.code == 78 and result.err.count(f"{tools}:2:") == 2
@@ -294,14 +294,14 @@ def test_after_real_kills_no_event_is_lost_and_none_has_two_ids(service):
     kept = service.kept()
     ids = [each["id"] for each in kept]
     assert len(ids) == len(set(ids))
-    # Each zone was entered once, whatever came between; each time of staying was told once.
+    # Each zone was entered once in spite of the restarts, and each dwell event was reported once.
     for zone in zones:
         own = [each for each in kept if each["zone"] == zone["name"]]
         assert [each["event"] for each in own].count("enter") == 1 and own[0]["event"] == "enter"
         stays = [round(each["dwellS"]) for each in own if each["event"] == "dwell"]
         assert len(stays) > 3 and len({each["since"][:21] for each in own if each["event"] == "dwell"}) == 1
         assert not {each["event"] for each in own} & {"exit"}
-    # Whatever was told was kept; whatever was kept was told, on standard output and to the hooks.
+    # All reported events are stored, and all stored events were reported on standard output and to the hooks.
     assert {each["id"] for each in told} == set(ids)
     hooked = [json.loads(line)["id"] for line in read.read_text().splitlines()]
     assert set(hooked) == set(ids)
@@ -351,7 +351,7 @@ def test_after_real_kills_a_broker_has_each_event_once_or_again_under_its_id(ser
         time.sleep(random.uniform(0, 0.1))
         service.peer.process.kill()
         told += all_lines(service.peer)
-        # For a while there is no broker. What it has acknowledged must have reached the reader, who is no part of this.
+        # For a while there is no broker. The reader is not restarted, and must have got all acknowledged messages.
         if kill % 10 == 5:
             time.sleep(0.2)
             broker.stop()
@@ -361,7 +361,7 @@ def test_after_real_kills_a_broker_has_each_event_once_or_again_under_its_id(ser
     hears(range(len(known)))
     eventually(lambda: len(service.kept()) >= len(known) and service.status()["spool"]["messages"] == 0, 30)
     kept = service.kept()
-    # Each was inside once, whatever came between, under one id that nothing else has.
+    # Each beacon entered once in spite of the restarts, with a unique id.
     assert sorted(each["beacon"] for each in kept if each["event"] == "enter") == sorted(zone["beacons"])
     ids = [each["id"] for each in kept]
     assert len(ids) == len(set(ids)) and {each["event"] for each in kept} <= {"enter", "unknown", "known"}

@@ -319,7 +319,7 @@ def test_two_devices_of_one_identity_are_told_apart(tape):
     path = recording(folder / "twice.btsnoop", sorted(twice, key=lambda packet: packet[0]))
     result = pharos.checked("locate", folder / "map.json", "--from", path, "--json")
     assert "sent by several devices at once" in result.err
-    # The map has the identity alone: nobody knows whose it is.
+    # The map has the identity without an address, so it is unknown which device is the beacon.
     assert {line["used"] for line in result.lines()[5:]} == {2}
 
 
@@ -337,7 +337,7 @@ def test_live_ends_and_says_what_it_hears(tape):
 
 
 def test_a_terminal_shows_the_plan(tape, tmp_path):
-    """Live: drawn anew each second over the one before."""
+    """Live: each second the picture is drawn over the previous one."""
     for place, spot in ("A", "0,0"), ("B", "8,4"):
         pharos.checked("map", "record", "air.jsonl", "--place", place, "--position", spot, "--adapter", "virtual",
                        "--seconds", "2", cwd=tmp_path)

@@ -11,7 +11,7 @@ LEVELS = {"A": (-50, -62, -74, -80), "B": (-62, -50, -62, -70), "C": (-74, -62, 
 
 
 def packets_of(places, seconds=12, rate=4):
-    """Packets of somebody who stands at one place after the other."""
+    """Packets for a receiver that stands at one place after the other."""
     chance, at = random.Random(8), 0
     for place in places:
         for _ in range(seconds):

@@ -396,7 +396,7 @@ def test_the_pictures_of_the_readme_come_from_the_program(tmp_path):
     assert made.returncode == 0, made.stderr
     live, page = Image.open(tmp_path / "live-view.png"), Image.open(tmp_path / "planner-page.png")
     assert live.width > 1000 and live.height > 300 and page.width == 1100
-    # The edges are empty: nothing is cut off there, and there is no scroll bar.
+    # The edges are empty: nothing is cut off, and there is no scroll bar.
     for picture in (live, page):
         small = picture.convert("RGB")
         right = {small.getpixel((small.width - 1, y)) for y in range(small.height)}

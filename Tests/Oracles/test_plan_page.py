@@ -331,7 +331,7 @@ def test_the_chart_of_intervals_decides_and_never_crosses(browser, tmp_path):
     for upper, lower in ((nearly_all, wanted), (wanted, most), (most, half)):
         shared = upper.keys() & lower.keys()
         assert len(shared) > 20 and all(upper[x] <= lower[x] for x in shared)
-    # What is not reached is no line: the last percentile is interrupted, and the peaks are there.
+    # The line of the last percentile is interrupted where the percentile is not reached, and the peaks are there.
     assert lines[3].count("M") > 1
     slow = [point for point in expected["curve"] if 1010 < point["intervalMs"] < 1035]
     assert any(point["p99"] is None or point["p99"] > 60 for point in slow)

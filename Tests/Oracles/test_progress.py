@@ -1,4 +1,4 @@
-"""What a person at a terminal sees of a command that takes its time, and what nobody else sees."""
+"""The progress of long commands, which is shown on terminals only."""
 import fcntl
 import json
 import os
@@ -156,7 +156,7 @@ def large(tmp_path_factory):
 
 
 COMMANDS = {
-    # Reading takes most of it, which nobody counts.
+    # Most of the time is for reading, which has no progress.
     "fleet check": (f"{COUNT}|{WORKS}", "fleet check f.json"),
     "fleet generate": (COUNT, "fleet generate f.json --output new"),
     "fleet diff": (WORKS, "fleet diff f.json --against out"),

@@ -40,7 +40,7 @@ def proxy(start, air):
 
 
 async def heard(port, seconds, **identity):
-    """What a client is told in that time: address, type of address, level and octets of each advertisement."""
+    """The advertisements that a client gets in that time: address, type of address, level and octets."""
     client = APIClient("127.0.0.1", port, None, **identity)
     await client.connect(login=True)
     got, states = [], []

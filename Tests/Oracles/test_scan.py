@@ -431,7 +431,7 @@ def test_levels_that_no_beacon_shows_are_left_out(tmp_path):
     def heard(*options):
         return [line["rssiDbm"] for line in pharos.checked("scan", "--replay", path, "--json", *options).lines()]
 
-    # What no receiver can say is no level: no range leaves it out.
+    # Values outside the range of receivers mean an unknown level, which no option filters.
     assert heard() == [-128, -127, -111, -110, -60, 0, 1, 8, 20, None]
     assert heard("--plausible-dbm", "-110..0") == [-128, -110, -60, 0, None]
     assert heard("--plausible-dbm", "-110..0", "--min-rssi-dbm", "-70") == [-128, -60, 0, None]

@@ -46,7 +46,7 @@ def corpora(verdict: str) -> list:
 
 
 def errors(kind: str, path: pathlib.Path) -> list[str]:
-    """What is wrong with the file: that it is no JSON, or what the schema says."""
+    """The errors of the file: that it is not JSON, or those of the schema."""
     try:
         value = json.loads(path.read_bytes())
     except ValueError as fault:

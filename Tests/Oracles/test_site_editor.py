@@ -183,7 +183,7 @@ def edit(start, browser, tmp_path):
 
     yield begin
     if editors and not editors[-1].value("document.body.dataset.mayComplain === 'true'"):
-        # Chromium reports each answer that is no success.
+        # Chromium reports each answer with an error status.
         complaints = [text for text in browser.complaints() if "status of 4" not in text]
         assert complaints == [], complaints
     browser.call("Page.navigate", url="about:blank")

@@ -1,4 +1,4 @@
-"""Targets of several beacons on a floor: `pharos plan site` against the definition, written anew with numpy.
+"""Targets of several beacons on a floor: `pharos plan site` compared with the definition in numpy.
 
 A beacon counts at a place if it is found within the time with the probability: a·F >= p. The scanner listens all the
 time on one channel, and the time is no longer than any interval, so F = c·t/(T + 5 ms): one event lies in the time with
