@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# Adapters and what is heard through them: BlueZ's own programs only, so that the judge is not the accused.
+# Adapters and the packets that they receive. Only BlueZ's own programs are used here, so that pharos is not checked by
+# itself.
 
 adapter_exists() { [ -e "/sys/class/bluetooth/$1" ]; }
 
@@ -8,8 +9,9 @@ adapters_gone() { ! adapter_exists hci0 && ! adapter_exists hci1; }
 # adapter_flags hciN: "UP RUNNING", "DOWN", …
 adapter_flags() { hciconfig "$1" | sed -n 3p | sed 's/^[[:space:]]*//; s/[[:space:]]*$//'; }
 
-# adapter_ready hciN: registered and done with the kernel's set-up; the set-up itself leaves it up for two seconds. The
-# kernel shows an adapter just before the set-up begins, and never finishes it if the adapter is raised in between.
+# adapter_ready hciN: waits until the adapter is registered and the kernel has finished its set-up, which leaves it up
+# for two seconds. The kernel shows an adapter just before the set-up begins, and never finishes it if the adapter is
+# raised in between.
 adapter_ready() { adapter_exists "$1" && sleep 0.2 && hciconfig "$1" up && hciconfig "$1" down; }
 
 adapters_ready() {
@@ -20,7 +22,7 @@ adapters_ready() {
 adapter_starts_up() { hciconfig "$1" up || fail "cannot bring $1 up"; }
 adapter_starts_down() { hciconfig "$1" down || fail "cannot put $1 down"; }
 
-# capture_start / capture_stop: btmon's own file capture.btsnoop, and the same as text in capture.txt.
+# capture_start / capture_stop: btmon's capture in capture.btsnoop, and the same as text in capture.txt.
 capture_start() {
     background btmon.log btmon -w capture.btsnoop
     capture_pid=$started
@@ -35,11 +37,11 @@ capture_stop() {
     echo "capture: $(wc -l <capture.txt) packets"
 }
 
-# listen_start / listen_stop: hci1 scans, by the commands of the family that FAMILY names. Controllers whose kernel has
-# chosen the extended family refuse those of lescan, so there the commands are written out: own address public, no
+# listen_start / listen_stop: hci1 scans with the commands of the family that FAMILY names. If the kernel has chosen the
+# extended family, the controller refuses the commands of lescan, so the extended ones are sent: own address public, no
 # filter, LE 1M, passive, window = interval.
 listen_start() {
-    # Up anew, because a test that failed may have left it scanning.
+    # The adapter is restarted, because a failed test may have left it scanning.
     adapter_starts_down hci1
     adapter_starts_up hci1
     if [ "$FAMILY" = legacy ]; then
@@ -63,14 +65,14 @@ listen_stop() {
 }
 
 # reports OCTETS: the lines of capture.txt in which hci1 reports this advertising data (a regular expression of hex
-# digits), in a legacy or an extended advertising report with one report in it, octet by octet as the Core
-# Specification, Vol 4 Part E 7.7.65.2 and 7.7.65.13, lays them out.
+# digits), in a legacy or an extended advertising report with one report in it, in the layout of the Core Specification,
+# Vol 4 Part E 7.7.65.2 and 7.7.65.13.
 reports() {
     length=$(printf '%02x' $((${#1} / 2)))
     grep -E "hci1 event 3e..(0201[0-9a-f]{16}$length$1..|0d01[0-9a-f]{46}$length$1)\$" capture.txt
 }
 
-# heard OCTETS: hci1 reported them at least once.
+# heard OCTETS: succeeds if hci1 reported them at least once.
 heard() {
     reports "$1" >heard.txt || {
         grep 'hci1 event 3e' capture.txt | tail -n 5
@@ -82,7 +84,7 @@ heard() {
 # sent hciN COMMAND: the commands to that adapter that begin with these hex digits (opcode least significant first).
 sent() { grep -E "$1 command $2" capture.txt; }
 
-# on_air FILE: pharos says that advertising is enabled.
+# on_air FILE: succeeds if pharos reports that advertising is enabled.
 on_air() {
     eventually 15 grep -q '"event":"on-air"' "$1" || {
         cat "$1"

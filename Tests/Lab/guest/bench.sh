@@ -1,5 +1,6 @@
-# The time from the start of a process to advertising enabled on hci0: pharos beside the three hcitool calls that do the
-# same, turn about, from btmon's capture of the controller's answers. An emulated processor is slow; the ratio counts.
+# The time from the start of a process to advertising enabled on hci0: pharos compared with the three hcitool calls that
+# do the same, in turns, from btmon's capture of the controller's answers. An emulated processor is slow, so only the
+# ratio counts.
 . "$LAB/lib.sh"
 . "$LAB/adapters.sh"
 . "$LAB/advertising.sh"
@@ -18,7 +19,7 @@ with_hcitool() {
     hcitool -i hci0 cmd 0x08 0x000a 01
 }
 
-# times_of STARTS: for each start the milliseconds to the next successful enable.
+# times_of STARTS: the milliseconds from each start to the next successful enable.
 times_of() {
     grep -E 'hci0 command (0a2001|3920..)01' capture.txt >enables.txt
     grep -E 'hci0 event 0e04..(0a20|3920)00' capture.txt |

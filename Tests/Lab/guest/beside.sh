@@ -1,9 +1,9 @@
 # shellcheck shell=sh
-# `pharos run` on hci0 while another program uses the same adapter through bluetoothd, and what hci1 receives of it.
+# `pharos run` on hci0 while another program uses the same adapter through bluetoothd, and its packets at hci1.
 
-# Seconds of silence that the start or the end of another program's scan may cost.
+# The longest silence in seconds when another program's scan starts or ends.
 SCAN_LIMIT=0.5
-# Through the kernel, advertisements that share a single set take turns of two seconds.
+# Advertisements through the kernel that share a single set take turns of two seconds.
 TURN_LIMIT=2.5
 
 sharing_opens() { # sharing_opens MODEL
@@ -19,7 +19,7 @@ sharing_closes() {
     air_close
 }
 
-# control_begins: an interactive bluetoothctl on hci0. `control LINE…` sends it lines.
+# control_begins: an interactive bluetoothctl on hci0. `control LINE…` sends lines to it.
 control_begins() {
     rm -f commands
     mkfifo commands
@@ -37,8 +37,8 @@ control_ends() {
     stop "$control_pid" TERM || true
 }
 
-# foreign_begins WHAT / foreign_ends WHAT: scan, advertise or both, through bluetoothd. An adapter whose user channel is
-# open does not exist for bluetoothd, so there hcitool and hciconfig try.
+# foreign_begins WHAT / foreign_ends WHAT: scan, advertise or both, through bluetoothd. An adapter with an open user
+# channel does not exist for bluetoothd, so hcitool and hciconfig are used there.
 foreign_begins() {
     if [ "$adapter" = hci0:user ]; then
         intrudes "$1"
@@ -68,8 +68,8 @@ foreign_ends() {
     esac
 }
 
-# runs_beside FORM WHAT SECONDS: leaves the times of all receptions in times.txt, the service's log in lobby.log and its
-# metrics in metrics.txt, and the time when the other program began in $since.
+# runs_beside FORM WHAT SECONDS: leaves the times of all receptions in times.txt, the service's log in lobby.log, its
+# metrics in metrics.txt, and the start time of the other program in $since.
 runs_beside() {
     managed_starts_up
     sends_on "$1"
@@ -105,14 +105,14 @@ sends_beside() {
     shows metrics.txt 'pharos_on_air{profile="lobby"} 1'
 }
 
-# silences: the receptions that a longer silence follows, in seconds since the beginning.
+# silences: the receptions before a silence above the limit, in seconds from the beginning.
 silences() {
     awk -v since="$since" -v limit=$SCAN_LIMIT 'NR > 1 && $1 - last > limit * 1e6 {
         printf "silent from %.2f to %.2f s\n", (last - since) / 1e6, ($1 - since) / 1e6 } { last = $1 }' times.txt
 }
 
-# reports_beside FORM WHAT SECONDS: each silence over two seconds has a line of the log that says so within a second, and
-# the beacon is back after it.
+# reports_beside FORM WHAT SECONDS: the log reports each silence over two seconds within a second, and the beacon is
+# back after it.
 reports_beside() {
     runs_beside "$@"
     if at_most "$(longest_silence)" 2; then return 0; fi
@@ -122,7 +122,7 @@ reports_beside() {
 }
 
 # reports_advertising_on: another program turns the kernel's own advertisement on, which keeps all others off the air.
-# Pharos says so within a second, and is back within two seconds after it was turned off.
+# Pharos reports it within a second, and is back within two seconds after it was turned off.
 reports_advertising_on() {
     managed_starts_up
     profile lobby 258

@@ -44,7 +44,7 @@ lab_test bluetoothd/raspberry-pi/turned-off turned_off_by_hcitool
 lab_test bluetoothd/raspberry-pi/reset reset_by_hciconfig
 prepare unplug
 
-# faults NAME: those of a service through the kernel.
+# faults NAME: the faults of a service through the kernel.
 faults() {
     lab_test "bluetoothd/$1/start" starts mgmt
     for what in "down powered-down" "reset powered-down" "cleared controller-reset" "disabled foreign-disabled" \

@@ -1,5 +1,5 @@
-# Guest 1: two adapters of btvirt, BlueZ's own controller in software, for what goes over the air and for every way in
-# which an adapter can be wrong. btvirt reports an advertisement once per enable, so time is not measured here.
+# Guest 1: two adapters of btvirt, BlueZ's own controller in software, for the packets on the air and for all faults of
+# an adapter. btvirt reports an advertisement once per enable, so no times are measured here.
 . "$LAB/lib.sh"
 . "$LAB/adapters.sh"
 . "$LAB/advertising.sh"
@@ -28,7 +28,8 @@ before_test() {
     plug_in $btvirt_options
 }
 
-# frame_by PREFIX FORM FRAMES NAME OCTETS TYPE ARGUMENT…: a test, if the frame's name is among those asked for or all are.
+# frame_by PREFIX FORM FRAMES NAME OCTETS TYPE ARGUMENT…: a test, if the frame is among those in FRAMES or all are
+# wanted.
 frame_by() {
     prefix=$1 form=$2
     case " $3 " in *" $4 "* | " all ") ;; *) return ;; esac

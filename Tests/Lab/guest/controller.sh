@@ -26,7 +26,7 @@ both_registered() {
     equal hci1 "UP RUNNING" "$(adapter_flags hci1)"
 }
 
-# A controller that ends takes its adapters with it.
+# When a controller ends, its adapters go away.
 goes_away() {
     kill -TERM "$controller_pid"
     eventually 10 adapters_gone || fail "the adapters stay after SIGTERM"

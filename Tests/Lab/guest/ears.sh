@@ -1,4 +1,4 @@
-# Guest 7: the ears of other programs beside pharos': aioblescan on raw HCI, bleak through bluetoothd.
+# Guest 7: receptions of other programs compared with those of pharos: aioblescan on raw HCI, bleak through bluetoothd.
 . "$LAB/lib.sh"
 . "$LAB/adapters.sh"
 . "$LAB/frames.sh"
@@ -19,7 +19,7 @@ unplug() {
     eventually 10 adapters_gone
 }
 
-# beacons_begin: three frames from hci0, each in a set of its own where there are sets.
+# beacons_begin: three frames from hci0, each in a separate set if there are sets.
 IBEACON_DATA=4c000215fb0b57a2822844cd913a94a122ba120600010002c5
 UID_DATA=00ee8b0ca750095477cb3e770000000000020000
 beacons_begin() {
@@ -37,10 +37,10 @@ END
     on_air beacon.txt
 }
 
-# heard_by_pharos DATA: reports whose data ends with it.
+# heard_by_pharos DATA: the reports whose data ends with DATA.
 heard_by_pharos() { grep -c "\"data\":\"[0-9a-f]*$1\"" scan.txt; }
 
-# hears_what_aioblescan_hears: both on hci1 over the same time, each report by each of them.
+# hears_what_aioblescan_hears: both programs receive on hci1 at the same time, and each gets every report.
 hears_what_aioblescan_hears() {
     adapter_starts_up hci0
     adapter_starts_up hci1
@@ -64,15 +64,15 @@ hears_what_aioblescan_hears() {
     for data in "$IBEACON_DATA" "$UID_DATA"; do
         equal "aioblescan's reports of $data" "$(heard_by_pharos "$data")" "$(grep -c "$data" ears.txt)"
     done
-    # Address and level, in their order.
+    # Address and level, in order.
     sed -n 's/.*"address":"\([0-9A-F:]*\)".*"rssiDbm":\(-\{0,1\}[0-9]*\),.*/\1 \2/p' scan.txt >pharos.lines
     grep '^[0-9A-F]' ears.txt | cut -d ' ' -f 1,2 >ears.lines
     cmp pharos.lines ears.lines || fail "addresses or levels differ"
     say "note $air: pharos and aioblescan heard the same $total reports"
 }
 
-# hears_what_bleak_hears active|passive: bluetoothd leaves duplicates out, and ends our scan for its own. Whatever bleak is
-# told pharos has heard too; afterwards it hears everything again.
+# hears_what_bleak_hears active|passive: bluetoothd leaves duplicates out, and ends our scan to start its own. Pharos
+# receives everything that bleak receives, and all reports afterwards.
 hears_what_bleak_hears() {
     managed_starts_up
     beacons_begin

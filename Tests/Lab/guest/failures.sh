@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# What can be wrong with an adapter, and how pharos says so; how it ends, and what it leaves behind.
+# Faults of an adapter and pharos' messages about them; the end of pharos, and the state that it leaves.
 
 advertise_on() { # advertise_on ADAPTER [OPTION…]
     adapter=$1
@@ -87,7 +87,7 @@ ended_by() { # ended_by FORM SIGNAL
     capture_stop
     advertised_then_off
     equal "hci0 afterwards" "$before" "$(adapter_flags hci0)"
-    # btvirt tells every new scanner what is on the air.
+    # btvirt reports the advertisements on the air to every new scanner.
     capture_start
     listen_start
     sleep 0.5
@@ -106,7 +106,7 @@ unplugged() { # unplugged FORM
     eventually 10 adapters_gone || fail "btvirt's adapters stay"
 }
 
-# btvirt was ended by the test before; the next one needs new adapters.
+# The previous test has ended btvirt; the next one needs new adapters.
 plug_in_again() { if ! adapter_exists hci0; then plug_in; fi; }
 
 failures() {

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
-# Every frame once: its name, the octets of its specification, what pharos must read out of them (type, and one member in
-# JSON), pharos' arguments. The octets are put together by hand from the layouts, the EID is a published vector. Dots are
-# any digits: encrypted telemetry takes a new salt each time, so only its key can tell what is in it.
+# All frames: name, octets by the specification, the result of pharos decode (type, and one member in JSON), and the
+# arguments of pharos. The octets were composed by hand from the layouts; the EID is a published vector. A dot is any
+# digit: encrypted telemetry has a new salt each time, so its contents can be checked only with the key.
 
 # shellcheck disable=SC2034 # used by the scripts that read this one
 ETLM_KEY="--identity-key 589417B0324B1B71D7A6751852867AE8 --rotation-exponent 10 --time-s 65536"

@@ -1,4 +1,4 @@
-# Guest 6: what pharos hears through the kernel, beside others who scan, send and flood.
+# Guest 6: receptions of pharos through the kernel, while other programs scan, send and flood.
 . "$LAB/lib.sh"
 . "$LAB/adapters.sh"
 . "$LAB/frames.sh"
@@ -18,7 +18,7 @@ unplug() {
     eventually 10 adapters_gone
 }
 
-# both_ways: what any two adapters can do.
+# both_ways: the tests for any two adapters.
 both_ways() {
     lab_test "hearing/$air/frames" hears_frames "ibeacon altbeacon uid url"
     lab_test "hearing/$air/more-frames" hears_frames "tlm eid etlm thesis-node"

@@ -1,16 +1,16 @@
 # shellcheck shell=sh
-# `pharos run` as a service, and everything that can happen to its adapter. Both controllers keep time, so what hci1
-# hears tells for how long the beacon was silent.
+# `pharos run` as a service, and all faults of its adapter. Both controllers keep time, so the receptions of hci1 show
+# for how long the beacon was silent.
 #
-# hci1 listens and btmon writes from ears_open to ears_close, over all tests between them: each test has its own service
-# and looks at what was heard since it began.
+# hci1 listens and btmon writes from ears_open to ears_close, during all tests between them: each test has its own
+# service and checks the receptions since its start.
 
 EARS=/tmp/ears
-# Seconds in which a beacon has to be back after its adapter is.
+# The seconds after the adapter's return in which a beacon must be back.
 BACK_LIMIT=2
 
-# air_open MODEL: a controller program on TCP port 6402, and hci0 and hci1 behind it. Each connection is a controller of
-# its own; a bridge keeps its connection while it is unplugged, so its adapter comes back with the same address.
+# air_open MODEL: a controller program on TCP port 6402, with hci0 and hci1. Each connection is a separate controller. A
+# bridge keeps its connection while it is unplugged, so its adapter comes back with the same address.
 air_open() {
     air_model=$1
     if [ "$1" = rootcanal ]; then
@@ -53,7 +53,7 @@ ears_open() {
     cd /root || return
 }
 
-# ears_again: listens again after hci1 was away; unlike a program of a test, this goes on after its end.
+# ears_again: listens again after hci1 was away; unlike a program of a test, this continues after the test's end.
 ears_again() {
     cd $EARS || return
     listen_start
@@ -73,21 +73,21 @@ now() {
     cat now.txt
 }
 
-# heard_since MICROSECONDS OCTETS: when hci1 reported these octets, from that moment on, into times.txt.
+# heard_since MICROSECONDS OCTETS: writes the times since then at which hci1 reported these octets to times.txt.
 heard_since() {
     btsnoop_lines $EARS/capture.btsnoop >capture.txt
     reports "$2" | awk -v since="$1" '$1 >= since { print $1 }' >times.txt
 }
 
-# longest_silence: in seconds, between two of times.txt.
+# longest_silence: the longest time between two lines of times.txt, in seconds.
 longest_silence() {
     awk 'NR > 1 && $1 - last > gap { gap = $1 - last } { last = $1 } END { printf "%.2f\n", gap / 1e6 }' times.txt
 }
 
-# first_since MICROSECONDS PATTERN: when the first line of capture.txt came that matches; empty where none has.
+# first_since MICROSECONDS PATTERN: the time of the first matching line of capture.txt since then; empty without one.
 first_since() { grep -E "$2" capture.txt | awk -v since="$1" '$1 >= since { print $1; exit }'; }
 
-# seconds_between MICROSECONDS MICROSECONDS: a day where one of them has never come.
+# seconds_between MICROSECONDS MICROSECONDS: a day if one of the two times is empty.
 seconds_between() { awk "BEGIN { if (${1:-0} && ${2:-0}) printf \"%.2f\\n\", (${2:-0} - ${1:-0}) / 1e6; else print 86400 }"; }
 
 at_most() { awk "BEGIN { exit !($1 <= $2) }"; }
@@ -100,10 +100,10 @@ profile() {
 END
 }
 
-# ibeacon_octets MAJOR: what is to be heard of such a profile.
+# ibeacon_octets MAJOR: the octets that such a profile sends.
 ibeacon_octets() { echo "0201061aff4c000215fb0b57a2822844cd913a94a122ba1206$(printf %04x "$1")0304c5"; }
 
-# service_begins NAME ADAPTER: its process id is left in $service_pid, what it says in NAME.log.
+# service_begins NAME ADAPTER: leaves the process id in $service_pid, and the output in NAME.log.
 service_begins() {
     mkdir -p state runtime
     background "$1.log" pharos run "$1.json" --adapter "$2" --state-dir state --runtime-dir runtime
@@ -115,22 +115,22 @@ service_begins() {
     }
 }
 
-# service_ends NAME: turned off, and done within a second.
+# service_ends NAME: advertising is off and the service ends within a second.
 service_ends() {
     asked=$(now)
     stop "$service_pid" TERM
     equal "exit status" 0 $?
-    # A second, and what the emulated machine needs for it.
+    # One second, plus the emulated machine's delay.
     within "seconds from SIGTERM to the end" "$(seconds_between "$asked" "$(now)")" 0 3
     cat "$1.log"
 }
 
-# comes_back FORM WHAT CAUSES SAYS: after the fault the beacon is back in time, and says why it was away. `fault_WHAT`
-# does it, and leaves the moment at which the adapter is there again in $back where it has been away; $deaf says that hci1
-# was, too. CAUSES is a regular expression.
+# comes_back FORM WHAT CAUSES SAYS: after the fault, the beacon is back in time, and the service reports why it was
+# away. `fault_WHAT` causes the fault, and leaves the time of the adapter's return in $back if it was away; $deaf is set
+# if hci1 was away too. CAUSES is a regular expression.
 comes_back() {
     sends_on "$1"
-    # Others who power an adapter down again and again are answered every two seconds only.
+    # If another program powers an adapter down repeatedly, pharos reacts every two seconds only.
     case $2 in down | reset | bluetoothd_again) sleep 2 ;; *) sleep 0.5 ;; esac
     since=$(now) back="" deaf=""
     "fault_$2"
@@ -142,11 +142,11 @@ comes_back() {
     sleep 0.5
     heard_since "$since" "$IBEACON_OCTETS"
     silence=$(longest_silence)
-    # A controller without its kernel goes on sending, so the beacon is back when it was enabled and heard after that.
+    # A controller continues to send without its kernel, so the beacon is back when it was enabled and then received.
     enabled=$(first_since "${back:-$since}" 'hci[02] command (0a2001|3920..)01')
     heard_since "${enabled:-0}" "$IBEACON_OCTETS"
     again=$(head -n 1 times.txt)
-    # Where hci1 was away too it cannot have heard the first ones.
+    # If hci1 was away too, it may have missed the first packets.
     if [ -n "$again" ] && [ -n "$deaf" ]; then again=$enabled; fi
     late=$(seconds_between "${back:-$since}" "$again")
     text="back after $late s"
@@ -154,7 +154,7 @@ comes_back() {
         late=$(seconds_between "$announced" "$again")
         text="back $late s after the kernel announced it, $(seconds_between "$back" "$announced") s after it came"
     fi
-    # A bluetoothd that takes up an adapter may power it down once more.
+    # When bluetoothd finds an adapter, it may power it down once more.
     eventually 10 tells_on_air
     service_ends lobby
     say "note $air_model, $adapter, $2: $text; longest silence on the air $silence s"
@@ -167,7 +167,7 @@ comes_back() {
     }
 }
 
-# sends_on FORM: a service sends the profile `lobby` on hci0 in this form, which is left in $adapter.
+# sends_on FORM: a service sends the profile `lobby` on hci0 in this form, and the adapter's name is left in $adapter.
 sends_on() {
     adapter=$(adapter_form "$1")
     profile lobby 258
@@ -207,7 +207,7 @@ fault_unplugged() {
     bridge 0 USR2
 }
 
-# A stranger takes the number; the adapter comes back as hci2.
+# Another adapter takes the number; this one comes back as hci2.
 fault_renumbered() {
     bridge 0 USR1
     eventually 5 no_adapter hci0 || fail "hci0 stays"
@@ -219,7 +219,7 @@ fault_renumbered() {
     eventually 5 adapter_exists hci2 || fail "hci2 does not come"
 }
 
-# numbers_restored: after a test that may have left them otherwise.
+# numbers_restored: after a test that may have changed the numbers.
 numbers_restored() {
     if [ -e /tmp/bridgestranger.pid ]; then
         bridge stranger TERM
@@ -301,10 +301,10 @@ fault_killed() {
     listen_start
 }
 
-# The controller is reset by a program that does not tell the kernel.
+# A program resets the controller without the kernel's knowledge.
 fault_cleared() { hcitool -i hci0 cmd 0x03 0x0003; }
 
-# two_adapters: an instance each, and status knows both; a second one on the same adapter is refused.
+# two_adapters: one instance for each, and status shows both; a second instance on the same adapter is refused.
 two_adapters() {
     adapter_starts_up hci0
     bridge_open 2
@@ -336,7 +336,7 @@ two_adapters() {
     [ ! -s times.txt ] || fail "the one that was refused has been on the air"
 }
 
-# frames_in_turn: four frames on a controller with one set; each is heard as often as it is owed.
+# frames_in_turn: four frames on a controller with one set; each is received as often as its interval requires.
 frames_in_turn() {
     adapter_starts_up hci0
     cat >four.json <<END
@@ -352,8 +352,8 @@ END
     service_begins four hci0
     sleep 0.2
     since=$(now)
-    # Where events fall near the changes of the data, a turn has none, one or two of them. In so long a time the rarest
-    # frame has thirty turns, of which that makes no more than a dozen.
+    # If an event is close to a change of the data, a turn has none, one or two events. In this time the rarest frame
+    # has thirty turns, so that makes a difference of at most a dozen.
     sleep 30
     heard_in_turn 255 "$IBEACON_OCTETS"
     heard_in_turn 355 0201060303aafe1716aafe00f48b0ca750095477cb3e770000000000020000
@@ -362,8 +362,8 @@ END
     service_ends four
 }
 
-# heard_in_turn PERIOD OCTETS: since $since as often as an event in so many milliseconds comes to. The host cannot see
-# events and changes the data by time, so now and then a turn has one more or one less.
+# heard_in_turn PERIOD OCTETS: since $since, the octets were received as often as one event in PERIOD milliseconds
+# gives. The host cannot see events and changes the data by time, so a turn may have one event more or less.
 heard_in_turn() {
     heard_since "$since" "$2"
     within "seconds between two reports of $2" \
@@ -371,7 +371,7 @@ heard_in_turn() {
         "$(awk "BEGIN { print $1 / 1000 }")" "$(awk "BEGIN { print $1 / 2500 }")"
 }
 
-# fault_bluetoothd_again: it powers both adapters down when it ends, and comes back.
+# fault_bluetoothd_again: bluetoothd powers both adapters down when it ends, and comes back.
 fault_bluetoothd_again() {
     # shellcheck disable=SC2034 # comes_back reads it
     deaf=yes
@@ -382,7 +382,7 @@ fault_bluetoothd_again() {
     sleep 1
 }
 
-# run_beside_bluetoothd: what bluetoothd advertises itself is heard before, while and after a service sends.
+# run_beside_bluetoothd: bluetoothd's own advertisement is received before, during and after the service's.
 run_beside_bluetoothd() {
     managed_starts_up
     profile lobby 258

@@ -1,9 +1,9 @@
 # shellcheck shell=sh
-# The test harness: planning, running, reporting. No Bluetooth in here.
+# The test harness: planning, running, reporting, without any Bluetooth.
 #
-# A guest's script says `lab_test NAME FUNCTION [ARGUMENT…]` for each test. With LAB_MODE=plan the names are printed
-# and nothing runs; that is how the host knows what must be reported. With LAB_MODE=run each test runs in a shell of
-# its own, in an empty folder, and ends with one line on the results port. What a test prints is its evidence and is
+# A guest's script calls `lab_test NAME FUNCTION [ARGUMENT…]` for each test. With LAB_MODE=plan the names are printed
+# and nothing runs, so that the host knows which tests must be reported. With LAB_MODE=run each test runs in a separate
+# shell, in an empty folder, and ends with one line on the results port. The output of a test is its evidence and is
 # shown only if it fails.
 
 LAB_LIMIT=120 # seconds for one test
@@ -12,7 +12,7 @@ started=0
 
 say() { echo "LAB $LAB_NONCE $*" >"$LAB_RESULTS"; }
 
-# planned NAME: whether the test was asked for.
+# planned NAME: succeeds if the test is to run.
 planned() {
     # shellcheck disable=SC2254 # a pattern is what is wanted
     case $1 in ${LAB_ONLY:-*}) true ;; *) false ;; esac
@@ -58,7 +58,7 @@ report_result() {
     fi
 }
 
-# prepare COMMAND…: what a guest's tests need before they start; silent while planning.
+# prepare COMMAND…: runs a command that a guest's tests need before they start; not while planning.
 prepare() {
     if [ "$LAB_MODE" != plan ]; then "$@"; fi
 }
@@ -74,7 +74,7 @@ skip() {
 }
 
 # background FILE COMMAND…: starts a program whose output goes to FILE; its process id is left in $started, and it is
-# ended with the test. FILE is empty at once: whoever waits for a line must not find that of a program before.
+# ended with the test. FILE is emptied at once, so that a wait for a line does not find that of an earlier program.
 background() {
     output=$1
     shift
@@ -84,7 +84,7 @@ background() {
     if [ -f .background ]; then echo "$started" >>.background; fi
 }
 
-# eventually SECONDS COMMAND…: tries every tenth of a second until the command succeeds.
+# eventually SECONDS COMMAND…: tries the command every tenth of a second until it succeeds.
 eventually() {
     tries=$(($1 * 10))
     shift
@@ -95,13 +95,13 @@ eventually() {
     done
 }
 
-# stop PID [SIGNAL]: ends a program of this test and waits for it; its exit status is the function's.
+# stop PID [SIGNAL]: ends a program of this test and waits for it; returns its exit status.
 stop() {
     kill -"${2:-INT}" "$1" 2>/dev/null
     wait "$1"
 }
 
-# shows FILE WHAT…: all the words must stand in the file, whatever their case.
+# shows FILE WHAT…: the file must contain all the words, in upper or lower case.
 shows() {
     file=$1
     shift

@@ -1,13 +1,14 @@
 # shellcheck shell=sh
-# What pharos hears through a real kernel: hci1 scans, hci0 sends.
+# Receptions of pharos through a real kernel: hci1 scans, hci0 sends.
 
-# scanning: btmon saw hci1 take the command that turns scanning on.
+# scanning: btmon's capture has the command to hci1 that turns scanning on.
 scanning() {
     btsnoop_lines capture.btsnoop >now.txt 2>/dev/null
     grep -qE 'hci1 command (4220|0c20)..01' now.txt
 }
 
-# scans raw|user: `pharos scan` on hci1 hears an iBeacon by its identity and its octets, and leaves no scan behind.
+# scans raw|user: `pharos scan` on hci1 receives an iBeacon by its identity and its octets, and turns the scan off at
+# its end.
 scans() {
     adapter_starts_up hci0
     case $1 in
@@ -17,7 +18,7 @@ scans() {
     capture_start
     background scan.txt pharos scan --adapter "$ear" --json --only ibeacon
     scan_pid=$started
-    # The virtual adapters report once for each time that advertising is turned on: so nothing is sent before.
+    # The virtual adapters report once for each time that advertising is turned on, so no packet may be sent before.
     eventually 15 scanning || {
         cat scan.txt
         fail "pharos does not turn scanning on"
@@ -33,12 +34,13 @@ scans() {
     equal "the exit status" 0 $?
     capture_stop
     sent hci1 '(4220|0c20)..00' >/dev/null || fail "pharos leaves the scan on"
-    # What btmon has written is heard once more.
+    # The capture of btmon gives the same reports again.
     expect_exit 0 replay.txt pharos scan --replay capture.btsnoop --json --only ibeacon
     shows replay.txt "\"data\":\"$IBEACON_OCTETS\""
 }
 
-# scan_begins FILE ADAPTER [OPTION…]: its process id is left in $scan_pid, its lines in FILE, what it says in FILE.err.
+# scan_begins FILE ADAPTER [OPTION…]: leaves the process id in $scan_pid, the lines in FILE, and the messages in
+# FILE.err.
 scan_begins() {
     file=$1 ear=$2
     shift 2
@@ -48,7 +50,7 @@ scan_begins() {
     scan_pid=$started
 }
 
-# says_report FILE: something was heard.
+# says_report FILE: succeeds if a report was received.
 says_report() { grep -q '"event":"report"' "$1"; }
 
 # scan_ends FILE
@@ -68,7 +70,7 @@ beacon_begins() {
     on_air beacon.txt
 }
 
-# longest_gap FILE [LINES]: seconds between two reports of the scan, of those behind that many lines.
+# longest_gap FILE [LINES]: the longest time in seconds between two reports of the scan, after that many lines.
 longest_gap() {
     tail -n "+$((${2:-0} + 1))" "$1" | sed -n 's/.*"bootNs":\([0-9]*\).*/\1/p' |
         awk 'NR > 1 && $1 - last > gap { gap = $1 - last } { last = $1 } END { printf "%.2f\n", (NR > 9 ? gap / 1e9 : 999) }'
@@ -111,8 +113,8 @@ hears_frames() {
     scan_ends scan.txt
 }
 
-# outlives_a_foreign_scan: another program turns scanning on, which is on already, and off, as it thinks only its own. It
-# has to be quicker than our look after it, so it does without parameters.
+# outlives_a_foreign_scan: another program turns scanning on, which is already on, and off, which ends the scan of
+# pharos. It must be quicker than the check of pharos, so it sends no parameters.
 outlives_a_foreign_scan() {
     adapter_starts_up hci0
     adapter_starts_up hci1
@@ -143,8 +145,8 @@ outlives_a_foreign_scan() {
     at_most "$gap" 2 || fail "nothing was heard for $gap s"
 }
 
-# outlives_lescan: BlueZ's own scanner, started beside ours, where the controller refuses its parameters, and before it,
-# where ours waits until it has ended: it leaves repeats out meanwhile.
+# outlives_lescan: BlueZ's own scanner is started while pharos scans, and the controller refuses its parameters; and it
+# is started first, and pharos waits until it has ended, because it leaves repeats out meanwhile.
 outlives_lescan() {
     adapter_starts_up hci0
     adapter_starts_up hci1
@@ -179,14 +181,15 @@ outlives_an_earlier_lescan() {
     eventually 10 more_than 15 scan.txt || fail "nothing is heard after lescan has ended"
     scan_ends scan.txt
     shows scan.txt.err 'hci1: hcitool scans, too'
-    # The tenth report is the first one after the end, or up to a second later.
+    # The tenth report is the first one after the end, or comes up to a second later.
     tenth=$(sed -n 's/.*"bootNs":\([0-9]*\).*/\1/p' scan.txt | sed -n 10p)
     waited=$(awk "BEGIN { printf \"%.2f\", $tenth / 1e9 - $ended_at }")
     say "note $FAMILY: ten reports within $waited s after hcitool lescan has ended"
     at_most "$waited" 2.5 || fail "heard again after $waited s only"
 }
 
-# outlives_a_discovery: bluetoothd looks for devices, which turns our scan off, filters duplicates, and ends.
+# outlives_a_discovery: bluetoothd searches for devices, which turns the scan of pharos off, filters duplicates, and
+# ends.
 outlives_a_discovery() {
     managed_starts_up
     beacon_begins hci0
@@ -211,14 +214,15 @@ outlives_a_discovery() {
         fail "the discovery was not noticed"
     }
     shows scan.txt.err 'bluetoothd scans, too'
-    # As long as it lasts repeats are left out, and its end may be less than ten reports behind.
+    # During the discovery, repeats are left out; its end may be less than ten reports ago.
     gap=$(silence_after scan.txt "$(cat scan_off.txt)")
     say "note $FAMILY: a discovery costs $gap s at its end"
     at_most "$gap" 2 || fail "nothing was heard for $gap s"
     [ "$(($(wc -l <scan.txt) - ended_at))" -ge 10 ] || fail "the scan is not back"
 }
 
-# shares_with_a_beacon: hci1 hears hci0's beacon, and sends one of its own meanwhile; a second one is refused.
+# shares_with_a_beacon: hci1 receives hci0's beacon while pharos also advertises on hci1. There, a second listener is
+# accepted and a second beacon is refused.
 shares_with_a_beacon() {
     adapter_starts_up hci0
     adapter_starts_up hci1
@@ -242,7 +246,7 @@ shares_with_a_beacon() {
     at_most "$(longest_gap scan.txt "$since")" 1 || fail "nothing was heard for $(longest_gap scan.txt "$since") s"
 }
 
-# has_an_adapter_for_itself: the user channel is shared with nobody, and everybody is told with whom not.
+# has_an_adapter_for_itself: the user channel is exclusive, and a refused program names its holder.
 has_an_adapter_for_itself() {
     adapter_starts_up hci0
     adapter_starts_down hci1
@@ -259,7 +263,7 @@ has_an_adapter_for_itself() {
     stop "$beacon_pid"
 }
 
-# says_that_nothing_is_heard: without CAP_NET_RAW the kernel would keep all reports back without a word.
+# says_that_nothing_is_heard: without CAP_NET_RAW the kernel would withhold all reports without an error.
 says_that_nothing_is_heard() {
     adapter_starts_up hci1
     expect_exit 77 scan.txt su nobody -s /bin/sh -c "pharos scan --adapter hci1 --duration-s 1"
@@ -306,7 +310,7 @@ hears_again_after() {
     grep '"event":"state"' scan.txt
 }
 
-# puts_down_what_it_raised: an adapter that was down is down again, also after it had to be opened anew.
+# puts_down_what_it_raised: an adapter that was down is down again at the end, also after it had to be reopened.
 puts_down_what_it_raised() {
     adapter_starts_up hci0
     adapter_starts_down hci1
@@ -326,8 +330,8 @@ puts_down_what_it_raised() {
     stop "$beacon_pid"
 }
 
-# outlives_a_reset HOW: another program resets the controller while ours listens. The kernel tells nobody, and what it
-# has set up before is gone, the event masks included; after a power cycle it sets up everything but the scan.
+# outlives_a_reset HOW: another program resets the controller while pharos listens. The kernel reports nothing, and its
+# settings are gone, including the event masks; after a power cycle it sets up everything but the scan.
 outlives_a_reset() {
     adapter_starts_up hci0
     adapter_starts_up hci1
@@ -357,7 +361,7 @@ long_octets() {
     awk -v count="$1" 'BEGIN { for (at = 0; at < count; at++) printf "%s%02x", (at ? " " : ""), (at % 50 == 0 ? 49 : (at % 50 == 1 ? 255 : at % 256)) }'
 }
 
-# hears_long_data LENGTH…: so many octets in one extended advertisement, which the controller reports in pieces.
+# hears_long_data LENGTH…: that many octets in one extended advertisement, which the controller reports in pieces.
 hears_long_data() {
     adapter_starts_up hci0
     adapter_starts_up hci1
@@ -387,14 +391,14 @@ hears_long_data() {
     scan_ends scan.txt
 }
 
-# flood_is_counted: each of the 20000 was heard or lost, as far as is told by now.
+# flood_is_counted: each of the 20000 packets was received, or is counted as lost.
 flood_is_counted() {
     heard=$(sed -n 's/.*"strangers":{"addresses":[0-9]*,"reports":\([0-9]*\).*/\1/p' scan.txt | awk '{ sum += $1 } END { print sum + 0 }')
     lost=$(sed -n 's/.*"kernel":\([0-9]*\).*/\1/p' scan.txt | tail -n 1)
     [ "$((heard + ${lost:-0}))" -ge 20000 ]
 }
 
-# counts_what_a_flood_loses: what is heard and what is lost is what was sent, to the report.
+# counts_what_a_flood_loses: received and lost packets together are exactly those that were sent.
 counts_what_a_flood_loses() {
     background flood.txt vhci_flood 20000
     flood_pid=$started
@@ -405,10 +409,10 @@ counts_what_a_flood_loses() {
     kill -STOP "$scan_pid"
     kill -USR1 "$flood_pid"
     eventually 30 grep -q 'sent 20000' flood.txt || fail "the flood does not end"
-    # The kernel hands the reports on behind the flood's back.
+    # The kernel passes the reports on asynchronously.
     sleep 3
     kill -CONT "$scan_pid"
-    # The emulated machine takes its time, and looking takes some of it.
+    # The emulated machine is slow, and the checks take time too.
     tries=0
     until flood_is_counted || [ "$tries" -ge 20 ]; do
         sleep 1
@@ -423,7 +427,7 @@ counts_what_a_flood_loses() {
     shows scan.txt.err "$lost reports were lost in the kernel"
 }
 
-# outlives_a_clock: the wall clock is set back and forth; durations do not care, and `at` tells what it shows.
+# outlives_a_clock: the wall clock is changed back and forth; durations do not depend on it, and `at` follows it.
 outlives_a_clock() {
     adapter_starts_up hci0
     adapter_starts_up hci1

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Through the kernel's advertising manager, beside bluetoothd.
+# Through the kernel's advertising manager, while bluetoothd runs.
 
 bus_start() {
     dbus-daemon --system --fork
@@ -13,24 +13,25 @@ bluetoothd_start() {
 
 bluetoothd_stop() {
     kill "$(cat /tmp/bluetoothd.pid)"
-    # It takes its time to put the adapters down, and holds its name on the bus until then.
+    # bluetoothd needs time to power the adapters down, and keeps its name on the bus until then.
     eventually 15 ended "$(cat /tmp/bluetoothd.pid)"
 }
 
-# Without a bluetoothd bluetoothctl waits for one for ever.
+# Without bluetoothd, bluetoothctl would wait for ever.
 bluetoothd_manages() { timeout 3 bluetoothctl list | grep -q "$(adapter_address "$1")"; }
 adapter_address() { hciconfig "$1" | sed -n 's/.*BD Address: \([0-9A-F:]*\).*/\1/p'; }
 is_up() { adapter_flags "$1" | grep -q '^UP'; }
 is_down() { adapter_flags "$1" | grep -q '^DOWN'; }
 
-# managed_starts_up: both adapters as bluetoothd has them, powered.
+# managed_starts_up: both adapters are powered, as bluetoothd leaves them.
 managed_starts_up() {
     for adapter in hci0 hci1; do
         is_up "$adapter" || hciconfig "$adapter" up || fail "cannot bring $adapter up"
     done
 }
 
-# managed_in_background [OPTION…]: its process id is left in $pharos_pid; out.json, and err.txt with warnings.
+# managed_in_background [OPTION…]: leaves the process id in $pharos_pid, the output in out.json, and warnings in
+# err.txt.
 managed_in_background() {
     # shellcheck disable=SC2086 # the arguments are words
     background out.json sh -c 'exec pharos "$@" 2>err.txt' pharos \
@@ -59,12 +60,12 @@ managed_ends() { # managed_ends [STATUS]: ended by SIGINT, or by itself with tha
     cat out.json err.txt
 }
 
-# management COMMAND…: of the kernel, for hci0. btmgmt wants a terminal.
+# management COMMAND…: a management command of the kernel for hci0. btmgmt needs a terminal.
 management() { timeout 5 btmgmt --index 0 "$@" </dev/console; }
 
 ended() { ! kill -0 "$1" 2>/dev/null || grep -q '^State:.Z' "/proc/$1/status"; }
 
-# foreign_start: bluetoothctl has bluetoothd advertise manufacturer data ABCD of company FFFF, until foreign_stop.
+# foreign_start: bluetoothctl lets bluetoothd advertise manufacturer data ABCD of company FFFF until foreign_stop.
 FOREIGN=05ffffffabcd
 foreign_start() {
     mkfifo commands
@@ -89,7 +90,7 @@ foreign_stop() {
     stop "$foreign_pid" TERM || true
 }
 
-# foreign_reports: how many reports hci1 made of it.
+# foreign_reports: the number of hci1's reports of it.
 foreign_reports() { grep -cE "hci1 event 3e.*$FOREIGN" capture.txt; }
 
 managed_hears() {
@@ -106,7 +107,7 @@ managed_hears() {
     only_one_family
     shows out.json '"adapter":"hci0:mgmt"' '"instance":' '"grantedIntervalMs":100'
     equal "hci0 afterwards" "$before" "$(adapter_flags hci0)"
-    # Kept for itself by the kernel: min = max = 100 ms, ADV_NONCONN_IND.
+    # Parameters that the kernel chooses: min = max = 100 ms, ADV_NONCONN_IND.
     sets_interval 100
 }
 
@@ -118,11 +119,11 @@ managed_grants_power() {
     managed_ends
     capture_stop
     sent hci0 '362019.{38}f8' || fail "the set was not asked for -8 dBm"
-    # btvirt answers 0 dBm, whatever it is asked for.
+    # btvirt answers 0 dBm to every requested power.
     shows out.json '"radioPowerDbm":-8' '"grantedRadioPowerDbm":0'
 }
 
-# beside_bluetoothd: bluetoothd's own advertisement is heard before, while and after ours is.
+# beside_bluetoothd: bluetoothd's own advertisement is received before, during and after ours.
 beside_bluetoothd() {
     managed_starts_up
     listen_start
@@ -134,7 +135,7 @@ beside_bluetoothd() {
     capture_stop
     heard "$IBEACON_OCTETS"
     if grep -q '"instance":1,' out.json; then fail "pharos took instance 1, which is bluetoothd's"; fi
-    # Its set, or its turn, is still there when ours is gone. btvirt tells of a set only when a scanner starts.
+    # Its set, or its turn, is still there when ours is gone. btvirt reports a set only when a scanner starts.
     listen_stop
     capture_start
     listen_start
@@ -148,7 +149,7 @@ beside_bluetoothd() {
     if reports "$IBEACON_OCTETS"; then fail "still on the air afterwards"; fi
 }
 
-# bluetoothd_again: started by a test, and outlives it as the first one did.
+# bluetoothd_again: a test starts bluetoothd, which keeps running after the test, like the first one.
 bluetoothd_again() {
     setsid sh -c 'bluetoothd -n >/tmp/bluetoothd.log 2>&1 & echo $! >/tmp/bluetoothd.pid'
     eventually 2 bluetoothd_manages hci0 || {
@@ -157,19 +158,20 @@ bluetoothd_again() {
     }
 }
 
-# bluetoothd_stops: it powers the adapters down when it ends, which removes every instance; pharos says who it was.
+# bluetoothd_stops: bluetoothd powers the adapters down when it ends, which removes every instance; pharos reports the
+# cause.
 bluetoothd_stops() {
     managed_starts_up
     managed_in_background
     bluetoothd_stop || fail "bluetoothd goes on"
     managed_ends 69
-    # Which of the two pharos hears before it ends is a race.
+    # Either of the two messages may reach pharos before it ends.
     grep -qE '^pharos: hci0:mgmt: bluetoothd (removed the advertisement|powered the adapter down)$' err.txt \
         || fail "err.txt does not say what bluetoothd did"
     bluetoothd_again
 }
 
-# bluetoothd_starts: beside a pharos that was there before. It removes the instances that it sees; on this kernel it
+# bluetoothd_starts: bluetoothd starts while pharos advertises. It removes the instances that it sees; on this kernel it
 # does not see ours.
 bluetoothd_starts() {
     bluetoothd_stop || fail "bluetoothd goes on"
@@ -242,7 +244,7 @@ managed_interval_is_the_kernels() {
     capture_stop
     listen_stop
     heard "$IBEACON_OCTETS"
-    # Asked for by the kernel, whatever pharos asked for: 0x00A0...0x00F0, ADV_NONCONN_IND.
+    # The kernel requests 0x00A0...0x00F0, ADV_NONCONN_IND, for any request of pharos.
     sent hci0 '06200fa000f00003' || fail "this kernel does not ask for 100...150 ms"
     within "median time between reports in ms" "$(median_in_ms "$IBEACON_OCTETS")" 130 30
 }
@@ -279,7 +281,7 @@ reset_by_hciconfig() {
         cat err.txt
         fail "pharos does not notice"
     }
-    # On some kernels the adapter was powered down, which ends it.
+    # On some kernels the adapter was powered down, which ends pharos.
     sleep 1
     if ended "$pharos_pid"; then
         managed_ends 69

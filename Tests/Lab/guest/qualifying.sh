@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # `pharos qualify` between hci0 and hci1, through the kernel.
 
-# not_scanning hciN: the controller takes a scan's parameters, which it refuses while it scans.
+# not_scanning hciN: the controller accepts scan parameters, which it refuses while it scans.
 not_scanning() {
     case $FAMILY in
     legacy) hcitool -i "$1" cmd 0x08 0x000B 00 A0 00 A0 00 00 00 | grep -q '0B 20 00' ;;
@@ -9,7 +9,7 @@ not_scanning() {
     esac
 }
 
-# both_quiet: neither is left scanning, or on the air.
+# both_quiet: neither adapter scans or advertises.
 both_quiet() {
     for adapter in hci0 hci1; do not_scanning $adapter || fail "$adapter is left scanning"; done
     expect_exit 0 rest.txt pharos scan --adapter hci1 --json --duration-s 1
