@@ -88,7 +88,7 @@ struct ServiceTimes {
             report.line("\(each.what) (like \(each.model)): \(perMinute.text(0)) wake-ups a minute")
             let hour = work.seconds * 3600 / Double(Self.window)
             if index == 2 {
-                report.line("the same: CPU time an hour: \(hour.text(2)) s")
+                report.line("the same: CPU time per hour: \(hour.text(2)) s")
             } else {
                 report.target("the same: CPU time per hour", hour, "s", atMost: 1)
             }
