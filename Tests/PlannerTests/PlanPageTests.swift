@@ -1,4 +1,5 @@
 import Airtime
+import TestSupport
 import Testing
 
 @testable import Planner

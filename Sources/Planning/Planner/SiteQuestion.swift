@@ -569,12 +569,7 @@ private struct SitePicture {
                 "The share of cases in which \(site.target.ranked) is found within \(NumberFormat.duration(site.target.seconds)), at each "
                 + "place\(proposed > 0 ? ", with the proposed beacons" : "").",
             valueName: "found in time", unit: "%", isHigherBetter: true, target: 100 * site.target.probability,
-            spotSpacing: spacing,
-            outline: (site.outline?.corners ?? []).map { point($0) },
-            walls: site.walls.prefix(5000).map {
-                .init(from: point($0.from), to: point($0.to), attenuation: $0.attenuation)
-            },
-            beacons: beacons,
+            spotSpacing: spacing, beacons: beacons,
             spots: points.map {
                 .init(point($0.reception.position), $0.reception.best == nil ? nil : 100 * $0.detectedShare)
             },
@@ -584,7 +579,7 @@ private struct SitePicture {
                     point($0.reception.position), 100 * $0.detectedShare, remark: SiteQuestion.remark($0, on: site))
             })
         plan.goal = goal
-        plan.picture = .init(of: site)
+        plan.takeFloor(of: site, wallLimit: 5000)
         return plan
     }
 

@@ -21,15 +21,11 @@ struct FloorDrawing {
         beacons = map.beacons
         content = .init(
             title: floor ?? "", valueName: "", unit: "", isHigherBetter: false, spotSpacing: 1,
-            outline: site?.outline?.corners.map(Self.point) ?? [],
-            walls: (site?.walls ?? []).prefix(Self.wallLimit).map {
-                .init(from: Self.point($0.from), to: Self.point($0.to), attenuation: $0.attenuation)
-            },
             beacons: map.beacons.compactMap { beacon in
                 beacon.position.map { PlanPageContent.FloorPlan.Beacon(beacon.key.text, at: Self.point($0)) }
             },
             spots: spots.map { .init(Self.point($0), nil) })
-        content.picture = site.flatMap { .init(of: $0) }
+        if let site { content.takeFloor(of: site, wallLimit: Self.wallLimit) }
         frame = FloorPlanFigure.Frame(of: content)
     }
 

@@ -40,11 +40,11 @@ public struct MapPage {
         let data = MapPageData(picture, floors, divisor: divisor)
         let first = data.layers.first
         let floor = first.map { explorer(floors, $0, data) } ?? ""
-        return MapPageText.page(
+        return PageShell.page(
             title: summary.title, brand: "Pharos, the map", answer: summary.answer, command: command,
-            script: MapScript.text, main: floor + help(summary) + tables(summary, divisor),
+            style: MapStyle.text, main: floor + help(summary) + tables(summary, divisor),
             notes: summary.notes + data.notes,
-            end: first == nil ? "" : data.element + "<script>\(MapScript.text)</script>\n")
+            scripted: first == nil ? nil : (data.element, MapScript.text))
     }
 
     /// The drawings of the floors, with the controls.
@@ -106,26 +106,6 @@ public struct MapPage {
     }
 }
 
-/// The frame of the pages of maps and runs.
-enum MapPageText {
-    /// A whole page. Only `main` and `end` are markup; all other texts are escaped.
-    ///
-    /// - Parameter script: The text of the script in `end`; nil if there is none.
-    static func page(
-        title: String, brand: String, answer: String, command: String, script: String?, main: String, notes: [String],
-        end: String = ""
-    ) -> String {
-        let title = HTMLEscaping.text(HTMLEscaping.shortened(title, to: 160))
-        return "<!doctype html>\n<html lang=\"en\">\n"
-            + PageShell.head(title: title, styles: [PageStyle.text, MapStyle.text], script: script)
-            + "<body>\n<header>\(PageShell.brand(brand))\n<h1>\(title)</h1>\n"
-            + "<p class=\"answer\">\(HTMLEscaping.sentence(answer))</p>\n"
-            + "<div class=\"command\"><code>\(HTMLEscaping.text(HTMLEscaping.shortened(command, to: 2000)))</code></div>"
-            + "</header>\n<main>\n" + main + "</main>\n" + PageShell.footer(notes: notes) + end
-            + "</body>\n</html>\n"
-    }
-}
-
 /// The data from which the page's script draws: layers, cells and places.
 struct MapPageData {
     /// The layers that can be chosen, the expected error first.
@@ -173,12 +153,11 @@ struct MapPageData {
 
     /// The data as an element of the page.
     var element: String {
-        let json = PageData.object([
+        PageData.object([
             ("firstLevel", .number(Double(Self.firstLevel))), ("digits", .text(String(Self.digits))),
             ("layers", .list(layers.map(layer))), ("floors", .list(floors.map(floor))),
             ("places", .object(placeNumbers.map { ("\($0)", place($0)) })),
-        ]).json
-        return "<script type=\"application/json\" id=\"data\">\(json)</script>\n"
+        ]).element(id: "data")
     }
 
     private func layer(_ layer: MapLayer) -> PageData {

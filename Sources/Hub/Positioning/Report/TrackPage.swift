@@ -42,8 +42,8 @@ public struct TrackPage {
                 id: "floor\(index)", title: floor ?? "The floor",
                 drawing: track.drawing(floor).element(label: track.label(floor)), caption: "", legend: legend)
         }
-        return MapPageText.page(
-            title: title, brand: "Pharos, the run", answer: track.answer, command: command, script: nil,
+        return PageShell.page(
+            title: title, brand: "Pharos, the run", answer: track.answer, command: command, style: MapStyle.text,
             main: figures.joined() + table(rows), notes: notes)
     }
 

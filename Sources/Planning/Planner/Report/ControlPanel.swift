@@ -1,7 +1,7 @@
 internal import BluetoothTypes
 
 /// The controls of a page, and the numbers that change with them.
-struct ControlPanel {
+package struct ControlPanel {
     /// A field for a number, with a slider next to it.
     struct Slider {
         /// The steps of a field's value.
@@ -46,14 +46,14 @@ struct ControlPanel {
     }
 
     /// A number that changes with the controls.
-    struct Tile {
+    package struct Tile {
         let id: String
         let name: String
         let shown: String
         let value: Double?
         var isHidden = false
 
-        init(_ id: String, _ name: String, _ shown: String, _ value: Double?, isHidden: Bool = false) {
+        package init(_ id: String, _ name: String, _ shown: String, _ value: Double?, isHidden: Bool = false) {
             (self.id, self.name, self.shown, self.value, self.isHidden) = (id, name, shown, value, isHidden)
         }
     }
@@ -96,7 +96,7 @@ struct ControlPanel {
     }
 
     /// Numbers side by side.
-    static func tiles(_ tiles: [Tile], class style: String = "", id: String = "") -> String {
+    package static func tiles(_ tiles: [Tile], class style: String = "", id: String = "") -> String {
         let items = tiles.map { tile in
             "<div\(tile.isHidden ? " hidden" : "")><dt>\(tile.name)</dt>"
                 + "<dd>\(HTML.number(id: tile.id, shown: tile.shown, value: tile.value))</dd></div>"

@@ -27,6 +27,20 @@ extension PlanPageContent.FloorPlan {
     }
 }
 
+extension PlanPageContent.FloorPlan {
+    /// Takes the picture, the outline and the walls of a site.
+    ///
+    /// - Parameter wallLimit: The largest number of walls.
+    package mutating func takeFloor(of site: Site, wallLimit: Int) {
+        func point(_ position: FloorPosition) -> PlanPageContent.Point { .init(position.x, position.y) }
+        picture = .init(of: site)
+        outline = (site.outline?.corners ?? []).map(point)
+        walls = site.walls.prefix(wallLimit).map {
+            .init(from: point($0.from), to: point($0.to), attenuation: $0.attenuation)
+        }
+    }
+}
+
 extension FloorPlanFigure.Frame {
     /// Draws a picture of the floor. What lies outside the drawing is cut off.
     package func draw(_ picture: PlanPageContent.FloorPlan.Picture?, in drawing: inout SVG) {

@@ -67,32 +67,11 @@ package struct FloorPlanFigure {
     /// The beacons' names next to them if there is room; otherwise the title of the circle has the name.
     private func drawNames(in drawing: inout SVG, _ frame: Frame) {
         guard plan.beacons.count <= Self.labelledBeacons else { return }
-        drawNames(in: &drawing, frame, style: "onWide", scale: 1)
-        drawNames(in: &drawing, frame, style: "onPhone", scale: Self.phoneScale)
+        frame.drawNames(
+            plan.beacons.map { (text: $0.name, position: $0.position) },
+            avoiding: plan.beacons.map { (position: $0.position, radius: 6) }
+                + plan.weakSpots.prefix(limits.weakSpots).map { (position: $0.position, radius: 12) }, in: &drawing)
     }
-
-    /// The size of names on phones, as a multiple of that in wide windows.
-    private static let phoneScale = 1.55
-
-    private func drawNames(in drawing: inout SVG, _ frame: Frame, style: String, scale: Double) {
-        var layout = LabelLayout(width: Frame.width, height: frame.height, scale: scale)
-        for beacon in plan.beacons { layout.block(frame.place(beacon.position), radius: 6) }
-        for spot in plan.weakSpots.prefix(limits.weakSpots) { layout.block(frame.place(spot.position), radius: 12) }
-        var rest = plan.beacons
-        // Names without room are tried once more in a smaller size.
-        for (size, look) in [(1, style), (Self.smallSize, "\(style) small")] {
-            rest = rest.filter { beacon in
-                let name = HTMLEscaping.shortened(beacon.name, to: 24)
-                let spot = layout.place(name, beside: frame.place(beacon.position), size: size)
-                guard let spot else { return true }
-                drawing.text(name, spot.x, spot.y, anchor: spot.anchor, class: "label beaconName \(look)")
-                return false
-            }
-        }
-    }
-
-    /// The size of small names, as a share of that of the others.
-    private static let smallSize = 0.79
 
     private func drawSpots(in drawing: inout SVG, _ frame: Frame, _ shades: FloorPlanShades) {
         let cells = FloorPlanCells(plan, limit: limits.spots)
@@ -199,6 +178,35 @@ extension FloorPlanFigure {
         package func place(_ point: PlanPageContent.Point) -> (x: Double, y: Double) {
             guard abs(point.x) < 1e6, abs(point.y) < 1e6 else { return (.nan, .nan) }
             return (offset + (point.x - left) * scale, Self.margin + (upper - point.y) * scale)
+        }
+
+        /// The size of names on phones, as a multiple of that in wide windows.
+        private static let phoneScale = 1.55
+        /// The size of small names, as a share of that of the others.
+        private static let smallSize = 0.79
+
+        /// Draws names next to their positions if there is room, in sizes for wide windows and for phones.
+        ///
+        /// - Parameter spots: The circles that no name covers.
+        package func drawNames(
+            _ names: [(text: String, position: PlanPageContent.Point)],
+            avoiding spots: [(position: PlanPageContent.Point, radius: Double)], in drawing: inout SVG
+        ) {
+            for (style, scale) in [("onWide", 1), ("onPhone", Self.phoneScale)] {
+                var layout = LabelLayout(width: Self.width, height: height, scale: scale)
+                for spot in spots { layout.block(place(spot.position), radius: spot.radius) }
+                var rest = names
+                // Names without room are tried once more in a smaller size.
+                for (size, look) in [(1, style), (Self.smallSize, "\(style) small")] {
+                    rest = rest.filter { name in
+                        let text = HTMLEscaping.shortened(name.text, to: 24)
+                        let spot = layout.place(text, beside: place(name.position), size: size)
+                        guard let spot else { return true }
+                        drawing.text(text, spot.x, spot.y, anchor: spot.anchor, class: "label beaconName \(look)")
+                        return false
+                    }
+                }
+            }
         }
 
         /// Walls are drawn in these widths.

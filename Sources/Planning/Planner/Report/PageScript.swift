@@ -16,6 +16,11 @@ package enum PageStyle {
     package static let text = PageFile.joined([PackageResources.page_css])
 }
 
+/// The parts of the script that pages of other modules use: numbers as text.
+package enum SharedScript {
+    package static let text = PageFile.joined([PackageResources.text_js])
+}
+
 /// The parts of the page on which a floor is drawn. Their files are in `Page`.
 enum SiteEditorScript {
     static let text = PageFile.joined([
@@ -60,7 +65,9 @@ package indirect enum PageData {
     }
 
     /// The block as an element of the page.
-    var element: String { "<script type=\"application/json\" id=\"plan\">\(json)</script>\n" }
+    package func element(id: String = "plan") -> String {
+        "<script type=\"application/json\" id=\"\(id)\">\(json)</script>\n"
+    }
 }
 
 extension Scale {

@@ -24,6 +24,26 @@ package enum PageShell {
             + styles.map { "<style>\($0)</style>\n" }.joined() + "</head>\n"
     }
 
+    /// A whole page. `main` is markup; all other texts are escaped.
+    ///
+    /// - Parameters:
+    ///   - style: The style of the page, in addition to that of all pages.
+    ///   - scripted: The data of the page as an element, and the text of the script that reads it; nil for a page without
+    ///     a script.
+    package static func page(
+        title: String, brand maker: String, answer: String, command: String, style: String, main markup: String,
+        notes: [String], scripted: (data: String, script: String)? = nil
+    ) -> String {
+        let title = HTMLEscaping.text(HTMLEscaping.shortened(title, to: 160))
+        let end = scripted.map { "\($0.data)<script>\($0.script)</script>\n" } ?? ""
+        return "<!doctype html>\n<html lang=\"en\">\n"
+            + head(title: title, styles: [PageStyle.text, style], script: scripted?.script)
+            + "<body>\n<header>\(brand(maker))\n<h1>\(title)</h1>\n"
+            + "<p class=\"answer\">\(HTMLEscaping.sentence(answer))</p>\n"
+            + "<div class=\"command\"><code>\(HTMLEscaping.text(HTMLEscaping.shortened(command, to: 2000)))</code></div>"
+            + "</header>\n<main>\n" + markup + "</main>\n" + footer(notes: notes) + end + "</body>\n</html>\n"
+    }
+
     /// The maker of the page, escaped, after a lighthouse.
     package static func brand(_ maker: String) -> String { "<p class=\"brand\">\(lighthouse)\(maker)</p>" }
 

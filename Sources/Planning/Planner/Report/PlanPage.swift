@@ -70,7 +70,7 @@ struct PageText {
 
     var html: String {
         let section = section
-        let script = section.map { $0.data.element + "<script>\(PageScript.text)</script>\n" } ?? ""
+        let script = section.map { $0.data.element() + "<script>\(PageScript.text)</script>\n" } ?? ""
         let deciding =
             content.decidingCurve.map { CurveFigure(curve: $0, id: "deciding", limits: limits, isWide: true).html }
             ?? ""

@@ -1,3 +1,4 @@
+internal import Airtime
 internal import BluetoothTypes
 
 /// A drawing, built element by element. Coordinates that are not finite leave their element out; texts are escaped.
@@ -35,6 +36,15 @@ package struct SVG {
         body +=
             "<circle\(attributes(name, id)) cx=\"\(Self.number(x))\" cy=\"\(Self.number(y))\" "
             + "r=\"\(Self.number(radius))\">\(inner)</circle>"
+    }
+
+    /// A square around a point.
+    package mutating func square(_ x: Double, _ y: Double, half: Double, class name: String, title: String = "") {
+        guard x.isFinite, y.isFinite, half.isFinite, half >= 0 else { return }
+        let inner = title.isEmpty ? "" : "<title>\(HTMLEscaping.text(title))</title>"
+        body +=
+            "<rect\(attributes(name, "")) x=\"\(Self.number(x - half))\" y=\"\(Self.number(y - half))\" "
+            + "width=\"\(Self.number(2 * half))\" height=\"\(Self.number(2 * half))\">\(inner)</rect>"
     }
 
     package mutating func text(
@@ -134,6 +144,18 @@ package struct SVGPath {
     package mutating func addLine(from start: (x: Double, y: Double), to end: (x: Double, y: Double)) {
         guard start.x.isFinite, start.y.isFinite, end.x.isFinite, end.y.isFinite else { return }
         data += "M\(SVG.number(start.x)) \(SVG.number(start.y))L\(SVG.number(end.x)) \(SVG.number(end.y))"
+    }
+
+    /// Adds a part of a circle, clockwise from its top.
+    ///
+    /// - Parameter share: The share of the whole circle, 0...1.
+    package mutating func addArc(_ x: Double, _ y: Double, radius: Double, share: Double) {
+        guard x.isFinite, y.isFinite, radius.isFinite, share > 0 else { return }
+        // One arc cannot end where it starts.
+        let share = min(share, 0.9999)
+        let (endX, endY) = (x + radius * sin(2 * .pi * share), y - radius * cos(2 * .pi * share))
+        data += "M\(SVG.number(x)) \(SVG.number(y - radius))A\(SVG.number(radius)) \(SVG.number(radius)) 0 "
+        data += "\(share > 0.5 ? 1 : 0) 1 \(SVG.number(endX)) \(SVG.number(endY))"
     }
 
     /// A line of length zero, which round ends turn into a dot.

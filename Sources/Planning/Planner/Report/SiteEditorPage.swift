@@ -57,7 +57,7 @@ public struct SiteEditorPage: Sendable {
             + "<body class=\"edits\">\n<header>\(PageShell.brand("Pharos"))\n<h1>\(title)</h1></header>\n<main>\n"
             + SiteEditorScript.body
             + "</main>\n<footer><p>Made by Pharos. <span id=\"wholePage\"></span></p></footer>\n"
-            + data.element + "<script>\(script)</script>\n</body>\n</html>\n"
+            + data.element() + "<script>\(script)</script>\n</body>\n</html>\n"
     }
 
     private var data: PageData {

@@ -1,15 +1,15 @@
 /// Reads a page strictly: every tag is closed in order, attributes are quoted, and no `id` appears twice.
-struct MarkupReader {
-    struct Unfinished: Error {}
+public struct MarkupReader {
+    public struct Unfinished: Error {}
 
-    private(set) var problems: [String] = []
-    private(set) var tags: [String] = []
-    private(set) var identifiers: Set<String> = []
+    public private(set) var problems: [String] = []
+    public private(set) var tags: [String] = []
+    public private(set) var identifiers: Set<String> = []
 
     private static let void: Set<String> = ["meta", "link", "input", "br"]
     private static let optional: Set<String> = ["!doctype"]
 
-    init(_ html: String) throws {
+    public init(_ html: String) throws {
         var open: [String] = []
         let octets = Array(html.utf8)
         var index = 0
@@ -36,7 +36,7 @@ struct MarkupReader {
         if !open.isEmpty { problems.append("not closed: \(open)") }
     }
 
-    static func attribute(_ name: String, of tag: String) -> String? {
+    public static func attribute(_ name: String, of tag: String) -> String? {
         guard let start = tag.firstRange(of: " \(name)=\"") else { return nil }
         return String(tag[start.upperBound...].prefix { $0 != "\"" })
     }
