@@ -151,7 +151,7 @@ let libraries: [Target] = [
             "Advertiser", "Airtime", "Auditing", "BeaconFrames", "BeaconService", "BluetoothTypes", "Collector",
             "Configuration", "EddystoneSecurity", "Fleet", "FleetStore", "HCI", "LinuxHost", "Listener", "Planner",
             "Positioning", "Profiles", "Sightings", "Sites", "VirtualController", "Zones",
-        ]),
+        ], resources: [.embedInCode("Page")]),
     library("Store", in: "Hub", ["CPostgreSQL", "CSQLite", "LinuxHost"]),
     library(
         "HubService", in: "Hub",
@@ -245,6 +245,8 @@ package.targets += [
     testLibrary("PositioningWorlds", at: "Tests/PositioningWorlds", ["Airtime", "BluetoothTypes", "Positioning"]),
     // Prints scores and fields for the independent implementations.
     testProgram("PositioningProgram", at: "Tests/PositioningProgram", ["Airtime", "Positioning"]),
+    // Prints pages of invented rehearsals for the tests in a browser.
+    testProgram("RehearsalProgram", at: "Tests/RehearsalProgram", ["Airtime", "Configuration", "Rehearsal", "Sites"]),
     testLibrary("TestSupport", at: "Tests/TestSupport", ["LinuxHost"]),
     snippet("EncodeFrame", ["BeaconFrames", "BluetoothTypes"]),
     snippet("DecodeReport", ["BeaconFrames", "BluetoothTypes"]),

@@ -28,7 +28,7 @@ PLAN = {
              "--scanner", "android-low-power"),
     "site": ("site", ROOT / "profiles/sites/museum-ground-floor.json", "--propose"),
 }
-NAMES = [*PLAN, "map", "track", "audit", "inventory", "items"]
+NAMES = [*PLAN, "map", "track", "audit", "inventory", "items", "rehearsal"]
 #: A floor with a notch.
 NOTCHED = [[0, 0], [18, 0], [18, 6], [8, 6], [8, 4], [0, 4]]
 
@@ -71,6 +71,13 @@ def counted(folder: Path):
     do("map", path, "--html", folder / "items.html")
 
 
+def invented_rehearsal(*words: str) -> str:
+    """The page of an invented rehearsal, or with `json` its report."""
+    beside = Path(pharos.PROGRAM).resolve().parent / "RehearsalProgram"
+    program = beside if beside.exists() else ROOT / ".build/static/release/RehearsalProgram"
+    return subprocess.run([program, *words], check=True, capture_output=True, text=True, timeout=600).stdout
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
@@ -78,6 +85,7 @@ def pages(tmp_path_factory) -> Path:
         pharos.run("plan", *words, "--html", folder / f"{name}.html", timeout=600)
     for make in (mapped, audited, counted):
         make(folder)
+    (folder / "rehearsal.html").write_text(invented_rehearsal("museum"))
     return folder
 
 

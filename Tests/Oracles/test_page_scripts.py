@@ -10,9 +10,9 @@ import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
 PAGE = TESTS.parent / "Sources" / "Planning" / "Planner" / "Page"
-#: The page of a map, in the planner's style.
-MAP_PAGE = PAGE.parents[2] / "Hub" / "Positioning" / "Page"
-SCRIPTS = sorted([*PAGE.glob("*.js"), *MAP_PAGE.glob("*.js")])
+#: The pages of maps and of rehearsals, in the planner's style.
+OTHER_PAGES = [PAGE.parents[2] / "Hub" / name / "Page" for name in ("Positioning", "Rehearsal")]
+SCRIPTS = sorted(script for folder in (PAGE, *OTHER_PAGES) for script in folder.glob("*.js"))
 
 
 def run(*command) -> subprocess.CompletedProcess:
@@ -28,7 +28,7 @@ def test_scripts_parse(needs, script):
 def test_the_linter_finds_nothing(needs):
     linter = shutil.which("biome") or Path(sys.executable).with_name("biome")
     assert len(SCRIPTS) > 5
-    checked = run(linter, "lint", "--error-on-warnings", "--config-path=.", PAGE, MAP_PAGE, TESTS / "Page")
+    checked = run(linter, "lint", "--error-on-warnings", "--config-path=.", PAGE, *OTHER_PAGES, TESTS / "Page")
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 

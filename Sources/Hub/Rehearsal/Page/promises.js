@@ -1,0 +1,44 @@
+"use strict";
+
+// Shows only the promises of one kind, or those with some letters in them. A click on a beacon shows its promises.
+(() => {
+  const byId = id => document.getElementById(id);
+  // The column of the kind in the tables of promises.
+  const KIND = 2;
+  const { kinds } = JSON.parse(byId("data").textContent), tables = [...document.querySelectorAll(".promises")];
+  const rows = tables.map(table => [...table.querySelectorAll("tbody tr")].map(row => ({
+    row, kind: row.cells[KIND].textContent, text: row.textContent.toLocaleLowerCase(),
+  })));
+
+  function update() {
+    const kind = byId("kind").value, letters = byId("subject").value.trim().toLocaleLowerCase(), isFiltered = Boolean(kind || letters);
+    let shown = 0, all = 0;
+    tables.forEach((table, number) => {
+      let own = 0;
+      for (const { row, kind: rowKind, text } of rows[number]) {
+        row.hidden = kind && rowKind !== kind || letters && !text.includes(letters);
+        own += Number(!row.hidden);
+      }
+      table.hidden = !own;
+      const folded = table.querySelector("details");
+      if (folded && isFiltered) folded.open = true;
+      shown += own;
+      all += rows[number].length;
+    });
+    byId("shown").textContent = isFiltered ? `${shown} of ${all} promises are shown.` : "";
+  }
+
+  if (!tables.length) return;
+  byId("filters").hidden = false;
+  byId("kind").append(...kinds.map(name => new Option(name, name)));
+  byId("kind").addEventListener("change", update);
+  byId("subject").addEventListener("input", update);
+  byId("floor")?.addEventListener("click", event => {
+    const disc = event.target.closest("circle.disc");
+    if (!disc) return;
+    byId("subject").value = disc.querySelector("title").textContent.split(":")[0];
+    update();
+    byId("filters").scrollIntoView({ block: "nearest" });
+  });
+  update();
+})();

@@ -1,0 +1,191 @@
+internal import Airtime
+internal import BluetoothTypes
+internal import Planner
+internal import Sites
+
+/// The floor from above: each beacon in the colour of its verdict, with the share of visits in which phones detect it.
+struct RehearsalFloor {
+    private let report: RehearsalReport
+    private let plan: PlanPageContent.FloorPlan
+    private let verdicts: [RehearsalPromise.Verdict?]
+    private let shares: [Double?]
+    let frame: FloorPlanFigure.Frame
+
+    private static let wallLimit = 3000
+    /// With more beacons they are drawn smaller.
+    private static let largeBeacons = 120
+    /// The number of beacons that have names.
+    private static let labelledBeacons = 60
+    /// The number of ways of phones that are drawn.
+    private static let wayLimit = 200
+
+    /// The drawing of a report; nil if no beacon has a position.
+    init?(_ report: RehearsalReport) {
+        guard report.beacons.contains(where: { $0.position != nil }) else { return nil }
+        self.report = report
+        verdicts = report.verdicts
+        shares = report.detectedShares
+        let others =
+            (report.site?.receivers.map(\.position) ?? [])
+            + (report.site?.rooms.flatMap(\.outline.corners) ?? [])
+            + (report.play?.phones.prefix(Self.wayLimit).flatMap { $0.track.map(\.position) } ?? [])
+        var plan = PlanPageContent.FloorPlan(
+            title: "", valueName: "", unit: "", isHigherBetter: true, spotSpacing: 1,
+            beacons: report.beacons.compactMap { beacon in
+                beacon.position.map { PlanPageContent.FloorPlan.Beacon(beacon.name, at: Self.point($0)) }
+            },
+            spots: others.map { .init(Self.point($0), nil) },
+            paths: (report.site?.paths ?? []).map { .init($0.name, $0.walk.corners.map(Self.point)) })
+        if let site = report.site { plan.takeFloor(of: site, wallLimit: Self.wallLimit) }
+        self.plan = plan
+        frame = FloorPlanFigure.Frame(of: plan)
+    }
+
+    private static func point(_ position: FloorPosition) -> PlanPageContent.Point { .init(position.x, position.y) }
+
+    /// A position in units of the drawing.
+    func place(_ position: FloorPosition) -> (x: Double, y: Double) { frame.place(Self.point(position)) }
+
+    /// The radius of a beacon in units of the drawing.
+    var radius: Double { report.beacons.count > Self.largeBeacons ? 3.5 : 5 }
+    /// The radius of the ring around a beacon in units of the drawing.
+    var ring: Double { radius + 3 }
+
+    var drawing: SVG {
+        var drawing = SVG(width: FloorPlanFigure.Frame.width, height: frame.height)
+        frame.draw(plan.picture, in: &drawing)
+        for room in report.site?.rooms ?? [] {
+            drawing.path(SVGPath(line: room.outline.corners.map(place), isClosed: true), class: "room")
+        }
+        drawing.path(SVGPath(line: plan.outline.map(frame.place), isClosed: true), class: "outline")
+        frame.draw(plan.walls, in: &drawing)
+        for path in plan.paths {
+            let style = isBroken(.walk, path.name) ? "way broken" : "way"
+            drawing.path(SVGPath(line: path.points.map(frame.place)), class: style)
+        }
+        // The player hides this group, because it draws the moment instead.
+        drawing.beginGroup(id: "summary")
+        drawWays(in: &drawing)
+        drawShares(in: &drawing)
+        drawing.endGroup()
+        for receiver in report.site?.receivers ?? [] {
+            let spot = place(receiver.position)
+            drawing.square(
+                spot.x, spot.y, half: 6,
+                class: isBroken(.receiver, receiver.name) ? "receiver broken" : "receiver",
+                title: HTMLEscaping.shortened(receiver.name, to: 60))
+        }
+        drawBeacons(in: &drawing)
+        drawNames(in: &drawing)
+        frame.drawRule(in: &drawing)
+        return drawing
+    }
+
+    private func isBroken(_ kind: RehearsalPromise.Kind, _ subject: String) -> Bool {
+        report.promises.contains { $0.verdict == .broken && $0.kind == kind && $0.subject == subject }
+    }
+
+    private func drawWays(in drawing: inout SVG) {
+        for phone in (report.play?.phones ?? []).prefix(Self.wayLimit) {
+            drawing.path(SVGPath(line: phone.track.map { place($0.position) }), class: "phoneWay")
+        }
+    }
+
+    /// A ring around each beacon, of which the measured share is drawn over.
+    private func drawShares(in drawing: inout SVG) {
+        var rims = SVGPath()
+        var arcs = SVGPath()
+        for (beacon, share) in zip(report.beacons, shares) {
+            guard let share, let spot = beacon.position.map(place) else { continue }
+            rims.addArc(spot.x, spot.y, radius: ring, share: 1)
+            arcs.addArc(spot.x, spot.y, radius: ring, share: share)
+        }
+        drawing.path(rims, class: "shareRim")
+        drawing.path(arcs, class: "shareArc")
+    }
+
+    private func drawBeacons(in drawing: inout SVG) {
+        var crosses = SVGPath()
+        for (number, beacon) in report.beacons.enumerated() {
+            guard let spot = beacon.position.map(place) else { continue }
+            drawing.circle(
+                spot.x, spot.y, radius: radius, class: "disc \(verdicts[number]?.rawValue ?? "unjudged")",
+                title: title(number), id: "beacon\(number)")
+            guard verdicts[number] == .broken else { continue }
+            let half = radius * 0.45
+            crosses.addLine(from: (spot.x - half, spot.y - half), to: (spot.x + half, spot.y + half))
+            crosses.addLine(from: (spot.x - half, spot.y + half), to: (spot.x + half, spot.y - half))
+        }
+        drawing.path(crosses, class: "brokenMark")
+    }
+
+    private func title(_ number: Int) -> String {
+        let name = HTMLEscaping.shortened(report.beacons[number].name, to: 60)
+        let share = shares[number].map { ", detected in time in \(NumberFormat.percent($0))" } ?? ""
+        return "\(name): \(verdicts[number]?.words ?? "no promise")\(share)"
+    }
+
+    /// The names next to the beacons, those with broken promises first.
+    private func drawNames(in drawing: inout SVG) {
+        let order = report.beacons.indices.sorted {
+            (verdicts[$0]?.rank ?? 3, $0) < (verdicts[$1]?.rank ?? 3, $1)
+        }
+        let isCrowded = order.count > Self.labelledBeacons
+        let named = order.filter { !isCrowded || verdicts[$0] == .broken }.prefix(Self.labelledBeacons)
+        frame.drawNames(
+            named.compactMap { number in
+                report.beacons[number].position.map { (text: report.beacons[number].name, position: Self.point($0)) }
+            },
+            avoiding: plan.beacons.map { (position: $0.position, radius: 6) }
+                + (report.site?.receivers ?? []).map { (position: Self.point($0.position), radius: 7) },
+            in: &drawing)
+    }
+
+    /// The description for screen readers.
+    var label: String {
+        let counts = [RehearsalPromise.Verdict.broken, .unjudged, .holds].map { verdict in
+            verdicts.count { $0 == verdict }
+        }
+        return
+            "The floor: \(RehearsalReport.count(counts[0], "beacon")) with a promise that does not hold, \(counts[1]) "
+            + "whose promises cannot be judged, \(counts[2]) whose promises hold, "
+            + "\(RehearsalReport.count(report.site?.receivers.count ?? 0, "receiver")), "
+            + "\(RehearsalReport.count(plan.walls.count, "wall")). The table below has a row for each beacon."
+    }
+
+    /// The colours of the beacons.
+    private var beaconEntries: [HTML.LegendEntry] {
+        [
+            (RehearsalPromise.Verdict.holds, "beacon: all promises hold"), (.broken, "beacon: a promise does not hold"),
+            (.unjudged, "beacon: a promise cannot be judged"),
+        ].filter { verdict, _ in verdicts.contains(verdict) }
+            .map { verdict, name in .init("disc \(verdict.rawValue)", name) }
+    }
+
+    /// The legend of the result.
+    var legend: String {
+        var entries = beaconEntries
+        if shares.contains(where: { $0 != nil }) {
+            entries.append(.init("shareArc", "ring: share of visits in which it is detected in time"))
+        }
+        if !(report.site?.receivers.isEmpty ?? true) { entries.append(.init("receiver", "receiver")) }
+        if !(report.site?.rooms.isEmpty ?? true) { entries.append(.init("room", "room")) }
+        if !plan.paths.isEmpty { entries.append(.init("way", "path")) }
+        if report.play?.phones.isEmpty == false { entries.append(.init("phoneWay", "way of a phone")) }
+        if !plan.walls.isEmpty { entries.append(.init("wall", "wall: a wider line weakens more")) }
+        return HTML.legend(entries)
+    }
+
+    /// The legend of what moves.
+    var playLegend: String {
+        HTML.legend(
+            beaconEntries + [
+                .init("flash received", "a beacon sends, and a phone or receiver receives it"),
+                .init("flash", "a beacon sends, and nothing receives it"),
+                .init("flash lost", "destroyed by another packet at a phone or receiver"),
+                .init("phone", "phone; filled when it has discovered a beacon"),
+                .init("discovery", "a phone discovers a beacon"),
+                .init("shareArc", "ring: share of the phones that have discovered it so far"),
+            ])
+    }
+}

@@ -1,0 +1,68 @@
+extension RehearsalReport {
+    /// The result in one sentence: how many promises do not hold, and their causes.
+    public var headline: String {
+        let broken = promises.filter { $0.verdict == .broken }
+        let unjudged = promises.count { $0.verdict == .unjudged }
+        let judged = promises.count - unjudged
+        guard !promises.isEmpty else { return "The rehearsal has no promises to compare." }
+        guard !broken.isEmpty else {
+            if unjudged == 0 { return judged == 1 ? "The only promise holds." : "All \(judged) promises hold." }
+            return judged == 0
+                ? "None of \(Self.count(unjudged, "promise")) can be judged."
+                : "All \(judged) promises that can be judged hold; \(unjudged) cannot be judged."
+        }
+        let causes = causes(of: broken)
+        let more = causes.count - Self.namedCauses
+        let rest = more > 0 ? "; and \(more) more" : ""
+        return
+            "\(broken.count) of \(Self.count(judged, "promise")) \(broken.count == 1 ? "does" : "do") not hold: "
+            + causes.prefix(Self.namedCauses).joined(separator: "; ") + rest + "."
+    }
+
+    /// The headline names this many causes.
+    private static let namedCauses = 3
+
+    /// Each planted fault that explains broken promises, and each subject with broken promises that none explains.
+    private func causes(of broken: [RehearsalPromise]) -> [String] {
+        var order: [String] = []
+        var kinds: [String: [String]] = [:]
+        for promise in broken {
+            let planted = promise.fault.flatMap { faults.indices.contains($0) ? faults[$0] : nil }
+            let beacon = promise.beacon.flatMap { beacons.indices.contains($0) ? beacons[$0].name : nil }
+            let cause = planted.map { "\($0.words) (planted)" } ?? beacon ?? promise.subject
+            if kinds[cause] == nil { order.append(cause) }
+            let words = planted == nil ? promise.kind.words : ""
+            if kinds[cause]?.contains(words) != true { kinds[cause, default: []].append(words) }
+        }
+        return order.map { cause in
+            let words = (kinds[cause] ?? []).filter { !$0.isEmpty }
+            guard !words.isEmpty else { return cause }
+            return "\(cause): \(words.joined(separator: ", "))\(faults.isEmpty ? "" : " (not planted)")"
+        }
+    }
+
+    static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+
+    /// The worst verdict on each beacon; nil if no promise is about it.
+    var verdicts: [RehearsalPromise.Verdict?] {
+        var verdicts = [RehearsalPromise.Verdict?](repeating: nil, count: beacons.count)
+        for promise in promises {
+            guard let beacon = promise.beacon, beacons.indices.contains(beacon) else { continue }
+            if promise.verdict.rank < verdicts[beacon]?.rank ?? .max { verdicts[beacon] = promise.verdict }
+        }
+        return verdicts
+    }
+
+    /// The measured share of visits in which phones detect each beacon in time, 0...1, from its weakest place; nil if it
+    /// was not measured.
+    var detectedShares: [Double?] {
+        var shares = [Double?](repeating: nil, count: beacons.count)
+        for promise in promises where promise.kind == .detection && promise.unit == "%" {
+            guard let beacon = promise.beacon, beacons.indices.contains(beacon), let measured = promise.measured else {
+                continue
+            }
+            shares[beacon] = min(shares[beacon] ?? 1, max(0, min(1, measured / 100)))
+        }
+        return shares
+    }
+}

@@ -1,0 +1,131 @@
+internal import Airtime
+internal import BluetoothTypes
+internal import Planner
+
+/// The floor of a rehearsal's page with its player, and the data that the player draws.
+struct RehearsalPlayer {
+    private let report: RehearsalReport
+    private let floor: RehearsalFloor
+    /// The part that is played; nil for a floor that does not move.
+    private let play: RehearsalPlay?
+    /// The number of advertising events that the page plays.
+    private let sendCount: Int
+
+    /// The largest number of advertising events of a page, which are about 3 MB.
+    private static let sendLimit = 200_000
+
+    /// The player of a report; nil if no beacon has a position.
+    init?(_ report: RehearsalReport) {
+        guard let floor = RehearsalFloor(report) else { return nil }
+        self.report = report
+        self.floor = floor
+        var play = report.play
+        sendCount = min(Self.sendLimit, play?.sends.count ?? 0)
+        if let sends = play?.sends, sendCount < sends.count { play?.toS = sends.milliseconds[sendCount] / 1000 }
+        self.play = play
+    }
+
+    /// The drawing and, if there is a part to play, the controls. Scripts show the controls.
+    ///
+    /// - Parameter markup: The table that says the same as the drawing.
+    func figure(table markup: String) -> String {
+        let scanners = report.scanners.isEmpty ? "" : " (\(HTMLEscaping.shortened(report.scanners, to: 160)))"
+        let caption =
+            "The colours show the result of the whole rehearsal: \(NumberFormat.significant(report.hours, unit: "h")) with "
+            + "\(RehearsalReport.count(report.phones, "phone"))\(scanners)."
+            + (play.map {
+                " Press Play to watch \(RehearsalClock.text($0.fromS)) to \(RehearsalClock.text($0.toS))."
+            } ?? "")
+        let moving = play == nil ? "" : "<div id=\"moving\" hidden>\(floor.playLegend)</div>"
+        let canvas = play == nil ? "" : "<canvas id=\"air\" aria-hidden=\"true\"></canvas>"
+        let stage =
+            "<div id=\"stage\">\(floor.drawing.element(label: floor.label, id: "drawing"))\(canvas)</div>"
+        return HTML.figure(
+            id: "floor", title: "The floor",
+            drawing: "<div class=\"theatre\">\(stage)<div class=\"beside\"><div id=\"still\">\(floor.legend)</div>"
+                + "\(moving)\(play == nil ? "" : RehearsalScript.nowPlaying)</div>"
+                + (play == nil ? "" : RehearsalScript.player) + "</div>",
+            caption: caption, table: markup + changes)
+    }
+
+    /// What happens in the part to play, as a table.
+    private var changes: String {
+        guard let play, !play.changes.isEmpty else { return "" }
+        return HTML.table(
+            caption: "Changes in the part to play", header: ["time", "change"],
+            rows: play.changes.prefix(200).map { [RehearsalClock.text($0.atS), $0.text] })
+    }
+
+    var notes: [String] {
+        guard let play, let all = report.play?.sends.count, sendCount < all else { return [] }
+        return [
+            "The page plays the first \(sendCount) of \(all) advertising events, until \(RehearsalClock.text(play.toS))."
+        ]
+    }
+
+    /// Times in ms, and positions in units of the drawing.
+    var data: PageData {
+        guard let play else { return .null }
+        return .object([
+            ("from", .number((play.fromS * 1000).rounded())), ("to", .number((play.toS * 1000).rounded())),
+            ("radius", .number(floor.radius)), ("ring", .number(floor.ring)),
+            (
+                "beacons",
+                .list(
+                    report.beacons.map { beacon in
+                        let spot = beacon.position.map(floor.place)
+                        return .object([
+                            ("name", .text(HTMLEscaping.shortened(beacon.name, to: 60))), ("x", short(spot?.x)),
+                            ("y", short(spot?.y)),
+                        ])
+                    })
+            ),
+            ("sends", sends(play)), ("phones", .list(play.phones.map(phone))),
+            (
+                "changes",
+                .list(
+                    play.changes.map { change in
+                        .object([
+                            ("time", milliseconds(change.atS)), ("beacon", .number(change.beacon.map(Double.init))),
+                            ("text", .text(HTMLEscaping.shortened(change.text, to: 160))),
+                        ])
+                    })
+            ),
+        ])
+    }
+
+    /// Columns of numbers with spaces between them, the times as differences: they are short.
+    private func sends(_ play: RehearsalPlay) -> PageData {
+        func column(_ values: some Sequence<Int>) -> PageData {
+            .text(values.prefix(sendCount).map { "\($0)" }.joined(separator: " "))
+        }
+        var last = Int((play.fromS * 1000).rounded())
+        let after = play.sends.milliseconds.prefix(sendCount).map { time in
+            let rounded = Int(time.rounded())
+            defer { last = rounded }
+            return rounded - last
+        }
+        return .object([
+            ("after", column(after)), ("beacon", column(play.sends.beacons)), ("received", column(play.sends.received)),
+            ("collided", column(play.sends.collided)),
+        ])
+    }
+
+    private func phone(_ phone: RehearsalPlay.Phone) -> PageData {
+        let track = phone.track.flatMap { point -> [PageData] in
+            let spot = floor.place(point.position)
+            return [milliseconds(point.atS), short(spot.x), short(spot.y)]
+        }
+        return .object([
+            ("scanner", .text(HTMLEscaping.shortened(phone.scanner, to: 60))), ("track", .list(track)),
+            (
+                "found",
+                .list(phone.discoveries.flatMap { [milliseconds($0.atS), .number(Double($0.beacon))] })
+            ),
+        ])
+    }
+
+    private func milliseconds(_ seconds: Double) -> PageData { .number((seconds * 1000).rounded()) }
+
+    private func short(_ value: Double?) -> PageData { .number(value.map { ($0 * 10).rounded() / 10 }) }
+}

@@ -1,0 +1,133 @@
+internal import Airtime
+internal import BluetoothTypes
+internal import Planner
+
+/// The tables of a rehearsal's page: promises, the worst first, planted faults and beacons.
+struct RehearsalTables {
+    let report: RehearsalReport
+
+    /// The largest number of rows of a table.
+    private static let rowLimit = 1000
+
+    /// The promises that do not hold in the open, all others folded.
+    var promises: String {
+        [
+            (RehearsalPromise.Verdict.broken, "Promises that do not hold"),
+            (.unjudged, "Promises that cannot be judged"),
+            (.holds, "Promises that hold"),
+        ].map { verdict, caption in
+            let chosen = report.promises.filter { $0.verdict == verdict }
+            guard !chosen.isEmpty else { return "" }
+            let shown = Array(chosen.prefix(Self.rowLimit))
+            let name =
+                shown.count < chosen.count
+                ? "\(caption): the first \(shown.count) of \(chosen.count)" : "\(caption): \(chosen.count)"
+            let table = HTML.table(
+                caption: name, header: ["promise", "result", "about", "promised", "measured", "data", "reason"],
+                rows: shown.map(cells), marks: shown.map { Self.mark($0.verdict) })
+            guard verdict != .broken else {
+                return "<section class=\"card promises\">\(table)\(Self.remainder(of: shown.count))</section>\n"
+            }
+            return
+                "<section class=\"card promises\"><details class=\"data\"><summary>\(name)</summary>\(table)</details>"
+                + "</section>\n"
+        }.joined()
+    }
+
+    /// Paper has this many rows of a table, as in the style.
+    private static let printedRows = 14
+
+    /// A sentence for paper about the rows that it does not have.
+    private static func remainder(of rows: Int) -> String {
+        rows > printedRows ? "<p class=\"onPaper\">\(rows - printedRows) more are on the page.</p>" : ""
+    }
+
+    private func cells(_ promise: RehearsalPromise) -> [String] {
+        [
+            promise.subject, promise.verdict.words, promise.kind.words, promise.promised, promise.found,
+            promise.count > 0 ? "\(promise.count)" : NumberFormat.none, promise.reason,
+        ]
+    }
+
+    private static func mark(_ verdict: RehearsalPromise.Verdict) -> HTML.Mark {
+        switch verdict {
+        case .holds: .good
+        case .broken: .bad
+        case .unjudged: .warning
+        }
+    }
+
+    /// A row for each kind of promise.
+    var kinds: String {
+        let rows = RehearsalPromise.Kind.allCases.compactMap { kind -> (worst: Int, cells: [String])? in
+            let own = report.promises.filter { $0.kind == kind }
+            guard !own.isEmpty else { return nil }
+            let counts = [RehearsalPromise.Verdict.holds, .broken, .unjudged].map { verdict in
+                own.count { $0.verdict == verdict }
+            }
+            let worst: RehearsalPromise.Verdict = counts[1] > 0 ? .broken : counts[0] > 0 ? .holds : .unjudged
+            return (worst.rank, [kind.words, worst.words, "\(own.count)"] + counts.map { "\($0)" })
+        }.sorted { $0.worst < $1.worst }
+        guard !rows.isEmpty else { return "" }
+        let table = HTML.table(
+            caption: "Promises by kind",
+            header: ["about", "result", "promises", "hold", "do not hold", "cannot be judged"],
+            rows: rows.map(\.cells), marks: rows.map { [.bad, .warning, .good][$0.worst] })
+        return "<section class=\"card kinds\">\(table)</section>\n"
+    }
+
+    /// The planted faults, those that no broken promise names first.
+    var faults: String {
+        guard !report.faults.isEmpty else { return "" }
+        let faults = report.faults.filter { !$0.isFound } + report.faults.filter(\.isFound)
+        let shown = Array(faults.prefix(Self.rowLimit))
+        let table = HTML.table(
+            caption: "Planted faults", header: ["planted in", "result", "fault", "time"],
+            rows: shown.map {
+                [
+                    $0.subject.isEmpty ? "the whole site" : $0.subject, $0.isFound ? "found" : "not found", $0.kind,
+                    RehearsalClock.text($0.atS),
+                ]
+            }, marks: shown.map { $0.isFound ? .good : .bad })
+        return "<section class=\"card faults\">\(table)\(Self.remainder(of: shown.count))</section>\n"
+    }
+
+    /// A row for each beacon: what the drawing shows.
+    var beacons: String {
+        let verdicts = report.verdicts
+        let shares = report.detectedShares
+        let sends = sends
+        let order = report.beacons.indices.sorted { (verdicts[$0]?.rank ?? 3, $0) < (verdicts[$1]?.rank ?? 3, $1) }
+        let shown = Array(order.prefix(Self.rowLimit))
+        let isPlayed = report.play != nil
+        let header =
+            ["beacon", "result", "x (m)", "y (m)", "detected in time"]
+            + (isPlayed ? ["sends to play", "received", "with collisions"] : [])
+        return HTML.table(
+            caption: "Beacons", header: header,
+            rows: shown.map { number in
+                let beacon = report.beacons[number]
+                let sent = sends[number]
+                func share(_ count: Int) -> String {
+                    NumberFormat.percent(sent.all > 0 ? Double(count) / Double(sent.all) : nil)
+                }
+                return [
+                    beacon.name, verdicts[number]?.words ?? "no promise", NumberFormat.fixed(beacon.position?.x, 1),
+                    NumberFormat.fixed(beacon.position?.y, 1), NumberFormat.percent(shares[number]),
+                ] + (isPlayed ? ["\(sent.all)", share(sent.received), share(sent.collided)] : [])
+            }, marks: shown.map { verdicts[$0].map(Self.mark) })
+    }
+
+    /// For each beacon the numbers of sends in the part to play: all, received by a phone or receiver, and with a collision
+    /// at one.
+    private var sends: [(all: Int, received: Int, collided: Int)] {
+        var counts = report.beacons.map { _ in (all: 0, received: 0, collided: 0) }
+        guard let sends = report.play?.sends else { return counts }
+        for (index, beacon) in sends.beacons.enumerated() where counts.indices.contains(beacon) {
+            counts[beacon].all += 1
+            if sends.received[index] > 0 { counts[beacon].received += 1 }
+            if sends.collided[index] > 0 { counts[beacon].collided += 1 }
+        }
+        return counts
+    }
+}
