@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import pharos
+import test_rehearse
 from browser import Browser
 from test_page_looks import BROKEN_NUMBERS, invented_rehearsal
 
@@ -449,3 +450,20 @@ def test_everything_has_a_name_for_screen_readers(browser, pages):
     unnamed = [node for node in nodes if not node.get("ignored") and node.get("role", {}).get("value") in (
         "button", "combobox", "slider", "searchbox", "image", "img") and not node.get("name", {}).get("value")]
     assert unnamed == []
+
+
+def test_the_command_writes_the_page_of_its_report(browser, tmp_path):
+    fleet, site = test_rehearse.world(tmp_path)
+    faults = test_rehearse.plant(tmp_path, {"kind": "stops", "beacon": "box-2", "atS": 180})
+    words = (fleet, "--site", site, "--hours", "0.1", "--phones", "5", "--faults", faults, "--html",
+             tmp_path / "r.html")
+    report = test_rehearse.report(*words)
+    page = Page(browser, tmp_path / "r.html")
+    verdicts = [promise["verdict"] for promise in report["promises"]]
+    assert page.text("broken") == str(verdicts.count("broken")) and page.text("beaconCount") == "6"
+    # It plays a minute around the fault.
+    assert page.value("[Number(document.getElementById('time').min), Number(document.getElementById('time').max)]") == [
+        150_000, 210_000]
+    assert browser.complaints() == []
+    refused = pharos.run("rehearse", fleet, "--html", tmp_path / "r.pdf")
+    assert refused.code == 64 and "web page" in refused.err and not (tmp_path / "r.pdf").exists()

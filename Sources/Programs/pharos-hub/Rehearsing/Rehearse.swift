@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import Configuration
 internal import LinuxHost
+internal import Positioning
 internal import Rehearsal
 internal import Sites
 
@@ -98,7 +99,7 @@ struct Rehearse: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Start of the part that --json contains event by event.", valueName: "s"),
+        help: ArgumentHelp("Start of the part that --json and --html contain event by event.", valueName: "s"),
         transform: { try RehearseValue.number($0, in: 0...864_000) })
     var playFromS: Double?
 
@@ -107,6 +108,13 @@ struct Rehearse: ParsableCommand {
         help: ArgumentHelp("Length of this part, at most 3600 s.", valueName: "s"),
         transform: { try RehearseValue.number($0, in: 1...3600) })
     var playS: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "Write the report as one self-contained page to this file. It plays the part of --play-from-s and --play-s "
+                + "(default: a minute around the first planted fault, or the first minute).", valueName: "file"),
+        completion: .file(), transform: OptionValue.page)
+    var html: String?
 
     @Flag(help: "Print one JSON object with the report and all counts.")
     var json = false
@@ -124,6 +132,8 @@ struct Rehearse: ParsableCommand {
 
     func validate() throws {
         if schema { return }
+        if html == "-", json { throw ValidationError("Only one of --html and --json can go to standard output.") }
+        try OutputFiles.refuseOverwriting([("--html", html)], read: files + [site, faults, scannerFile])
         if add {
             guard files.count > 1 else { throw ValidationError("--add needs two reports or more.") }
             guard site == nil, faults == nil, randomFaults == nil, record == nil, playFromS == nil, playS == nil else {
@@ -159,8 +169,9 @@ struct Rehearse: ParsableCommand {
         options.scanners = try scanners.map { _ in try mix() }
         options.seed = seed
         options.faults = try planted(fleet)
-        if playFromS != nil || playS != nil {
-            let from = playFromS ?? 0
+        if playFromS != nil || playS != nil || html != nil {
+            let fault = html == nil ? nil : options.faults.map(\.atS).min()
+            let from = playFromS ?? fault.map { max(0, $0 - 30) } ?? 0
             options.play = from...min(hours * 3600, from + (playS ?? 60))
         }
         options.recordDirectory = record
@@ -183,7 +194,10 @@ struct Rehearse: ParsableCommand {
             return true
         }
         guard let result else { return }
-        try show(result.report)
+        var report = result.report
+        // A page shows the picture of the floor, too.
+        if html != nil, let siteFile = fleet.siteFile { report.site?.picture = try MapFile.drawnSite(siteFile).picture }
+        try show(report)
     }
 
     /// The arguments of the command but for the seed and the outputs, so that the same run can be started again.
@@ -248,9 +262,15 @@ struct Rehearse: ParsableCommand {
     }
 
     private func show(_ report: RehearsalReport) throws {
-        if json { Terminal.write(report.json.line + "\n") } else { Terminal.show(report.text) }
+        if let html { try MapFile.write(RehearsalPage(report).html, to: html) }
+        if json {
+            Terminal.write(report.json.line + "\n")
+        } else if html != "-" {
+            Terminal.show(report.text)
+            if let html { Terminal.writeLine("page written: \(TerminalText.line(html))") }
+        }
         guard !report.holds else { return }
-        if !json { Terminal.write("replay: pharos \(report.version) \(report.replay)\n") }
+        if !json, html != "-" { Terminal.write("replay: pharos \(report.version) \(report.replay)\n") }
         throw Failure(.failure)
     }
 }
