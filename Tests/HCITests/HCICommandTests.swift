@@ -56,6 +56,14 @@ struct CommandVector: Sendable, CustomTestStringConvertible {
                     power: RadioPower(dBm: -20), setIdentifier: 7),
                 h4: "01 36 20 19 02 10 00 A0 00 00 45 23 01 07 01 00 00 00 00 00 00 00 00 EC 01 00 01 07 00"),
             .init(
+                command: try LESetExtendedAdvertisingParametersV2(
+                    LESetExtendedAdvertisingParameters(
+                        handle: 2, properties: [], intervalMinimum: interval, intervalMaximum: interval,
+                        ownAddressType: .random, primaryPHY: .leCoded, secondaryPHY: .leCoded),
+                    primaryOptions: .requiresS8, secondaryOptions: .prefersS2),
+                h4: "01 7F 20 1B 02 00 00 A0 00 00 A0 00 00 07 01 00 00 00 00 00 00 00 00 7F 03 00 03 00 00 04 01"),
+            .init(command: LESetHostFeature.codingInReports, h4: "01 74 20 02 29 01"),
+            .init(
                 command: try LESetExtendedAdvertisingData(handle: 2, data: hex("020106")),
                 h4: "01 37 20 07 02 03 01 03 02 01 06"),
             .init(

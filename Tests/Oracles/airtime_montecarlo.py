@@ -175,6 +175,98 @@ def waits(count: int, interval: float, scanner: Scanner, payload: int = 31, *, h
     return [numpy.where(group > horizon, numpy.inf, group) for group in waits]
 
 
+#: Of each PHY of extended advertising: the rates of its primary and of its secondary packets.
+PHYS = {"1M": ("1M", "1M"), "2M": ("1M", "2M"), "coded": ("S8", "S8"), "coded-s2": ("S2", "S2"),
+        "coded-s8": ("S8", "S8")}
+
+
+def packet(rate: str, payload: int) -> float:
+    """A packet of extended advertising, symbol by symbol, in ms. The access address, the coding indicator and the first
+    end of a coded packet always have eight symbols for a bit."""
+    bits = 8 * (2 + payload + 3)
+    if rate in ("1M", "2M"):
+        octet = {"1M": 8, "2M": 4}[rate]
+        return ({"1M": 1, "2M": 2}[rate] * octet + 4 * octet + bits * octet / 8) / 1000
+    symbols = {"S2": 2, "S8": 8}[rate]
+    return (80 + 8 * (32 + 2 + 3) + symbols * (bits + 3)) / 1000
+
+
+def auxiliary(rate: str, octets: int) -> list[float]:
+    """AUX_ADV_IND and its chain: an address in the first packet only, a pointer in all but the last."""
+    lengths, head = [], 1 + 1 + 6 + 2
+    while octets > 255 - head:
+        lengths.append(packet(rate, 255))
+        octets -= 255 - head - 3
+        head = 1 + 1 + 2
+    return [*lengths, packet(rate, head + octets)]
+
+
+def all_alone(begin: numpy.ndarray, length: numpy.ndarray, channel: numpy.ndarray) -> numpy.ndarray:
+    """Which packets of any lengths overlap with no other of their channel."""
+    result = numpy.empty(begin.size, bool)
+    for each in range(37):
+        own = numpy.flatnonzero(channel == each)
+        own = own[numpy.argsort(begin[own], kind="stable")]
+        start, end = begin[own], begin[own] + length[own]
+        alone = numpy.ones(own.size, bool)
+        alone[1:] &= numpy.maximum.accumulate(end)[:-1] <= start[1:]
+        alone[:-1] &= start[1:] >= end[:-1]
+        result[own] = alone
+    return result
+
+
+def auxiliary_clear(random, times: numpy.ndarray, phy: str, octets: int, copy_spacing: float) -> numpy.ndarray:
+    """Of which events all auxiliary packets are clear, each on a channel of its own choice."""
+    primary, secondary = PHYS[phy]
+    length = packet(primary, 7)
+    begin = 2 * max(copy_spacing, length) + length + 0.3
+    starts_, lengths = [], auxiliary(secondary, octets)
+    for each in lengths:
+        starts_.append(times + begin)
+        begin += each + 0.3
+    every = numpy.stack(starts_)
+    sizes = numpy.broadcast_to(numpy.array(lengths)[:, None, None], every.shape)
+    alone = all_alone(every.ravel(), sizes.ravel(), random.integers(0, 37, every.size))
+    return alone.reshape(every.shape).all(axis=0)
+
+
+def extended_collisions(count: int, interval: float, phy: str, octets: int, *, repetitions: int = 40,
+                        packets: int = 40_000, seed: int = 1) -> Value:
+    """The share of events that a receiver of one primary channel finds: ADV_EXT_IND clear, and all packets after it."""
+    length = packet(PHYS[phy][0], 7)
+    duration = max(20 * interval, packets / count * interval)
+    shares = []
+    for random in numpy.random.default_rng(seed).spawn(repetitions):
+        times = starts(random, count, interval, duration)
+        found = clear(times, length) & auxiliary_clear(random, times, phy, octets, 1.0)
+        shares.append(found[(times >= 0) & (times < duration)].mean())
+    return summary(shares)
+
+
+def extended_latency(count: int, interval: float, scanner: Scanner, phy: str, octets: int, *, horizon: float,
+                     repetitions: int = 400, instants: int = 20, groups: int = 20, seed: int = 1) -> Latency:
+    """As `latency`, of extended advertising: the scanner then follows the pointer, wherever its window ends."""
+    length = packet(PHYS[phy][0], 7)
+    spacing = max(1.0, length)
+    horizon *= 1000
+    duration = horizon * 1.5
+    waits = [[] for _ in range(groups)]
+    for number, random in enumerate(numpy.random.default_rng(seed).spawn(repetitions)):
+        times = starts(random, count, interval, duration)
+        phase = random.uniform(0, scanner.channels * scanner.interval)
+        received = numpy.zeros(times.shape, bool)
+        for channel in range(scanner.channels):
+            copies = times + channel * spacing
+            received |= scanner.hears(copies, length, channel, phase) & clear(copies, length)
+        received &= auxiliary_clear(random, times, phy, octets, spacing)
+        for row, kept in zip(times, received, strict=True):
+            begin = random.uniform(0, duration - horizon, instants)
+            found = numpy.append(row[kept], numpy.inf)
+            waits[number % groups].append(found[numpy.searchsorted(found, begin)] - begin)
+    waits = [numpy.concatenate(group) for group in waits]
+    return told([numpy.where(group > horizon, numpy.inf, group) for group in waits], ())
+
+
 def told(waits: list[numpy.ndarray], after) -> Latency:
     percentiles = {
         percent: summary([numpy.quantile(group, percent / 100, method="higher") / 1000 for group in waits])

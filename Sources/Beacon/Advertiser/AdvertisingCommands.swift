@@ -177,7 +177,8 @@ extension AdvertisingPDU {
     }
 }
 
-/// The extended commands for one set, which sends legacy PDUs, so that every phone receives them.
+/// The extended commands for one set. It sends legacy PDUs, so that every phone receives them, unless the advertisement has a
+/// PHY.
 ///
 /// Core Specification 5.4, Vol 4 Part E 7.8.52...7.8.59.
 struct ExtendedAdvertising: AdvertisingCommands {
@@ -189,7 +190,7 @@ struct ExtendedAdvertising: AdvertisingCommands {
         let stuck =
             "the controller still follows the legacy commands of an older kernel; use hciN:user, which resets it"
         let selected = try advertising(hints: parameters.parameterHints.merging([.commandDisallowed: stuck]) { $1 }) {
-            try host.execute(parameters.extendedCommand(handle)).selectedPower
+            try host.setParameters(parameters, handle)
         }
         if let address = parameters.randomAddress {
             try advertising {
@@ -202,11 +203,15 @@ struct ExtendedAdvertising: AdvertisingCommands {
     }
 
     func change(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) {
-        try advertising(hints: parameters.parameterHints) { _ = try host.execute(parameters.extendedCommand(handle)) }
+        try advertising(hints: parameters.parameterHints) { _ = try host.setParameters(parameters, handle) }
     }
 
     func setData(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError) {
-        try advertising { _ = try host.execute(LESetExtendedAdvertisingData(handle: handle, data: data.octets)) }
+        try advertising {
+            for command in try LESetExtendedAdvertisingData.all(handle: handle, data: data.octets) {
+                _ = try host.execute(command)
+            }
+        }
     }
 
     func setScanResponse(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError) {
@@ -234,16 +239,52 @@ struct ExtendedAdvertising: AdvertisingCommands {
     }
 }
 
+extension HCIHost {
+    /// Sets the parameters of an advertising set, with version 2 of the command only for a coding.
+    ///
+    /// - Returns: The power that the controller has selected.
+    func setParameters(_ parameters: SetParameters, _ handle: UInt8) throws -> RadioPower {
+        let command = try parameters.extendedCommand(handle)
+        guard let coding = parameters.phy?.coding else { return try execute(command).selectedPower }
+        return try execute(
+            LESetExtendedAdvertisingParametersV2(command, primaryOptions: coding, secondaryOptions: coding)
+        ).selectedPower
+    }
+}
+
 extension SetParameters {
     /// The extended command with these parameters.
-    func extendedCommand(_ handle: UInt8) throws -> LESetExtendedAdvertisingParameters {
+    fileprivate func extendedCommand(_ handle: UInt8) throws -> LESetExtendedAdvertisingParameters {
         try LESetExtendedAdvertisingParameters(
-            handle: handle, properties: pdu.legacyProperties, intervalMinimum: interval, intervalMaximum: interval,
-            channels: channels, ownAddressType: ownAddressType, power: radioPower ?? .noPreference)
+            handle: handle, properties: phy == nil ? pdu.legacyProperties : pdu.extendedProperties,
+            intervalMinimum: interval, intervalMaximum: interval,
+            channels: channels, ownAddressType: ownAddressType, power: radioPower ?? .noPreference,
+            primaryPHY: phy?.isCoded == true ? .leCoded : .le1M,
+            secondaryPHY: phy?.isCoded == true ? .leCoded : phy == .le2M ? .le2M : .le1M)
+    }
+}
+
+extension ExtendedPHY {
+    /// The coding that the profile requires; `nil` if the controller chooses.
+    fileprivate var coding: AdvertisingPHYOptions? {
+        switch self {
+        case .codedS2: .requiresS2
+        case .codedS8: .requiresS8
+        case .le1M, .le2M, .coded: nil
+        }
     }
 }
 
 extension AdvertisingPDU {
+    /// Advertising_Event_Properties of the extended PDU.
+    fileprivate var extendedProperties: AdvertisingEventProperties {
+        switch self {
+        case .nonconnectable: []
+        case .scannable: .scannable
+        case .connectable: .connectable
+        }
+    }
+
     /// Advertising_Event_Properties of the legacy PDU.
     fileprivate var legacyProperties: AdvertisingEventProperties {
         switch self {

@@ -276,7 +276,9 @@ extension BeaconSession {
         for member in sets[index].place.members { try make(member, sets[index], host.now) }
         sets[index].data = nil
         try show(index, sets[index].current)
-        if parameters.pdu != .nonconnectable { try commands.setScanResponse(parameters.scanResponse, host) }
+        if parameters.pdu != .nonconnectable, parameters.phy == nil {
+            try commands.setScanResponse(parameters.scanResponse, host)
+        }
         try enable(index, parameters)
         begin(index, parameters.interval)
     }
@@ -379,8 +381,15 @@ extension BeaconSession {
         let payload = frames[frame].payload
         guard sets[index].data != payload else { return }
         sets[index].data = nil
+        // Controllers accept fragments only while the set is disabled.
+        let mustPause = sets[index].isEnabled && payload.octets.count > LESetExtendedAdvertisingData.fragmentLimit
+        if mustPause { try disable(index) }
         try sets[index].commands.setData(payload, host)
         sets[index].data = payload
+        guard mustPause else { return }
+        let parameters = currentParameters(index)
+        try enable(index, parameters)
+        begin(index, parameters.interval)
     }
 
     /// Builds the payload of an advertisement that is sent from `set`.
@@ -496,7 +505,7 @@ extension HCIHost {
         do {
             switch parameters.family {
             case .legacy: _ = try execute(parameters.legacyCommand)
-            case .extended(let handle): _ = try execute(parameters.extendedCommand(handle))
+            case .extended(let handle): _ = try setParameters(parameters, handle)
             }
             return false
         } catch HCICommandError.refused(_, _, .commandDisallowed) {

@@ -22,6 +22,12 @@ public struct ControllerCapabilities: Hashable, Sendable {
     /// controller refuses the other family until it is reset (Core Specification 5.4, Vol 4 Part E 3.1.1).
     public var hasExtendedAdvertising: Bool { leFeatures.contains(.extendedAdvertising) }
 
+    /// `true` if the controller selects S=2 or S=8 on LE Coded, for which it has version 2 of the parameters' command.
+    public var selectsCoding: Bool {
+        leFeatures.contains(.advertisingCodingSelection)
+            && supportedCommands.contains(LESetExtendedAdvertisingParametersV2.self)
+    }
+
     /// The shortest and the longest interval for `pdu`.
     public func intervalRange(for pdu: AdvertisingPDU) -> ClosedRange<AdvertisingInterval> {
         if hasExtendedAdvertising { return AdvertisingInterval.extendedRange }

@@ -106,7 +106,8 @@ struct ForeignCommandEffect: Hashable, Sendable {
         case LERemoveAdvertisingSet.opcode: return isOurs ? .removed : nil
         case LESetExtendedAdvertisingData.opcode: return isOurs ? .data : nil
         case LESetExtendedScanResponseData.opcode: return isOurs ? .scanResponse : nil
-        case LESetExtendedAdvertisingParameters.opcode: return isOurs ? .parameters : nil
+        case LESetExtendedAdvertisingParameters.opcode, LESetExtendedAdvertisingParametersV2.opcode:
+            return isOurs ? .parameters : nil
         case LESetAdvertisingSetRandomAddress.opcode: return isOurs ? .address : nil
         default: return nil
         }

@@ -134,7 +134,10 @@ extension InstanceLayout {
 
     /// Throws for data that the kernel would refuse with Invalid Parameters, which does not name the problem.
     private func check(_ data: AdvertisingData, _ instance: Instance) throws(SessionError) {
-        let maximum = min(capabilities.maximumDataLength, AdvertisingData.legacyLimit)
+        let isExtended = instance.advertisement.phy != nil
+        let maximum =
+            isExtended
+            ? capabilities.maximumDataLength : min(capabilities.maximumDataLength, AdvertisingData.legacyLimit)
         let room = maximum - (instance.hasFlagsAdded ? 3 : 0)
         guard data.octets.count <= room else {
             throw .impossible(
@@ -273,6 +276,7 @@ private struct InstanceDraft {
                     + "each change of the interval, or chooses the interval itself: use --adapter hci\(capabilities.index) "
                     + "or hci\(capabilities.index):user")
         }
+        try checkPHY()
         if case .btHome(let source) = advertisement.content, source.isEncrypted {
             throw .impossible(
                 "encrypted BTHome needs a fixed device address, and the kernel's advertising manager chooses its own: "
@@ -290,6 +294,28 @@ private struct InstanceDraft {
         guard response > 0 || advertisement.pdu != .scannable || form == .extended else {
             throw .impossible("on this kernel a scannable advertisement needs a scan response; add --local-name")
         }
+    }
+
+    /// Throws the reason why the kernel cannot send an extended advertisement.
+    private func checkPHY() throws(SessionError) {
+        guard let phy = advertisement.phy else { return }
+        let name = "an extended advertisement (\"phy\": \"\(phy.rawValue)\")"
+        guard capabilities.hasExtendedAdvertising else {
+            throw .impossible(
+                "\(capabilities.name): this controller has no extended advertising, so it cannot send \(name): leave the "
+                    + "PHY out, which sends legacy PDUs, or use another adapter (no Raspberry Pi's own radio has it)")
+        }
+        guard let flag = phy.secondaryChannel else {
+            throw .impossible(
+                "\(capabilities.name): the kernel's advertising manager does not select the coding: write coded, which "
+                    + "leaves the choice to the controller, or use --adapter hci\(capabilities.index)")
+        }
+        guard capabilities.flags.contains(flag) else {
+            throw .impossible("\(capabilities.name): this controller has no \(phy.name), so it cannot send \(name)")
+        }
+        let octets: Int
+        do throws(PayloadError) { octets = try advertisement.payloadOctetCount() } catch { throw .payload("\(error)") }
+        if let fault = advertisement.extendedFault(octets: octets) { throw .impossible(fault) }
     }
 
     func instance(_ number: UInt8, duration: UInt16) -> InstanceLayout.Instance {
@@ -366,6 +392,7 @@ private struct InstanceDraft {
     private func flags(_ duration: UInt16) -> ManagementAdvertisingFlags {
         var flags = ManagementAdvertisingFlags()
         if advertisement.pdu == .connectable { flags.insert(.connectable) }
+        if let channel = advertisement.phy?.secondaryChannel { flags.insert(channel) }
         guard form == .extended else { return flags }
         flags.insert(.useIntervals)
         if takesPower && advertisement.radioPower != nil { flags.insert(.useTxPower) }
@@ -374,5 +401,18 @@ private struct InstanceDraft {
             flags.insert(.scanResponse)
         }
         return flags.intersection(capabilities.flags)
+    }
+}
+
+extension ExtendedPHY {
+    /// The kernel's flag for the secondary channel, which also sets the primary one; `nil` for a coding, which the kernel
+    /// does not select.
+    fileprivate var secondaryChannel: ManagementAdvertisingFlags? {
+        switch self {
+        case .le1M: .secondaryChannel1M
+        case .le2M: .secondaryChannel2M
+        case .coded: .secondaryChannelCoded
+        case .codedS2, .codedS8: nil
+        }
     }
 }

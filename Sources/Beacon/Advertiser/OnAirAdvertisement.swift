@@ -49,7 +49,15 @@ public struct OnAirAdvertisement: Hashable, Sendable {
         let names = payload.structures.filter { $0.type == .completeLocalName || $0.type == .shortenedLocalName }
             .compactMap { String(validating: $0.data, as: UTF8.self) }.map { "\"\($0)\"" }
         let kind = ([advertisement.content.typeName] + names).joined(separator: " ")
-        return "\(kind), \(payload.octets.count) bytes: \(Hexadecimal.text(payload.octets))"
+        return "\(kind), \(payload.octets.count) bytes: \(octetsText())"
+    }
+
+    /// The first bytes of the payload in hexadecimal, as many as a legacy advertisement with its scan response has.
+    ///
+    /// - Parameter separator: Between two bytes.
+    public func octetsText(separator: String = "") -> String {
+        let shown = payload.octets.prefix(2 * AdvertisingData.legacyLimit)
+        return Hexadecimal.text(Array(shown), separator: separator) + (shown.count < payload.octets.count ? "…" : "")
     }
 
     /// ``grantedMicroseconds`` in milliseconds: `100`, or `100...150`.

@@ -49,6 +49,10 @@ public struct SetAllocation: Sendable {
             if members.count > 1 {
                 wanted.interval = try Self.interval(members.map { advertisements[$0] }, wanted.pdu, capabilities)
             }
+            // The checks of an extended advertisement concern each member's data.
+            for member in members.dropFirst() where advertisements[member].phy != nil {
+                _ = try SetParameters(advertisements[member], on: capabilities, isExclusive: isExclusive)
+            }
             let handle = UInt8(truncatingIfNeeded: number)
             let parameters = try SetParameters(
                 wanted, on: capabilities, handle: isExclusive ? handle : SetParameters.sharedHandle - handle)

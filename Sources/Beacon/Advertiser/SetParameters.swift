@@ -14,6 +14,8 @@ public struct SetParameters: Hashable, Sendable {
     public let family: Family
     public private(set) var interval: AdvertisingInterval
     public let pdu: AdvertisingPDU
+    /// The physical layers of an extended advertisement; `nil` for legacy PDUs.
+    public let phy: ExtendedPHY?
     public let channels: AdvertisingChannels
     /// The random address; `nil` for the public address.
     public private(set) var randomAddress: DeviceAddress?
@@ -44,6 +46,7 @@ public struct SetParameters: Hashable, Sendable {
         if let unfit = intervals.first(where: { !range.contains($0) }) {
             throw .impossible(Self.refusal(unfit, of: advertisement, range, capabilities))
         }
+        if let phy = advertisement.phy { try Self.check(advertisement, on: phy, capabilities) }
         guard advertisement.scanResponse.octets.count <= AdvertisingData.legacyLimit else {
             throw .impossible(
                 "the scan response has \(advertisement.scanResponse.octets.count) bytes; 31 is the limit")
@@ -74,10 +77,44 @@ public struct SetParameters: Hashable, Sendable {
         family = capabilities.hasExtendedAdvertising ? .extended(handle: handle) : .legacy
         interval = intervals[0]
         pdu = advertisement.pdu
+        phy = advertisement.phy
         channels = advertisement.channels
         radioPower = advertisement.radioPower
         powerControl = capabilities.powerControl
         scanResponse = advertisement.scanResponse
+    }
+
+    /// Throws the reason why the controller cannot send an extended advertisement.
+    private static func check(
+        _ advertisement: Advertisement, on phy: ExtendedPHY, _ capabilities: ControllerCapabilities
+    ) throws(SessionError) {
+        let name = "an extended advertisement (\"phy\": \"\(phy.rawValue)\")"
+        guard capabilities.hasExtendedAdvertising else {
+            throw .impossible(
+                "this controller has no extended advertising, so it cannot send \(name): leave the PHY out, which sends "
+                    + "legacy PDUs, or use another adapter (no Raspberry Pi's own radio has it; Intel AX2xx and Zephyr "
+                    + "boards do)")
+        }
+        let features = capabilities.leFeatures
+        if phy == .le2M, !features.contains(.le2MPHY) {
+            throw .impossible("this controller has no LE 2M, so it cannot send \(name): write 1M or coded")
+        }
+        if phy.isCoded, !features.contains(.leCodedPHY) {
+            throw .impossible("this controller has no LE Coded, so it cannot send \(name): write 1M or 2M")
+        }
+        if phy == .codedS2 || phy == .codedS8, !capabilities.selectsCoding {
+            throw .impossible(
+                "this controller cannot select the coding (it lacks the feature Advertising Coding Selection of Bluetooth "
+                    + "5.4), so it cannot send \(name): write coded, which leaves the choice to the controller")
+        }
+        let octets: Int
+        do throws(PayloadError) { octets = try advertisement.payloadOctetCount() } catch { throw .payload("\(error)") }
+        if let fault = advertisement.extendedFault(octets: octets) { throw .impossible(fault) }
+        guard octets <= capabilities.maximumDataLength else {
+            throw .impossible(
+                "the advertisement has \(octets) bytes of data, and this controller's advertising sets hold "
+                    + "\(capabilities.maximumDataLength): shorten the data")
+        }
     }
 
     private static func refusal(
@@ -120,7 +157,9 @@ extension SetParameters {
 
     /// Explanations of a refusal. Only the interval depends on the controller; everything else was checked before.
     var parameterHints: [HCIStatus: String] {
-        let hint = "this controller does not support an interval of \(interval) with \(pdu.specificationName)"
+        let hint =
+            "this controller does not support an interval of \(interval) with "
+            + (phy.map { "extended advertising on \($0.name)" } ?? pdu.specificationName)
         return [.unsupportedFeatureOrParameterValue: hint, .invalidParameters: hint]
     }
 

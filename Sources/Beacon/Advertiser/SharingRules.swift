@@ -127,6 +127,9 @@ struct SharingRules {
         if left.pdu != right.pdu {
             result.append("they differ in PDU (\(left.pdu.rawValue), \(right.pdu.rawValue))")
         }
+        if left.phy != right.phy {
+            result.append("they differ in PHY (\(Self.text(left.phy)), \(Self.text(right.phy)))")
+        }
         if left.scanResponse != right.scanResponse {
             result.append("they differ in scan response")
         }
@@ -143,6 +146,8 @@ struct SharingRules {
         case .staticRandom(let address), .random(let address): address.description
         }
     }
+
+    private static func text(_ phy: ExtendedPHY?) -> String { phy?.rawValue ?? "legacy" }
 
     private static func text(_ power: RadioPower?) -> String { power.map { "\($0)" } ?? "not set" }
 }

@@ -73,6 +73,8 @@ public struct InstanceStatus: Hashable, Sendable {
         public var grantedInterval: ClosedRange<Int>?
         /// The intervals that take turns; `nil` for a constant interval.
         public var pattern: PatternStatus?
+        /// The physical layers of an extended advertisement; `nil` for legacy PDUs.
+        public var phy: ExtendedPHY?
         /// The requested radio power, in dBm.
         public var radioPower: Int?
         /// The granted radio power, in dBm.
@@ -249,6 +251,7 @@ extension InstanceStatus.AdvertisementStatus {
                 ("patternStartUnixMs", .integer(pattern.startUnixMilliseconds)),
             ]
         }
+        if let phy { members.append(("phy", .string(phy.rawValue))) }
         members += [
             ("radioPowerDbm", .optional(radioPower) { .integer($0) }),
             ("grantedRadioPowerDbm", .optional(grantedRadioPower) { .integer($0) }),
@@ -270,6 +273,7 @@ extension InstanceStatus.AdvertisementStatus {
         if let pattern = AdvertisingPattern(json: node["pattern"]), let start = node["patternStartUnixMs"]?.integer {
             self.pattern = .init(pattern: pattern, startUnixMilliseconds: start)
         }
+        phy = node["phy"]?.string.flatMap(ExtendedPHY.init)
         radioPower = node["radioPowerDbm"]?.integer
         grantedRadioPower = node["grantedRadioPowerDbm"]?.integer
         events = node["events"]?.integer

@@ -21,7 +21,8 @@ public enum OnAirText {
         if advertisements.count == 1, let only = advertisements.first, let asked = facts.asked.first {
             body = labelled(rows(only, asked, events(session)))
         } else {
-            body = labelled(powers(advertisements) + sharing(advertisements) + patterns(advertisements))
+            body = labelled(
+                powers(advertisements) + sharing(advertisements) + phys(advertisements) + patterns(advertisements))
             body += table(advertisements, facts.asked, width: width)
             body += labelled([("events", events(session))])
         }
@@ -59,9 +60,10 @@ public enum OnAirText {
         let mean = DecimalText.thousandths(status.meanPeriodMicroseconds)
         return [
             ("payload", status.contentText),
-            ("bytes", Hexadecimal.text(status.payload.octets, separator: " ")),
+            ("bytes", status.octetsText(separator: " ")),
             ("address", address(status)),
         ] + (status.place.instance == nil ? [] : [("sent from", status.place.text)])
+            + (status.advertisement.phy.map { [("PHY", phy($0, status))] } ?? [])
             + (status.pattern.map { [("pattern", pattern($0))] } ?? []) + [
                 (
                     "interval",
@@ -99,6 +101,18 @@ public enum OnAirText {
                 "sends \(status.sharers) advertisements in turn: one every \(status.setIntervalText), or every \(mean) ms on "
                     + "average with the random delay"
             )
+        }
+    }
+
+    /// `LE Coded: extended advertising, 200 bytes; phones that scan only LE 1M do not receive it`.
+    private static func phy(_ phy: ExtendedPHY, _ status: OnAirAdvertisement) -> String {
+        "\(phy.name): extended advertising, \(status.payload.octets.count) bytes; not received by "
+            + (phy.isCoded ? "scanners of LE 1M" : "scanners of legacy PDUs")
+    }
+
+    private static func phys(_ advertisements: [OnAirAdvertisement]) -> [(String, String)] {
+        advertisements.compactMap { status in
+            status.advertisement.phy.map { ("PHY", "\(status.place.text): \(phy($0, status))") }
         }
     }
 
@@ -140,9 +154,11 @@ public enum OnAirText {
 
     private static func controller(_ controller: OnAirController, _ advertisements: [OnAirAdvertisement]) -> String {
         let way = controller.family == .managed ? "through the kernel, " : ""
+        let hasLegacyPDUs = advertisements.contains { $0.advertisement.phy == nil }
         let family =
-            controller.hasExtendedAdvertising ? "extended advertising, legacy PDUs" : "legacy advertising"
-        let pdus = Set(advertisements.map(\.advertisement.pdu.specificationName)).sorted().joined(separator: ", ")
+            controller.hasExtendedAdvertising
+            ? "extended advertising" + (hasLegacyPDUs ? ", legacy PDUs" : "") : "legacy advertising"
+        let pdus = Set(advertisements.map(\.advertisement.pduName)).sorted().joined(separator: ", ")
         return "\(way)\(controller.version), \(family), \(pdus)"
     }
 
@@ -199,14 +215,15 @@ public enum OnAirJSON {
             ("pdu", .string(wanted.pdu.rawValue)),
             ("intervalMs", .decimal(asked.milliseconds)),
             ("grantedIntervalMs", .milliseconds(status.grantedMicroseconds)),
-        ] + (wanted.pattern.map { [("pattern", $0.json)] } ?? []) + [
-            ("sharedBy", .integer(status.sharers)),
-            ("instance", .optional(status.place.instance) { .integer($0) }),
-            ("radioPowerDbm", .optional(wanted.radioPower) { .integer(Int($0.dBm)) }),
-            ("grantedRadioPowerDbm", .optional(status.grant.power) { .integer(Int($0.dBm)) }),
-            ("radioPowerNote", .string(status.grant.description)),
-            ("octets", .hex(status.payload.octets)),
-        ]
+        ] + (wanted.pattern.map { [("pattern", $0.json)] } ?? [])
+            + (wanted.phy.map { [("phy", .string($0.rawValue))] } ?? []) + [
+                ("sharedBy", .integer(status.sharers)),
+                ("instance", .optional(status.place.instance) { .integer($0) }),
+                ("radioPowerDbm", .optional(wanted.radioPower) { .integer(Int($0.dBm)) }),
+                ("grantedRadioPowerDbm", .optional(status.grant.power) { .integer(Int($0.dBm)) }),
+                ("radioPowerNote", .string(status.grant.description)),
+                ("octets", .hex(status.payload.octets)),
+            ]
     }
 
     /// The event `off-air`.

@@ -128,6 +128,7 @@ extension InstanceStatus.AdvertisementStatus {
                 pattern: pattern.pattern,
                 startUnixMilliseconds: (Int(WallClock.microseconds()) - pattern.elapsed) / 1000)
         }
+        phy = status.advertisement.phy
         content = status.contentText
         octets = status.payload.octets
     }

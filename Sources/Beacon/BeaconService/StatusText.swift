@@ -20,6 +20,10 @@ public enum StatusText {
             lines += "  \(TerminalText.line(name)): \(text(pattern, status.state == .onAir ? time : nil))\n"
         }
         for (name, advertisement) in zip(status.frameNames, status.advertisements) {
+            guard let phy = advertisement.phy else { continue }
+            lines += "  \(TerminalText.line(name)): extended advertising on \(phy.name)\n"
+        }
+        for (name, advertisement) in zip(status.frameNames, status.advertisements) {
             guard let content = advertisement.content else { continue }
             lines += "  \(TerminalText.line(name)): \(TerminalText.line(content))\n"
         }

@@ -102,7 +102,7 @@ extension BeaconProfile {
         return advertisements.map { advertisement in
             let turnsOver = advertisement.rotatingKey.map(keysOfEIDs.contains) ?? false
             let pdu = advertisement.pdu ?? pdu
-            let answers = pdu != .nonconnectable && !turnsOver
+            let answers = pdu != .nonconnectable && !turnsOver && advertisement.phy == nil
             let address: Advertisement.AddressRule
             switch turnsOver ? .randomStatic : advertisement.address ?? self.address {
             case .public: address = .public
@@ -112,7 +112,7 @@ extension BeaconProfile {
             return Advertisement(
                 content: advertisement.content, interval: advertisement.interval, pattern: advertisement.pattern,
                 radioPower: advertisement.radioPower ?? radioPower, measuredPower: rule(for: advertisement),
-                address: address, channels: advertisement.channels ?? channels, pdu: pdu,
+                address: address, channels: advertisement.channels ?? channels, pdu: pdu, phy: advertisement.phy,
                 scanResponse: answers ? response : AdvertisingData(octets: []))
         }
     }
@@ -202,6 +202,7 @@ extension ProfileAdvertisement {
         values["radioPowerDbm"] = radioPower.map { .integer($0.dBm) }
         values["channels"] = channels?.json
         values["pdu"] = pdu.map { .string($0.rawValue) }
+        values["phy"] = phy.map { .string($0.rawValue) }
         values["address"] = address?.json
         return .object(AdvertisementFormat.keys(of: kind).compactMap { key in values[key].map { .init(key, $0) } })
     }

@@ -51,13 +51,15 @@ extension ConfigurationDecoder {
 
 extension ConfigurationDecoder {
     /// Warns of parts that some controllers refuse, and of those that cost more than they are worth.
-    mutating func checkPattern(_ pattern: AdvertisingPattern, pdu: AdvertisingPDU, in node: JSONNode) {
+    mutating func checkPattern(
+        _ pattern: AdvertisingPattern, pdu: AdvertisingPDU, phy: ExtendedPHY?, in node: JSONNode
+    ) {
         let limit = AdvertisingInterval.legacyRange.upperBound
         for (index, part) in pattern.parts.enumerated() {
             let place = node[index]?[PatternKeys.interval.name] ?? node
             let interval = part.interval.interval
-            checkInterval(interval, pdu: pdu, at: place)
-            if interval > limit {
+            if phy == nil { checkInterval(interval, pdu: pdu, at: place) }
+            if phy == nil, interval > limit {
                 warning(
                     "\(interval) is refused by controllers without extended advertising, whose longest interval is "
                         + "\(limit)", at: place)

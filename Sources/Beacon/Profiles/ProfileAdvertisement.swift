@@ -16,6 +16,8 @@ public struct ProfileAdvertisement: Hashable, Sendable {
     public var address: ProfileAddress?
     public var channels: AdvertisingChannels?
     public var pdu: AdvertisingPDU?
+    /// The physical layers of an extended advertisement; `nil` for legacy PDUs.
+    public var phy: ExtendedPHY?
 
     /// - Parameters:
     ///   - requestedMicroseconds: `nil` if it equals the interval.
@@ -24,7 +26,7 @@ public struct ProfileAdvertisement: Hashable, Sendable {
         content: Advertisement.Content, interval: AdvertisingInterval, requestedMicroseconds: Int? = nil,
         pattern: AdvertisingPattern? = nil, measuredPower: MeasuredPower, radioPower: RadioPower? = nil,
         address: ProfileAddress? = nil,
-        channels: AdvertisingChannels? = nil, pdu: AdvertisingPDU? = nil
+        channels: AdvertisingChannels? = nil, pdu: AdvertisingPDU? = nil, phy: ExtendedPHY? = nil
     ) {
         self.content = content
         let interval = pattern?.meanInterval ?? interval
@@ -36,6 +38,7 @@ public struct ProfileAdvertisement: Hashable, Sendable {
         self.address = address
         self.channels = channels
         self.pdu = pdu
+        self.phy = phy
     }
 
     /// The source of the measured power byte.

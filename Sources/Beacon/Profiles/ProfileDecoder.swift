@@ -42,6 +42,7 @@ private struct ProfileSettings {
     /// The valid part of the calibration.
     let calibration: PowerCalibration?
     let pdu: AdvertisingPDU
+    let channels: AdvertisingChannels
 }
 
 extension ConfigurationDecoder {
@@ -61,7 +62,8 @@ extension ConfigurationDecoder {
         let eidEpoch = read(ProfileFormat.eidEpoch, in: root)
         let settings = ProfileSettings(
             root: root, radioPower: radioPower, calibration: calibration,
-            pdu: pdu ?? (root["scanResponse"] == nil ? .nonconnectable : .scannable))
+            pdu: pdu ?? (root["scanResponse"] == nil ? .nonconnectable : .scannable),
+            channels: channels ?? .all)
         let nodes = read(ProfileFormat.advertisements, in: root) ?? []
         let advertisements = nodes.map { advertisement($0, settings) }
         checkTogether(advertisements, settings)
@@ -133,6 +135,7 @@ extension ConfigurationDecoder {
             _ = read(AdvertisementFormat.radioPower, in: object)
             _ = read(AdvertisementFormat.channels, in: object)
             _ = read(AdvertisementFormat.pdu, in: object)
+            _ = read(AdvertisementFormat.phy, in: object)
             _ = read(AdvertisementFormat.address, in: object)
         }
     }
@@ -141,7 +144,8 @@ extension ConfigurationDecoder {
         _ node: JSONNode, of kind: FrameKind, _ settings: ProfileSettings
     ) -> ProfileAdvertisement? {
         guard let object = open(AdvertisementFormat.section(of: kind), node) else { return nil }
-        let content = content(object, kind)
+        let phy = read(AdvertisementFormat.phy, in: object)
+        let content = content(object, kind, isExtended: object["phy"] != nil)
         let requested = read(AdvertisementFormat.interval, in: object)
         let pattern = read(AdvertisementFormat.pattern, in: object)
         let radioPower = read(AdvertisementFormat.radioPower, in: object)
@@ -149,23 +153,37 @@ extension ConfigurationDecoder {
         let pdu = read(AdvertisementFormat.pdu, in: object)
         let address = read(AdvertisementFormat.address, in: object)
         let measuredPower = measuredPower(object, kind)
+        if phy != nil, settings.root["scanResponse"] != nil, pdu == nil,
+            settings.pdu == .scannable
+        {
+            error(
+                "the profile's scan response makes this advertisement scannable, and a scannable extended advertisement has "
+                    + "no data of its own: add \"pdu\": \"nonconnectable\" here, or remove the scan response",
+                at: object["phy"] ?? object)
+            return nil
+        }
         if measuredPower == .calibrated {
             checkCalibration(object, kind, radioPower: radioPower ?? settings.radioPower, settings)
         }
         if case .raw(let data) = content {
             checkTransmitPower(data.structures, in: object, radioPower: radioPower ?? settings.radioPower)
         }
-        if let pattern { checkPattern(pattern, pdu: pdu ?? settings.pdu, in: object["pattern"] ?? object) }
+        if let pattern { checkPattern(pattern, pdu: pdu ?? settings.pdu, phy: phy, in: object["pattern"] ?? object) }
         let constant = requested.flatMap(AdvertisingInterval.init(microseconds:))
-        if let constant { checkInterval(constant, pdu: pdu ?? settings.pdu, at: object["intervalMs"] ?? object) }
+        if let constant, phy == nil {
+            checkInterval(constant, pdu: pdu ?? settings.pdu, at: object["intervalMs"] ?? object)
+        }
         guard let content, let interval = pattern?.meanInterval ?? constant else { return nil }
-        return ProfileAdvertisement(
+        let result = ProfileAdvertisement(
             content: content, interval: interval, requestedMicroseconds: requested, pattern: pattern,
             measuredPower: measuredPower ?? .none, radioPower: radioPower, address: address, channels: channels,
-            pdu: pdu)
+            pdu: pdu, phy: phy)
+        return checkPHY(result, object, settings) ? result : nil
     }
 
-    private mutating func content(_ object: JSONNode, _ kind: FrameKind) -> Advertisement.Content? {
+    private mutating func content(
+        _ object: JSONNode, _ kind: FrameKind, isExtended: Bool
+    ) -> Advertisement.Content? {
         switch kind {
         case .iBeacon:
             let uuid = read(IBeaconKeys.uuid, in: object)
@@ -187,7 +205,7 @@ extension ConfigurationDecoder {
         case .eddystoneTLM: return telemetry(object)
         case .eddystoneEID: return rotatingKey(object).map { .eddystoneEID($0) }
         case .btHome: return btHome(object)
-        case .raw: return raw(object)
+        case .raw: return raw(object, isExtended: isExtended)
         }
     }
 
@@ -248,12 +266,18 @@ extension ConfigurationDecoder {
         return content
     }
 
-    private mutating func raw(_ object: JSONNode) -> Advertisement.Content? {
+    private mutating func raw(_ object: JSONNode, isExtended: Bool) -> Advertisement.Content? {
         guard let structures = read(StructureFormat.requiredStructures, in: object) else { return nil }
         do throws(AdvertisingDataError) {
-            return .raw(try AdvertisingData(structures))
+            return .raw(
+                try AdvertisingData(
+                    structures, limit: isExtended ? AdvertisingData.extendedLimit : AdvertisingData.legacyLimit))
         } catch {
-            self.error(error.description, at: object["structures"]?[error.structure] ?? object)
+            var advice = ""
+            if !isExtended, case .tooLong = error.reason {
+                advice = ", or send it as an extended advertisement: \"phy\": \"1M\""
+            }
+            self.error(error.description + advice, at: object["structures"]?[error.structure] ?? object)
             return nil
         }
     }
@@ -301,6 +325,24 @@ extension ConfigurationDecoder {
         }
     }
 
+    /// Checks what the specification forbids for extended advertisements. Returns whether the advertisement can be sent.
+    private mutating func checkPHY(
+        _ advertisement: ProfileAdvertisement, _ object: JSONNode, _ settings: ProfileSettings
+    ) -> Bool {
+        guard advertisement.phy != nil else { return true }
+        let wanted = Advertisement(
+            content: advertisement.content, interval: advertisement.interval, pattern: advertisement.pattern,
+            measuredPower: .atOneMeter(BeaconProfile.typicalMeasuredPower), address: .public,
+            channels: advertisement.channels ?? settings.channels, pdu: advertisement.pdu ?? settings.pdu,
+            phy: advertisement.phy)
+        // A frame that may not be sent at all has been reported.
+        guard let octets = try? wanted.payloadOctetCount(), let fault = wanted.extendedFault(octets: octets) else {
+            return true
+        }
+        error(fault, at: object["phy"] ?? object)
+        return false
+    }
+
     /// Eddystone sends 41 dB more than the calibration says, and at most 20 dBm.
     private mutating func checkEddystoneSum(_ calibration: PowerCalibration, at node: JSONNode) {
         let limit = MeasuredPowerAtZeroMeters.range.upperBound - MeasuredPowerAtZeroMeters.stepToOneMeter
@@ -344,7 +386,8 @@ extension ConfigurationDecoder {
     private mutating func checkLongIntervals(_ advertisements: [ProfileAdvertisement?], in root: JSONNode) {
         let limit = AdvertisingInterval.legacyRange.upperBound
         let all = advertisements.compactMap(\.self)
-        guard all.count == advertisements.count, all.allSatisfy({ $0.interval > limit && $0.pattern == nil }),
+        guard all.count == advertisements.count,
+            all.allSatisfy({ $0.interval > limit && $0.pattern == nil && $0.phy == nil }),
             let node = root["advertisements"]?[0]
         else { return }
         let eventsPerSecond = all.reduce(0.0) { $0 + 1_000_000 / Double($1.interval.meanPeriodMicroseconds) }
@@ -365,11 +408,13 @@ extension ConfigurationDecoder {
                         + "constant data would identify the beacon; remove the scan response or the EID",
                     at: scanResponse)
             }
-            let isAsked = advertisements.contains { $0 == nil || $0?.pdu ?? settings.pdu != .nonconnectable }
+            let isAsked = advertisements.contains {
+                $0 == nil || $0?.pdu ?? settings.pdu != .nonconnectable && $0?.phy == nil
+            }
             if !isAsked, !advertisements.isEmpty {
                 error(
-                    "the scan response is never sent, because all advertisements are nonconnectable; make \"pdu\" "
-                        + "scannable or remove the scan response", at: root["pdu"] ?? scanResponse)
+                    "the scan response is never sent, because all advertisements are nonconnectable or extended; make "
+                        + "\"pdu\" scannable or remove the scan response", at: root["pdu"] ?? scanResponse)
             }
         }
         if let epoch = root["eidEpoch"], !advertisements.contains(where: { $0 == nil || $0?.rotatingKey != nil }) {

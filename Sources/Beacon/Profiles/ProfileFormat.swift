@@ -5,7 +5,7 @@ internal import LinuxHost
 
 /// The JSON Schema (draft 2020-12) of a beacon profile.
 ///
-/// A schema cannot state whether the structures fit into 31 bytes, how long a compressed URL is, and whether the
+/// A schema cannot state whether the structures fit into the PDU, how long a compressed URL is, and whether the
 /// calibration covers the radio power. `BeaconProfile.decode` checks this.
 public enum BeaconSchema {
     /// The text of `profiles/schema/beacon.schema.json`, which `pharos profile schema` prints.
@@ -142,6 +142,12 @@ enum AdvertisementFormat {
     static let pdu = Key(
         "pdu", .pdu,
         "What other devices may do: nonconnectable, scannable or connectable. Default: the value of the whole profile.")
+    static let phy = Key(
+        "phy", .phy,
+        """
+        Send extended advertising PDUs on this PHY, with up to 1650 bytes of data: 1M, 2M, coded, coded-s2 or coded-s8. By \
+        default legacy PDUs are sent, which every phone receives.
+        """)
     static let address = Key(
         "address", .profileAddress, "Device address of this advertisement. Default: the address of the whole profile.")
 
@@ -186,7 +192,7 @@ enum AdvertisementFormat {
         // The address of an EID changes with the id.
         let address: [any DeclaredKey] = kind == .eddystoneEID ? [] : [address]
         return Section(
-            description, [type] + own + measuredPower + [interval, pattern, radioPower, channels, pdu] + address,
+            description, [type] + own + measuredPower + [interval, pattern, radioPower, channels, pdu, phy] + address,
             rules: rules + [PatternKeys.intervalOrPattern], hint: { hint($0, in: kind) })
     }
 
@@ -222,7 +228,7 @@ enum AdvertisementFormat {
             )
         case .raw:
             let keys: [any DeclaredKey] = [StructureFormat.requiredStructures]
-            return ("AD structures as given, at most 31 bytes.", keys, [])
+            return ("AD structures as given, at most 31 bytes; with \"phy\" at most 1650.", keys, [])
         }
     }
 
@@ -240,6 +246,9 @@ enum AdvertisementFormat {
         if key == "eidEpoch" { return "it belongs to the profile itself, since all ids are made from one counter" }
         if key == ScanResponseKeys.localName.name {
             return "a name belongs to the profile itself: \"scanResponse\": { \"localName\": … }"
+        }
+        if key == "extended" || key == "secondaryPhy" || key == "primaryPhy" {
+            return "extended advertising is \"phy\": one of 1M, 2M, coded, coded-s2 and coded-s8"
         }
         let others = FrameKind.allCases.filter { keys(of: $0).contains(key) }
         if others.isEmpty {

@@ -108,6 +108,10 @@ extension ValueType<AdvertisingPDU> {
     static var pdu: ValueType { ValueType.word.defined(as: "pdu") }
 }
 
+extension ValueType<ExtendedPHY> {
+    static var phy: ValueType { ValueType.word.defined(as: "phy") }
+}
+
 extension ValueType<PowerCalibration> {
     /// Measured powers by radio power.
     static var calibration: ValueType {

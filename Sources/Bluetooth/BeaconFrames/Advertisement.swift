@@ -22,6 +22,8 @@ public struct Advertisement: Hashable, Sendable {
     public var channels: AdvertisingChannels
     /// The type of the PDU. Most beacons are non-connectable.
     public var pdu: AdvertisingPDU
+    /// The physical layers of an extended advertisement; `nil` for legacy PDUs, which every phone receives.
+    public var phy: ExtendedPHY?
     /// The answer to scan requests; empty for none. Never together with an EID.
     public var scanResponse: AdvertisingData
 
@@ -32,7 +34,7 @@ public struct Advertisement: Hashable, Sendable {
     public init(
         content: Content, interval: AdvertisingInterval, pattern: AdvertisingPattern? = nil,
         radioPower: RadioPower? = nil, measuredPower: MeasuredPowerRule, address: AddressRule,
-        channels: AdvertisingChannels = .all, pdu: AdvertisingPDU = .nonconnectable,
+        channels: AdvertisingChannels = .all, pdu: AdvertisingPDU = .nonconnectable, phy: ExtendedPHY? = nil,
         scanResponse: AdvertisingData = AdvertisingData(octets: [])
     ) {
         self.content = content
@@ -43,6 +45,7 @@ public struct Advertisement: Hashable, Sendable {
         self.address = address
         self.channels = channels
         self.pdu = pdu
+        self.phy = phy
         self.scanResponse = scanResponse
     }
 
@@ -324,6 +327,34 @@ public enum PayloadError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Advertisement {
+    /// The name of the PDU in the Core Specification, such as `ADV_NONCONN_IND`.
+    public var pduName: String { phy == nil ? pdu.specificationName : "ADV_EXT_IND (\(pdu.rawValue))" }
+
+    /// The reason why no controller may send this extended advertisement; `nil` if there is none, and for legacy PDUs.
+    ///
+    /// - Parameter octets: The bytes of advertising data.
+    public func extendedFault(octets: Int) -> String? {
+        guard let phy else { return nil }
+        if pdu == .scannable {
+            return
+                "a scannable extended advertisement has no data of its own, only a scan response: make it nonconnectable, "
+                + "or send legacy PDUs"
+        }
+        if !scanResponse.octets.isEmpty {
+            return "a connectable extended advertisement has no scan response: put the data into the advertisement"
+        }
+        let limit = pdu == .connectable ? ExtendedEvent.firstPacketLimit : AdvertisingData.extendedLimit
+        guard octets <= limit else {
+            return
+                "\(octets) bytes are \(octets - limit) more than the \(limit) of a \(pdu.rawValue) extended advertisement"
+        }
+        let event = ExtendedEvent(phy, octets: octets).shortestMicroseconds(channels: channels.numbers.count)
+        let shortest = pattern?.shortestInterval ?? interval
+        guard event > shortest.microseconds else { return nil }
+        return "\(octets) bytes on \(phy.name) take \(DecimalText.thousandths(event)) ms, longer than the interval "
+            + "\(shortest): choose a longer interval, less data or a faster PHY"
+    }
+
     /// The size of the advertising data in bytes, which does not depend on live values or the measured power.
     ///
     /// - Throws: ``PayloadError`` if the frame may not be sent at all.

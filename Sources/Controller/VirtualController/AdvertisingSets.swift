@@ -35,6 +35,18 @@ extension VirtualController {
         return LESetExtendedAdvertisingParameters.ReturnParameters(selectedPower: set.power)
     }
 
+    func setExtendedParametersV2(
+        _ command: LESetExtendedAdvertisingParametersV2
+    ) throws(HCIStatus) -> LESetExtendedAdvertisingParameters.ReturnParameters {
+        try HCIStatus.require(
+            command.primaryOptions.rawValue <= 4 && command.secondaryOptions.rawValue <= 4, else: .invalidParameters)
+        let result = try setExtendedParameters(command.common)
+        let id = AdvertisingSetID(handle: command.common.handle)
+        state.sets[id]?.primaryOptions = command.primaryOptions
+        state.sets[id]?.secondaryOptions = command.secondaryOptions
+        return result
+    }
+
     /// Values that the specification reserves, and physical layers that this controller lacks.
     private func checkValues(_ command: LESetExtendedAdvertisingParameters) throws(HCIStatus) {
         let isPowerAllowed =
@@ -141,6 +153,8 @@ extension AdvertisingSet {
         self.power = power
         primaryPHY = command.primaryPHY
         secondaryPHY = command.secondaryPHY
+        primaryOptions = .noPreference
+        secondaryOptions = .noPreference
         setIdentifier = command.setIdentifier
         notifiesScanRequests = command.scanRequestNotification == 1
     }

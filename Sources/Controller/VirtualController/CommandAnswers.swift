@@ -20,6 +20,9 @@ extension VirtualController {
                 LEClearAdvertisingSets.self, LESetExtendedScanParameters.self, LESetExtendedScanEnable.self,
             ]
         }
+        if model.features.contains(.advertisingCodingSelection) {
+            commands += [LESetExtendedAdvertisingParametersV2.self, LESetHostFeature.self]
+        }
         if model.knowsReadTransmitPower { commands.append(LEReadTransmitPower.self) }
         switch model.vendor {
         case .none: break
@@ -63,6 +66,8 @@ extension VirtualController {
         switch opcode {
         case LESetAdvertisingSetRandomAddress.opcode: run(octets, setSetRandomAddress)
         case LESetExtendedAdvertisingParameters.opcode: run(octets, setExtendedParameters)
+        case LESetExtendedAdvertisingParametersV2.opcode: run(octets, setExtendedParametersV2)
+        case LESetHostFeature.opcode: run(octets, setHostFeature)
         case LESetExtendedAdvertisingData.opcode: run(octets, setExtendedData)
         case LESetExtendedScanResponseData.opcode: run(octets, setExtendedScanResponse)
         case LESetExtendedAdvertisingEnable.opcode: run(octets, setExtendedEnable)
@@ -161,6 +166,14 @@ extension VirtualController {
         _: LEReadLocalSupportedFeatures
     ) throws(HCIStatus) -> LEReadLocalSupportedFeatures.ReturnParameters {
         LEReadLocalSupportedFeatures.ReturnParameters(model.features)
+    }
+
+    /// Only the feature Advertising Coding Selection has an effect here.
+    private func setHostFeature(_ command: LESetHostFeature) throws(HCIStatus) {
+        try HCIStatus.require(command.value <= 1, else: .invalidParameters)
+        try HCIStatus.require(
+            command.bit == LESetHostFeature.codingInReports.bit, else: .unsupportedFeatureOrParameterValue)
+        state.reportsCoding = command.value == 1
     }
 
     private func setRandomAddress(_ command: LESetRandomAddress) throws(HCIStatus) {

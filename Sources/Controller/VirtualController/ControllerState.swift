@@ -11,7 +11,7 @@ enum CommandFamily {
     init?(_ opcode: HCIOpcode) {
         switch opcode.rawValue {
         case 0x2006...0x200C: self = .legacy
-        case 0x2035...0x203D, 0x2041, 0x2042: self = .extended
+        case 0x2035...0x203D, 0x2041, 0x2042, 0x207F: self = .extended
         default: return nil
         }
     }
@@ -27,6 +27,8 @@ struct ControllerState {
     var scanParameters = ScanParameters()
     var scanner: Scanner?
     var acceptList: Set<DeviceIdentity> = []
+    /// `true` if the host reads the coding in reports.
+    var reportsCoding = false
 
     init(_ model: VirtualControllerModel) {
         sets[.legacy] = AdvertisingSet(.legacy, power: model.defaultPower)
@@ -56,6 +58,9 @@ struct AdvertisingSet {
     var filterPolicy = AdvertisingFilterPolicy.all
     var power: RadioPower
     var primaryPHY = AdvertisingPHY.le1M
+    /// The coding of its packets on LE Coded.
+    var primaryOptions = AdvertisingPHYOptions.noPreference
+    var secondaryOptions = AdvertisingPHYOptions.noPreference
     var secondaryPHY = AdvertisingPHY.le1M
     var setIdentifier: UInt8 = 0
     var notifiesScanRequests = false
@@ -83,6 +88,14 @@ struct AdvertisingSet {
 
     var isEnabled: Bool { run != nil }
     var isLegacyPDU: Bool { properties.contains(.legacyPDU) }
+    /// The rate on the primary channels. Without a preference, this controller sends LE Coded with S=8.
+    var primaryRate: PacketRate {
+        guard primaryPHY == .leCoded else { return .le1M }
+        return primaryOptions == .prefersS2 || primaryOptions == .requiresS2 ? .codedS2 : .codedS8
+    }
+    var isSecondaryS2: Bool {
+        secondaryPHY == .leCoded && (secondaryOptions == .prefersS2 || secondaryOptions == .requiresS2)
+    }
     var isHighDuty: Bool { properties.contains(.highDutyDirected) }
 
     /// Returns whether PDUs of these properties carry AdvData: neither directed legacy ones nor scannable extended ones

@@ -51,6 +51,7 @@ extension VirtualController {
             target: set.properties.contains(.directed) ? set.peer : nil,
             data: AdvertisingSet.takesData(set.properties) ? set.data.octets : [], power: set.power,
             announcedPower: set.properties.contains(.includeTxPower) ? set.power : nil, primaryPHY: set.primaryPHY,
+            rate: set.primaryRate, isSecondaryS2: set.isSecondaryS2,
             secondaryPHY: set.isLegacyPDU ? .none : set.secondaryPHY,
             setID: set.isLegacyPDU ? nil : set.setIdentifier, dataID: set.isLegacyPDU ? 0 : set.dataID)
         var response = pdu

@@ -163,7 +163,7 @@ extension VirtualController {
         let (level, overflow) = Int(pdu.power.dBm).subtractingReportingOverflow(loss)
         let rssi = overflow ? -127 : Int8(max(-127, min(20, level)))
         guard scanner.isExtended else { return sendMeta(pdu.legacyReport(rssi: rssi), bit) }
-        for event in pdu.extendedReports(rssi: rssi) { sendMeta(event, bit) }
+        for event in pdu.extendedReports(rssi: rssi, withCoding: state.reportsCoding) { sendMeta(event, bit) }
     }
 }
 

@@ -80,6 +80,7 @@ extension VirtualControllerModel {
             name: "zephyr", version: .core54, company: .linuxFoundation,
             features: [
                 .extendedAdvertising, .le2MPHY, .leCodedPHY, .dataPacketLengthExtension, .channelSelectionAlgorithm2,
+                .advertisingCodingSelection,
             ],
             powerLevels: [-40, -20, -16, -12, -8, -4, 0, 2, 3, 4, 5, 6, 7, 8], defaultPower: 0)
         model.advertisingSets = 4

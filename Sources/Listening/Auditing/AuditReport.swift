@@ -12,6 +12,8 @@ public enum AuditVerdict: String, Hashable, Sendable, CaseIterable {
     case wrongOctets = "wrong-octets"
     case wrongAddress = "wrong-address"
     case wrongInterval = "wrong-interval"
+    /// It comes in other PDUs, or on another PHY.
+    case wrongPHY = "wrong-phy"
     /// Certainly less than two thirds of the expected events were received, although only collisions should lose them; or the
     /// level is lower than the plan expects.
     case weak

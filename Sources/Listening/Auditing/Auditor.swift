@@ -96,6 +96,9 @@ public struct Auditor: Sendable {
     public var expectedLevels: ExpectedLevels?
     /// The charge below which a battery is low, in percent.
     public static let lowBatteryPercent = 20
+    /// The share of the time in which receivers listen on the PHY of an advertisement: 0.5 if they listen to LE 1M and LE Coded in
+    /// turn.
+    public var listeningShare = 1.0
     private let others: Set<BeaconIdentity>
 
     /// - Parameters:
@@ -251,7 +254,7 @@ public struct Auditor: Sendable {
         let expected = advertisements[index].expected
         heard[index][receiver].add(
             sighting, isRight: isRight ?? expected.octets?.matches(octets, range) ?? true,
-            isTurning: expected.address == .turning, octets: octets, range)
+            isOnPHY: expected.isSent(on: sighting.phy), isTurning: expected.address == .turning, octets: octets, range)
     }
 
     /// Takes telemetry or BTHome. It has no identity, and belongs to the beacon with this address, or to the last

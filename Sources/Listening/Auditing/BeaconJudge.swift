@@ -164,6 +164,7 @@ struct BeaconJudge {
         let mine = records.flatMap(\.sources).filter { $0.sender == sender }
         judgeOthers(index, records)
         judgeOctets(index, mine)
+        judgePHY(index, mine)
         var levels = LevelTally()
         for source in mine { levels.merge(source.levels) }
         audits[index].meanLevel = levels.mean
@@ -218,6 +219,17 @@ struct BeaconJudge {
         } else {
             audits[index].add(.wrongOctets, "\(wrong) of \(right + wrong) reports have wrong bytes")
         }
+    }
+
+    private mutating func judgePHY(_ index: Int, _ mine: [ReceivedAdvertisement.Source]) {
+        let wrong = mine.reduce(0) { $0 + $1.wrongPHYs }
+        let reports = mine.reduce(0) { $0 + $1.reports }
+        guard wrong >= (wrong == reports ? 1 : Self.fewest), let source = mine.first(where: { $0.wrongPHYs > 0 }) else {
+            return
+        }
+        func text(_ phy: ExtendedPHY?) -> String { phy.map { "extended PDUs on \($0.name)" } ?? "legacy PDUs" }
+        audits[index].add(
+            .wrongPHY, "it comes in \(text(source.wrongPHY)), not in \(text(audits[index].expected.phy))")
     }
 
     // MARK: How often
@@ -342,7 +354,8 @@ struct BeaconJudge {
         audits[index].silenceLimitMicroseconds = Int(min(limit, 1e15))
         // Reports that a receiver lost may have been those of the beacon.
         let isLong = Double(silence) > limit && Double(lostReports) * period < Double(silence) - limit
-        let free = model.clearShare(radios: radios, interval: interval, octets: octets)
+        let free =
+            auditor.listeningShare * model.clearShare(radios: radios, interval: interval, octets: octets)
         let due = isLong ? rest : owed
         let received = heard + Double(lostReports)
         let isCovered = audits[index].expected.pattern.map { PatternRhythm($0).covers(spans) } ?? true
@@ -354,7 +367,9 @@ struct BeaconJudge {
             let collisions = max(0, Int(((1 - free) * 100).rounded()))
             audits[index].add(
                 .weak,
-                "\(audits[index].heard) of \(Int(due.rounded())) events were received, and collisions explain a loss of "
+                "\(audits[index].heard) of \(Int(due.rounded())) events were received, and "
+                    + (auditor.listeningShare < 1 ? "listening to two PHYs in turn and " : "")
+                    + "collisions explain a loss of "
                     + "\(collisions) %")
         }
         if isLong {

@@ -53,6 +53,8 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
     /// The intervals that take turns; `nil` for a constant interval.
     public var pattern: AdvertisingPattern?
     public var address: Address
+    /// The physical layers of an extended advertisement; `nil` for legacy PDUs.
+    public var phy: ExtendedPHY?
     /// Whether the advertisement can be judged: an ephemeral id and encrypted telemetry need their key, raw data must
     /// be known.
     public var isJudgeable: Bool
@@ -60,7 +62,7 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
     /// An advertisement with these properties.
     public init(
         type: String, content: Content, octets: ExpectedOctets?, intervalMicroseconds: Int,
-        pattern: AdvertisingPattern? = nil, address: Address, isJudgeable: Bool = true
+        pattern: AdvertisingPattern? = nil, address: Address, phy: ExtendedPHY? = nil, isJudgeable: Bool = true
     ) {
         self.type = type
         self.content = content
@@ -68,6 +70,7 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
         self.intervalMicroseconds = intervalMicroseconds
         self.pattern = pattern
         self.address = address
+        self.phy = phy
         self.isJudgeable = isJudgeable
     }
 
@@ -95,7 +98,7 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
             type: advertisement.content.typeName, content: content,
             octets: try Self.octets(advertisement),
             intervalMicroseconds: advertisement.interval.microseconds, pattern: advertisement.pattern, address: address,
-            isJudgeable: isJudgeable)
+            phy: advertisement.phy, isJudgeable: isJudgeable)
     }
 
     /// Returns `nil` for BTHome, whose length depends on its sensors.
@@ -124,6 +127,12 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
     /// The mean time between two transmitted events in microseconds: the interval plus 5 ms.
     public var periodMicroseconds: Double {
         Double(intervalMicroseconds + IntervalEstimate.meanDelayMicroseconds)
+    }
+
+    /// Returns whether these are the expected physical layers. Most receivers do not report the coding on LE Coded.
+    func isSent(on heard: ExtendedPHY?) -> Bool {
+        guard let phy, phy.isCoded, let heard, heard.isCoded else { return phy == heard }
+        return phy == .coded || phy == heard || heard == .coded
     }
 
     /// The identity as text, or the type if there is no identity.

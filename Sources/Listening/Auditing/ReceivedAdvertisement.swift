@@ -1,4 +1,5 @@
 internal import BeaconFrames
+internal import BluetoothTypes
 internal import Sightings
 
 /// The reports of one expected advertisement from one receiver, separated by sender.
@@ -14,6 +15,9 @@ struct ReceivedAdvertisement: Sendable {
         var lowestLevel = LowestLevel()
         /// The data of the first report with wrong data.
         var wrongOctets: [UInt8] = []
+        /// The number of reports on other physical layers than the expected ones, and those of the first such report.
+        private(set) var wrongPHYs = 0
+        private(set) var wrongPHY: ExtendedPHY?
         /// How often right data followed wrong data that had followed right data.
         var octetReturns = 0
         private var jumps = LevelJumps()
@@ -26,7 +30,11 @@ struct ReceivedAdvertisement: Sendable {
         /// The number of jumps of the level: see `Sightings/LevelJumps`.
         var levelJumps: Int { jumps.count }
 
-        mutating func add(_ sighting: Sighting, isRight: Bool) {
+        mutating func add(_ sighting: Sighting, isRight: Bool, isOnPHY: Bool) {
+            if !isOnPHY {
+                if wrongPHYs == 0 { wrongPHY = sighting.phy }
+                wrongPHYs += 1
+            }
             if isRight {
                 if hasTurnedWrong { octetReturns += 1 }
                 hasTurnedWrong = false
@@ -60,7 +68,9 @@ struct ReceivedAdvertisement: Sendable {
     private var senders = SenderChanges()
 
     /// - Parameter isTurning: Whether the address changes, so that all senders are one source.
-    mutating func add(_ sighting: Sighting, isRight: Bool, isTurning: Bool, octets: Span<UInt8>, _ range: Range<Int>) {
+    mutating func add(
+        _ sighting: Sighting, isRight: Bool, isOnPHY: Bool, isTurning: Bool, octets: Span<UInt8>, _ range: Range<Int>
+    ) {
         senders.add(sighting.sender)
         let sender = isTurning ? nil : sighting.sender
         let place: Int
@@ -73,7 +83,7 @@ struct ReceivedAdvertisement: Sendable {
             otherReports += 1
             return
         }
-        sources[place].add(sighting, isRight: isRight)
+        sources[place].add(sighting, isRight: isRight, isOnPHY: isOnPHY)
         if !isRight, sources[place].wrongOctets.isEmpty {
             sources[place].wrongOctets = range.map { octets[$0] }
         }

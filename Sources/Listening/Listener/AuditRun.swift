@@ -59,7 +59,9 @@ public final class AuditRun: Sendable {
         let clock = HearingClock()
         let keys = files.keys { instant in clock.unixMicroseconds(at: instant).map { Int($0 / 1_000_000) } }
         let names = adapters.isEmpty ? ["adapter"] : adapters.map(\.description)
-        let auditor = Auditor(files.beacons, receivers: names, others: files.others, keys: keys)
+        var auditor = Auditor(files.beacons, receivers: names, others: files.others, keys: keys)
+        let isCoded = files.beacons.flatMap(\.advertisements).contains { $0.phy?.isCoded == true }
+        if isCoded { auditor.listeningShare = 0.5 }
         let duration = duration ?? (isWalk ? nil : auditor.defaultMicroseconds)
         let run = AuditRun(auditor)
         let virtualBeacons = files.virtualBeacons
@@ -71,6 +73,7 @@ public final class AuditRun: Sendable {
         options.durationMicroseconds = duration
         options.signals = signals
         options.virtualBeacons = virtualBeacons
+        options.settings.isCoded = isCoded
         let source = try SightingSource.live(options)
         for (index, adapter) in adapters.enumerated().dropFirst() {
             do throws(SystemError) {
@@ -81,6 +84,7 @@ public final class AuditRun: Sendable {
                         options.durationMicroseconds = duration
                         options.signals = signals
                         options.virtualBeacons = virtualBeacons
+                        options.settings.isCoded = isCoded
                         let source = try SightingSource.live(options)
                         try source.run(AuditConsumer(run, index, source, isRecording: false, say))
                     } catch {
@@ -144,7 +148,7 @@ public final class AuditRun: Sendable {
         func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
             let sighting = Sighting(
                 at: shifted(report.sighting.instant), from: report.sighting.sender, rssi: report.sighting.rssi,
-                isScanResponse: report.sighting.isScanResponse)
+                isScanResponse: report.sighting.isScanResponse, phy: report.sighting.phy)
             run.auditor.withLock { $0.hear(sighting, octets, range, by: receiver) }
         }
 

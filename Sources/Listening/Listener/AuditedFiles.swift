@@ -184,7 +184,7 @@ public struct AuditedFiles {
             if let content = Self.content(own, rotation) {
                 let sent = Advertisement(
                     content: content, interval: Self.interval(own.intervalMicroseconds), pattern: own.pattern,
-                    measuredPower: Self.power(own), address: .public)
+                    measuredPower: Self.power(own), address: .public, phy: own.phy)
                 var value = try ExpectedAdvertisement(sent, from: address, isJudgeable: isTold)
                 // The manifest does not contain unusual flags.
                 if own.payloadOctets != nil { value.octets = nil }
@@ -194,7 +194,7 @@ public struct AuditedFiles {
                     ExpectedAdvertisement(
                         type: own.type, content: .raw, octets: nil,
                         intervalMicroseconds: own.intervalMicroseconds, pattern: own.pattern, address: address,
-                        isJudgeable: false))
+                        phy: own.phy, isJudgeable: false))
             }
         }
         append(ExpectedBeacon(name: beacon.name, group: beacon.group, advertisements: expected))

@@ -230,6 +230,8 @@ public struct CaptureTally: Sendable {
                 let set = SetKey(adapter: record.adapter, handle: command.handle)
                 if command.properties.contains(.legacyPDU) { legacySets.insert(set) } else { legacySets.remove(set) }
             }
+        case LESetExtendedAdvertisingParametersV2.opcode:
+            if let handle = parameters.first { legacySets.remove(SetKey(adapter: record.adapter, handle: handle)) }
         default: break
         }
         if fault == nil, !description.isWellFormed {

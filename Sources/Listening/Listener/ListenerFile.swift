@@ -223,7 +223,8 @@ private struct ListenerReader {
         let window = decoder.read(ScanKeys.window, in: object).flatMap { ScanInterval(microseconds: $0) }
         // A value that is out of range has been reported.
         guard let interval, window != nil || object["windowMs"] == nil else { return .standard }
-        if let settings = try? ScanSettings(isActive: mode == .active, interval: interval, window: window ?? interval) {
+        if var settings = try? ScanSettings(isActive: mode == .active, interval: interval, window: window ?? interval) {
+            settings.isCoded = decoder.read(ScanKeys.coded, in: object) ?? false
             return settings
         }
         decoder.error(

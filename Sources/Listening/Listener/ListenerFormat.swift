@@ -89,7 +89,10 @@ enum ScanKeys {
     static let window = Key(
         "windowMs", .thousandths(range, unit: "ms"),
         "Scan window: listening time in each interval. Default: the whole interval.")
-    static let section = Section("How the adapter scans.", [mode, interval, window])
+    static let coded = Key(
+        "coded", .boolean, "Also receive advertisements on LE Coded. The radio then listens to LE 1M half of the time.",
+        default: false)
+    static let section = Section("How the adapter scans.", [mode, interval, window, coded])
 
     private static let range = {
         let range = ScanInterval.legacyRange

@@ -172,7 +172,7 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
             let name = try finder.find(options.adapter)
             if name.isVirtual, air == nil {
                 let path = name == .virtualTour ? VirtualPath.tour : .still
-                air = try options.virtualBeacons.air(.raspberryPi, path)
+                air = try options.virtualBeacons.air(options.settings.isCoded ? .zephyr : .raspberryPi, path)
             }
             // If the kernel has no Bluetooth, the missing adapter is the better message.
             if BlueZAdapter.kernelHasBluetooth, let missing = Self.missingPermission(for: name, Privileges.effective) {

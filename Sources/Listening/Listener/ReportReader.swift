@@ -75,8 +75,10 @@ public struct ReportReader: Sendable {
             : Sender(element.address(in: octets), isRandom: type != .publicDevice && type != .publicIdentity)
         let report = HeardReport(
             sighting: Sighting(
-                at: now, from: sender, rssi: level, isScanResponse: element.type.isScanResponse),
-            type: element.type, addressType: type, primaryPHY: element.primaryPHY)
+                at: now, from: sender, rssi: level, isScanResponse: element.type.isScanResponse,
+                phy: ExtendedPHY(element)),
+            type: element.type, addressType: type, primaryPHY: element.primaryPHY,
+            secondaryPHY: element.secondaryPHY)
         switch assembler.take(
             .init(
                 sender: sender, isScanResponse: element.type.isScanResponse, setIdentifier: element.setIdentifier),
@@ -100,13 +102,19 @@ public struct HeardReport: Hashable, Sendable {
     public let addressType: AddressType
     /// The PHY of the advertising packet.
     public let primaryPHY: AdvertisingPHY
+    /// The PHY of the packets with the data; `AdvertisingPHY.none` for legacy PDUs.
+    public let secondaryPHY: AdvertisingPHY
 
     /// A report from a controller or the kernel.
-    public init(sighting: Sighting, type: AdvertisingReportType, addressType: AddressType, primaryPHY: AdvertisingPHY) {
+    public init(
+        sighting: Sighting, type: AdvertisingReportType, addressType: AddressType, primaryPHY: AdvertisingPHY,
+        secondaryPHY: AdvertisingPHY = .none
+    ) {
         self.sighting = sighting
         self.type = type
         self.addressType = addressType
         self.primaryPHY = primaryPHY
+        self.secondaryPHY = secondaryPHY
     }
 }
 
@@ -117,5 +125,17 @@ extension FragmentAssembler.Status {
         case .incomplete: self = .incomplete
         case .truncated, .reserved: self = .truncated
         }
+    }
+}
+
+extension ExtendedPHY {
+    /// The physical layers of a report; `nil` for legacy PDUs. A report names S=2 only if the host has asked for that, so LE
+    /// Coded may be any coding.
+    fileprivate init?(_ element: AdvertisingReportElement) {
+        guard !element.type.isLegacyPDU else { return nil }
+        let layers = [element.primaryPHY, element.secondaryPHY]
+        self =
+            layers.contains(.leCodedS2)
+            ? .codedS2 : layers.contains(.leCoded) ? .coded : layers.contains(.le2M) ? .le2M : .le1M
     }
 }

@@ -107,6 +107,7 @@ public final class ScanSession: AdapterSession {
 
     /// Turns scanning on, or finds that another program has done so.
     public func start() throws(SessionError) {
+        try prepareForCoded()
         foreignSeen = nil
         nextProbe = nil
         deafness.breakOff(at: host.now)
@@ -130,6 +131,19 @@ public final class ScanSession: AdapterSession {
             enterForeignState()
         }
         expectSetUpIfReset()
+    }
+
+    /// Checks that the controller receives LE Coded, if the settings want that. On a controller of its own, the session makes
+    /// reports name the coding.
+    private func prepareForCoded() throws(SessionError) {
+        guard settings.isCoded else { return }
+        guard isExtended, capabilities.leFeatures.contains(.leCodedPHY) else {
+            throw .impossible(
+                "this controller cannot receive LE Coded (no Raspberry Pi's own radio can): scan without it, or use an "
+                    + "adapter with extended advertising and LE Coded")
+        }
+        // A refusal only leaves the coding out of the reports.
+        if isExclusive, capabilities.selectsCoding { _ = try? host.execute(LESetHostFeature.codingInReports) }
     }
 
     /// Waits for a new set-up if the controller was reset meanwhile. The scan may then be on with unknown parameters.
@@ -372,5 +386,6 @@ extension ScanSettings: CustomStringConvertible {
     /// A text such as `passive, 60 ms of every 60 ms`.
     public var description: String {
         "\(isActive ? "active" : "passive"), \(window) of every \(interval)"
+            + (isCoded ? ", on LE 1M and LE Coded in turn" : "")
     }
 }

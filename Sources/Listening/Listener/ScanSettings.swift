@@ -11,6 +11,8 @@ public struct ScanSettings: Hashable, Sendable {
     public let interval: ScanInterval
     /// The listening time in each interval: 2.5 ms to the interval.
     public let window: ScanInterval
+    /// Whether to receive LE Coded as well. The radio listens to LE 1M and LE Coded in turn, so each interval is twice as long.
+    public var isCoded = false
     /// Whether the controller filters duplicates, which only a qualification tests.
     public var filtersDuplicates = false
 
@@ -40,6 +42,11 @@ public struct ScanSettings: Hashable, Sendable {
 
     /// Returns the LE Set Extended Scan Parameters command (Core Specification 5.4, Vol 4 Part E 7.8.64).
     func extendedParameters() throws(HCIParameterError) -> LESetExtendedScanParameters {
-        try LESetExtendedScanParameters(le1M: .init(type: type, interval: interval, window: window))
+        guard isCoded else {
+            return try LESetExtendedScanParameters(le1M: .init(type: type, interval: interval, window: window))
+        }
+        let entry = LESetExtendedScanParameters.Entry(
+            type: type, interval: ScanInterval(rawValue: 2 * interval.rawValue), window: window)
+        return try LESetExtendedScanParameters(le1M: entry, leCoded: entry)
     }
 }

@@ -34,6 +34,7 @@ public struct SightingJSON {
         row.add("addressType", report.addressType.name ?? "reserved")
         row.add("pdu", report.type.description)
         row.add("phy", report.primaryPHY.name ?? "reserved")
+        if report.secondaryPHY != .none { row.add("secondaryPhy", report.secondaryPHY.name ?? "reserved") }
         row.add("rssiDbm", report.sighting.rssi.map(Int.init))
         row.add("data", Hexadecimal.text(data))
         row.beginArray("frames")

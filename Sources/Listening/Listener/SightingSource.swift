@@ -151,8 +151,10 @@ public final class SightingSource {
         guard reader.takes(level) else { return }
         let report = HeardReport(
             sighting: Sighting(
-                at: heard.instant, from: heard.sender, rssi: level, isScanResponse: heard.isScanResponse),
-            type: report.type, addressType: report.addressType, primaryPHY: report.primaryPHY)
+                at: heard.instant, from: heard.sender, rssi: level, isScanResponse: heard.isScanResponse,
+                phy: heard.phy),
+            type: report.type, addressType: report.addressType, primaryPHY: report.primaryPHY,
+            secondaryPHY: report.secondaryPHY)
         advance(to: heard.instant)
         consumer?.hear(report, data.span, data.indices)
     }

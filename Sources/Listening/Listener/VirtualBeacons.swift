@@ -48,6 +48,9 @@ public struct VirtualBeacons: Sendable {
     /// - Throws: if a file changed meanwhile, a key cannot be read, or a beacon cannot be sent.
     func air(_ model: VirtualControllerModel, _ path: VirtualPath) throws -> VirtualAirServer {
         let beacons = try beacons()
+        // Others do not receive extended advertisements.
+        let isExtended = beacons.contains { $0.sources.contains { $0.advertisement.phy != nil } }
+        let model = isExtended && !model.hasExtendedAdvertising ? .zephyr : model
         return try VirtualAirServer(VirtualAirConfiguration(model: model)) { air in
             try VirtualBeaconHosts(beacons, on: air, path)
         }
@@ -279,6 +282,7 @@ final class VirtualBeaconHosts: AirResident {
     private static let model: VirtualControllerModel = {
         var model = VirtualControllerModel.intel
         model.advertisingSets = 64
+        model.features.insert(.advertisingCodingSelection)
         model.powerLevels = (-40...20).map { RadioPower(octet: UInt8(bitPattern: $0)) }
         model.defaultPower = RadioPower(octet: 0)
         return model

@@ -22,13 +22,19 @@ public struct Sighting: Hashable, Sendable {
     public let rssi: Int8?
     /// Whether it is a scan response. Scan responses say nothing about the beacon's interval.
     public let isScanResponse: Bool
+    /// The physical layers of an extended advertisement; `nil` for legacy PDUs.
+    public let phy: ExtendedPHY?
 
     /// - Parameter rssi: The level in dBm. Levels outside -127...20 are ignored in all calculations.
-    public init(at instant: HeardInstant, from sender: Sender?, rssi: Int8?, isScanResponse: Bool = false) {
+    public init(
+        at instant: HeardInstant, from sender: Sender?, rssi: Int8?, isScanResponse: Bool = false,
+        phy: ExtendedPHY? = nil
+    ) {
         self.instant = instant
         self.sender = sender
         self.rssi = rssi
         self.isScanResponse = isScanResponse
+        self.phy = phy
     }
 }
 

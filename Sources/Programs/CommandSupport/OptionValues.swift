@@ -188,6 +188,15 @@ package enum OptionValue {
         return pdu
     }
 
+    package static let phyNames = ExtendedPHY.allCases.map(\.rawValue)
+
+    package static func phy(_ text: String) throws -> ExtendedPHY {
+        guard let phy = ExtendedPHY(rawValue: text) else {
+            throw Mistake("use " + phyNames.joined(separator: ", ") + "; without the option, legacy PDUs are sent")
+        }
+        return phy
+    }
+
     package static let modelNames = VirtualControllerModel.all.map(\.name).joined(separator: ", ")
 
     package static func model(_ text: String) throws -> VirtualControllerModel {

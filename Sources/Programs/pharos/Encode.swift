@@ -39,13 +39,26 @@ struct EncodeFrame<Frame: FrameOptions>: ParsableCommand {
         transform: { try OptionValue.interval($0, in: AdvertisingInterval.legacyRange, called: "20 ms...10.24 s") })
     var intervalMs: RequestedInterval?
 
+    @Option(
+        help: ArgumentHelp(
+            "Encode for extended PDUs on this PHY, which hold up to 1650 bytes (default: legacy PDUs, 31 bytes): "
+                + "\(OptionValue.phyNames.joined(separator: ", ")).", valueName: "phy"),
+        completion: .list(OptionValue.phyNames), transform: OptionValue.phy)
+    var phy: ExtendedPHY?
+
     @Flag(help: "Explain each byte.")
     var explain = false
 
     func validate() throws {
         try frame.validateForEncoding()
+        if phy == nil, case .raw(let data) = try frame.content() { try AdvertisingData.checkLegacy(data.octets.count) }
         if explain && format != .hex {
             throw ValidationError("--explain needs --format hex: its table is not meant for programs.")
+        }
+        if phy != nil, format == .hcitool {
+            throw ValidationError(
+                "--phy: --format hcitool prints commands for legacy PDUs; `pharos advertise --dry-run` "
+                    + "prints those for extended ones.")
         }
         if intervalMs != nil, format != .hcitool {
             throw ValidationError("--interval-ms needs --format hcitool: a payload does not contain its interval.")

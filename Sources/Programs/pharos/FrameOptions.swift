@@ -216,7 +216,12 @@ struct RawOptions: FrameOptions {
     }
 
     func content() throws -> Advertisement.Content {
-        do { return .raw(try AdvertisingData(structure)) } catch { throw ValidationError("\(error).") }
+        // Whether the PDU holds so much is checked with the PDU's options.
+        do {
+            return .raw(try AdvertisingData(structure, limit: AdvertisingData.extendedLimit))
+        } catch {
+            throw ValidationError("\(error).")
+        }
     }
 
     func measuredPowerRule() -> MeasuredPowerRule { .none }

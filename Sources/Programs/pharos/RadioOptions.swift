@@ -25,6 +25,13 @@ struct RadioOptions: ParsableArguments {
         completion: .list(["nonconnectable", "scannable", "connectable"]), transform: OptionValue.pdu)
     var pdu: AdvertisingPDU?
 
+    @Option(
+        help: ArgumentHelp(
+            "Send extended PDUs on this PHY, with up to 1650 bytes: \(OptionValue.phyNames.joined(separator: ", ")) (default: "
+                + "legacy PDUs, which every phone receives).", valueName: "phy"),
+        completion: .list(OptionValue.phyNames), transform: OptionValue.phy)
+    var phy: ExtendedPHY?
+
     @Option(help: ArgumentHelp("Local name for the scan response.", valueName: "name"))
     var localName: String?
 
@@ -80,10 +87,19 @@ struct RadioOptions: ParsableArguments {
         if chosen == .nonconnectable && localName != nil {
             throw ValidationError("--local-name needs --pdu scannable or connectable.")
         }
-        return Advertisement(
+        let advertisement = Advertisement(
             content: content, interval: intervalMs.interval, radioPower: radioPowerDbm,
             measuredPower: try frame.measuredPowerRule(), address: rule(name), channels: channels, pdu: chosen,
-            scanResponse: response)
+            phy: phy, scanResponse: response)
+        try check(advertisement)
+        return advertisement
+    }
+
+    /// Throws for data that the PDU cannot hold, and for what the specification forbids for extended advertisements.
+    private func check(_ advertisement: Advertisement) throws {
+        guard let octets = try? advertisement.payloadOctetCount() else { return }
+        if let fault = advertisement.extendedFault(octets: octets) { throw ValidationError("--phy: \(fault).") }
+        if phy == nil { try AdvertisingData.checkLegacy(octets) }
     }
 
     private func rule(_ name: String) -> Advertisement.AddressRule {
@@ -92,5 +108,15 @@ struct RadioOptions: ParsableArguments {
         case nil, .randomStatic: .staticRandom(StaticAddress.make(name: name))
         case .explicit(let address): .staticRandom(address)
         }
+    }
+}
+
+extension AdvertisingData {
+    /// Throws for data that a legacy PDU cannot hold.
+    static func checkLegacy(_ octets: Int) throws {
+        guard octets > legacyLimit else { return }
+        throw ValidationError(
+            "\(octets) bytes are \(octets - legacyLimit) more than the \(legacyLimit) of a legacy advertisement: shorten them, or "
+                + "use extended PDUs: --phy 1M.")
     }
 }

@@ -113,6 +113,10 @@ public struct LEFeatures: OptionSet, Hashable, Sendable, CustomStringConvertible
     public static let extendedAdvertising = Self(rawValue: 1 << 12)
     public static let periodicAdvertising = Self(rawValue: 1 << 13)
     public static let channelSelectionAlgorithm2 = Self(rawValue: 1 << 14)
+    /// The controller can select S=2 or S=8 for advertisements on LE Coded.
+    public static let advertisingCodingSelection = Self(rawValue: 1 << 40)
+    /// The host reads S=2 and S=8 in advertising reports: see ``LESetHostFeature``.
+    public static let advertisingCodingSelectionHost = Self(rawValue: 1 << 41)
 
     public var description: String { Hexadecimal.number(rawValue, width: 16) }
 }

@@ -107,6 +107,7 @@ public enum HCICommands {
         LESetScanResponseData.self, LESetAdvertisingEnable.self,
         LESetScanParameters.self, LESetScanEnable.self,
         LESetAdvertisingSetRandomAddress.self, LESetExtendedAdvertisingParameters.self,
+        LESetExtendedAdvertisingParametersV2.self, LESetHostFeature.self,
         LESetExtendedAdvertisingData.self, LESetExtendedScanResponseData.self, LESetExtendedAdvertisingEnable.self,
         LEReadMaximumAdvertisingDataLength.self, LEReadNumberOfSupportedAdvertisingSets.self,
         LERemoveAdvertisingSet.self, LEClearAdvertisingSets.self,

@@ -224,6 +224,8 @@ public struct SupportedCommands: Hashable, Sendable {
         case 0x203C, 0x203D: (37, UInt8(opcode.rawValue - 0x203C))
         case 0x2041, 0x2042: (37, UInt8(opcode.rawValue - 0x2041) + 5)
         case 0x204B: (38, 7)
+        case 0x2074: (44, 1)
+        case 0x207F: (46, 2)
         default: nil
         }
     }

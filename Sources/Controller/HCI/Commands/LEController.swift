@@ -73,6 +73,31 @@ public struct LEReadSupportedStates: HCIParameterlessCommand {
     }
 }
 
+/// LE Set Host Feature (7.8.115): states that the host supports a feature. Refused (0x0C) during a connection.
+public struct LESetHostFeature: HCICommand {
+    public static let opcode = HCIOpcode(rawValue: 0x2074)
+    public static let name = "LE Set Host Feature"
+
+    /// The number of the feature's bit in ``LEFeatures``.
+    public private(set) var bit: UInt8 = 0
+    /// 1 supported, 0 not. Other values that a host may send are invalid.
+    public private(set) var value: UInt8 = 0
+
+    /// Reports of advertisements on LE Coded say from then on whether their coding is S=2 or S=8 (7.7.65.13).
+    public static let codingInReports = Self(bit: 41, value: 1)
+
+    private init(bit: UInt8, value: UInt8) {
+        self.bit = bit
+        self.value = value
+    }
+
+    public init(blank: HCIBlank) {}
+    public mutating func layout(_ fields: inout HCIFieldCoder) {
+        fields.number("Bit_Number", &bit)
+        fields.onOff("Bit_Value", &value)
+    }
+}
+
 /// LE Set Random Address (7.8.4): refused (0x0C) while legacy advertising or scanning is enabled.
 public struct LESetRandomAddress: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2005)

@@ -147,10 +147,44 @@ public struct LESetExtendedAdvertisingParameters: HCICommand {
     }
 }
 
+/// LE Set Extended Advertising Parameters, version 2 (7.8.53), which also selects the coding on LE Coded. Controllers with the
+/// feature Advertising Coding Selection have it.
+public struct LESetExtendedAdvertisingParametersV2: HCICommand {
+    public typealias ReturnParameters = LESetExtendedAdvertisingParameters.ReturnParameters
+    public static let opcode = HCIOpcode(rawValue: 0x207F)
+    public static let name = "LE Set Extended Advertising Parameters v2"
+
+    /// The parameters that version 1 has as well.
+    public private(set) var common = LESetExtendedAdvertisingParameters(blank: HCIBlank())
+    public private(set) var primaryOptions = AdvertisingPHYOptions(rawValue: 0)
+    public private(set) var secondaryOptions = AdvertisingPHYOptions(rawValue: 0)
+
+    /// - Throws: ``HCIParameterError`` for reserved options.
+    public init(
+        _ parameters: LESetExtendedAdvertisingParameters, primaryOptions: AdvertisingPHYOptions,
+        secondaryOptions: AdvertisingPHYOptions
+    ) throws(HCIParameterError) {
+        common = parameters
+        self.primaryOptions = primaryOptions
+        self.secondaryOptions = secondaryOptions
+        try check()
+    }
+
+    public init(blank: HCIBlank) {}
+    public mutating func layout(_ fields: inout HCIFieldCoder) {
+        common.layout(&fields)
+        fields.named("Primary_Advertising_PHY_Options", &primaryOptions, in: 0...4)
+        fields.named("Secondary_Advertising_PHY_Options", &secondaryOptions, in: 0...4)
+    }
+}
+
 /// LE Set Extended Advertising Data (7.8.54). While the set is enabled, only complete data may be set (0x0C otherwise).
 public struct LESetExtendedAdvertisingData: HCICommand {
     public static let opcode = HCIOpcode(rawValue: 0x2037)
     public static let name = "LE Set Extended Advertising Data"
+
+    /// The bytes of data that one command carries: 255 without the four that precede the data.
+    public static let fragmentLimit = 251
 
     /// The host's number of the advertising set, 0x00...0xEF.
     public private(set) var handle: UInt8 = 0
@@ -158,6 +192,24 @@ public struct LESetExtendedAdvertisingData: HCICommand {
     /// 0: the controller may fragment the data. 1: it should not.
     public private(set) var fragmentPreference: UInt8 = 0
     public private(set) var data: [UInt8] = []
+
+    /// The commands that set `data` of any length: one with complete data, or a first, intermediate and a last fragment.
+    /// Fragments are refused (0x0C) while the set is enabled.
+    ///
+    /// - Throws: ``HCIParameterError`` for a handle above 0xEF.
+    public static func all(handle: UInt8, data: [UInt8]) throws(HCIParameterError) -> [Self] {
+        guard data.count > fragmentLimit else { return [try Self(handle: handle, data: data)] }
+        var commands: [Self] = []
+        for start in stride(from: 0, to: data.count, by: fragmentLimit) {
+            let end = min(start + fragmentLimit, data.count)
+            let operation: AdvertisingDataOperation =
+                start == 0 ? .firstFragment : end == data.count ? .lastFragment : .intermediateFragment
+            // More data than one packet holds must be fragmented.
+            commands.append(
+                try Self(handle: handle, operation: operation, mayFragment: true, data: Array(data[start..<end])))
+        }
+        return commands
+    }
 
     /// - Throws: ``HCIParameterError`` for a handle above 0xEF, more than 251 bytes, an empty fragment, or a reserved
     ///   operation.
@@ -222,12 +274,12 @@ extension HCIFieldCoder {
 
     /// The length and the bytes of data or of a fragment of it.
     fileprivate mutating func fragment(_ name: String, _ data: inout [UInt8], _ operation: AdvertisingDataOperation) {
-        // 255 bytes less the four that precede the data. A fragment must not be empty, and "unchanged" has no data.
+        // A fragment must not be empty, and "unchanged" has no data.
         let lengths =
             switch operation {
-            case .complete: 0...251
+            case .complete: 0...LESetExtendedAdvertisingData.fragmentLimit
             case .unchanged: 0...0
-            default: 1...251
+            default: 1...LESetExtendedAdvertisingData.fragmentLimit
             }
         let count = count(name + "_Length", of: data.count, in: lengths, unit: "bytes", isDescribed: true)
         bytes(name, &data, count: count)

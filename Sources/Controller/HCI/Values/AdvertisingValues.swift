@@ -172,7 +172,12 @@ public struct AdvertisingPHY: HCINamedOctet {
     public static let none = Self(rawValue: 0)
     public static let le1M = Self(rawValue: 1)
     public static let le2M = Self(rawValue: 2)
+    /// In reports after ``LESetHostFeature/codingInReports``: LE Coded with S=8. Otherwise LE Coded with any coding.
     public static let leCoded = Self(rawValue: 3)
+    /// Only in reports: LE Coded with S=2.
+    public static let leCodedS2 = Self(rawValue: 4)
+
+    public var isCoded: Bool { self == .leCoded || self == .leCodedS2 }
 
     public var name: String? {
         switch rawValue {
@@ -180,6 +185,34 @@ public struct AdvertisingPHY: HCINamedOctet {
         case 1: "LE 1M"
         case 2: "LE 2M"
         case 3: "LE Coded"
+        case 4: "LE Coded, S=2"
+        default: nil
+        }
+    }
+}
+
+/// Primary_Advertising_PHY_Options and Secondary_Advertising_PHY_Options: the coding on LE Coded (7.8.53).
+public struct AdvertisingPHYOptions: HCINamedOctet {
+    public let rawValue: UInt8
+
+    /// Any byte, reserved ones included.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    public static let noPreference = Self(rawValue: 0)
+    public static let prefersS2 = Self(rawValue: 1)
+    public static let prefersS8 = Self(rawValue: 2)
+    public static let requiresS2 = Self(rawValue: 3)
+    public static let requiresS8 = Self(rawValue: 4)
+
+    public var name: String? {
+        switch rawValue {
+        case 0: "no preference"
+        case 1: "prefers S=2"
+        case 2: "prefers S=8"
+        case 3: "requires S=2"
+        case 4: "requires S=8"
         default: nil
         }
     }

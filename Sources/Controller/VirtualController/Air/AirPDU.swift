@@ -27,6 +27,10 @@ public struct AirPDU: Hashable, Sendable {
     /// The power that the PDU itself announces (extended PDUs only).
     public var announcedPower: RadioPower?
     public var primaryPHY: AdvertisingPHY
+    /// The rate on the primary channels, which also says the coding on LE Coded.
+    public var rate: PacketRate
+    /// `true` if the auxiliary packets are on LE Coded with S=2.
+    public var isSecondaryS2: Bool
     /// The PHY of the auxiliary packets; `.none` for legacy PDUs.
     public var secondaryPHY: AdvertisingPHY
     /// Advertising SID, 0...15; `nil` for legacy PDUs.
@@ -47,13 +51,10 @@ public struct AirPDU: Hashable, Sendable {
 
     /// Time on the air in microseconds.
     ///
-    /// LE 1M sends a byte in 8 µs: preamble 1, access address 4, header 2, address 6, CRC 3 and the data
-    /// (Core Specification 5.4, Vol 6 Part B 2.1.1). An ADV_EXT_IND carries 7 bytes of extended header instead of
-    /// address and data; on LE Coded with S=8 each of its bytes takes 64 µs and the preamble 80 µs (2.2.1).
+    /// The payload of a legacy PDU is an address of 6 bytes and the data, or two addresses. An ADV_EXT_IND carries 7 bytes
+    /// of extended header instead (Core Specification 5.4, Vol 6 Part B 2.3.1, 2.3.4).
     public var airtimeMicroseconds: Int {
-        if primaryPHY == .leCoded { return 80 + 256 + 16 + 24 + (2 + 7 + 3) * 64 + 24 }
-        if !isLegacy { return 8 * (10 + 7) }
-        return 8 * (16 + (properties.contains(.directed) ? 6 : data.count))
+        rate.microseconds(payload: isLegacy ? 6 + (properties.contains(.directed) ? 6 : data.count) : 7)
     }
 
     /// The time at which its last bit has been sent.
@@ -94,7 +95,9 @@ extension AirPDU {
     }
 
     /// LE Extended Advertising Reports (7.7.65.13): one, or several in a row for long data.
-    func extendedReports(rssi: Int8) -> [HCIEvent] {
+    ///
+    /// - Parameter withCoding: `true` if the host reads S=2 in reports.
+    func extendedReports(rssi: Int8, withCoding: Bool) -> [HCIEvent] {
         // Connectable, scannable, directed and legacy have the same bits here as in the properties; bit 3 differs.
         let type = properties.rawValue & 0x17 | (isScanResponse ? 0x08 : 0)
         let isAnonymous = properties.contains(.anonymous)
@@ -102,8 +105,9 @@ extension AirPDU {
         var report = AdvertisingReport(
             type: .extended(type), addressType: isAnonymous ? .anonymous : addressType,
             address: isAnonymous ? nobody : address, rssi: rssi, data: AdvertisingData(octets: []),
-            primaryPHY: primaryPHY,
-            secondaryPHY: secondaryPHY, setIdentifier: setID, power: announcedPower,
+            primaryPHY: withCoding && rate == .codedS2 ? .leCodedS2 : primaryPHY,
+            secondaryPHY: withCoding && isSecondaryS2 ? .leCodedS2 : secondaryPHY, setIdentifier: setID,
+            power: announcedPower,
             directAddressType: target?.type ?? .publicDevice, directAddress: target?.address ?? nobody)
         var events: [HCIEvent] = []
         var rest = data[...]

@@ -16,16 +16,20 @@ public struct FleetTraffic: Sendable {
         public var interval: AdvertisingInterval
         /// The intervals that take turns; `nil` for a constant interval.
         public var pattern: AdvertisingPattern?
-        /// The length of the advertising data, 0...31 bytes.
+        /// The physical layers of an extended advertisement; `nil` for legacy PDUs.
+        public var phy: ExtendedPHY?
+        /// The length of the advertising data, 0...31 bytes, or 0...1650 in extended PDUs.
         public var payloadOctets: Int
 
-        /// - Parameter payloadOctets: 0...31.
+        /// - Parameter payloadOctets: 0...31, or 0...1650 in extended PDUs.
         public init(
-            type: String, interval: AdvertisingInterval, pattern: AdvertisingPattern? = nil, payloadOctets: Int
+            type: String, interval: AdvertisingInterval, pattern: AdvertisingPattern? = nil, phy: ExtendedPHY? = nil,
+            payloadOctets: Int
         ) {
             self.type = type
             self.interval = interval
             self.pattern = pattern
+            self.phy = phy
             self.payloadOctets = payloadOctets
         }
     }
@@ -92,8 +96,8 @@ public struct FleetTraffic: Sendable {
 }
 
 extension FleetTraffic.Advertisement {
-    fileprivate var order: (AdvertisingInterval, Int, String, String) {
-        (interval, payloadOctets, type, pattern?.description ?? "")
+    fileprivate var order: (AdvertisingInterval, Int, String, String, String) {
+        (interval, payloadOctets, type, pattern?.description ?? "", phy?.rawValue ?? "")
     }
 }
 
@@ -103,6 +107,6 @@ extension FleetManifest.Advertisement {
         guard let interval = AdvertisingInterval(microseconds: intervalMicroseconds),
             AdvertisingInterval.extendedRange.contains(interval)
         else { return nil }
-        return .init(type: type, interval: interval, pattern: pattern, payloadOctets: payloadOctetCount)
+        return .init(type: type, interval: interval, pattern: pattern, phy: phy, payloadOctets: payloadOctetCount)
     }
 }

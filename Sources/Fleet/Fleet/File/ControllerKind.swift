@@ -65,6 +65,16 @@ extension ControllerKind {
                         + "\(range.lowerBound)...\(range.upperBound)",
                     path: FleetTemplate.path(index, key)))
         }
+        if hasOneSet {
+            for (index, advertisement) in wanted.enumerated() where advertisement.phy != nil {
+                faults.append(
+                    .init(
+                        message:
+                            "\(description) has no extended advertising: remove \"phy\", which sends legacy PDUs, or use "
+                            + "a controller with extended advertising",
+                        path: FleetTemplate.path(index, "phy")))
+            }
+        }
         guard hasOneSet, wanted.count > 1 else { return faults }
         if let index = wanted.firstIndex(where: { $0.pattern != nil }) {
             faults.append(

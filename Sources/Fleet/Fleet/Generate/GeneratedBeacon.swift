@@ -40,7 +40,7 @@ extension FleetAllocation {
         result.beacon = entry
         result.traffic = zip(entry.advertisements, wanted).map { own, wanted in
             .init(
-                type: own.type, interval: wanted.interval, pattern: wanted.pattern,
+                type: own.type, interval: wanted.interval, pattern: wanted.pattern, phy: wanted.phy,
                 payloadOctets: (try? wanted.payloadOctetCount()) ?? FleetManifest.payloadRange.upperBound)
         }
         if let controller = fleet.controller(of: beacon) {
@@ -180,7 +180,7 @@ extension FleetManifest.Advertisement {
         let octets = (try? wanted.payloadOctetCount()) ?? FleetManifest.payloadRange.upperBound
         self.init(
             type: type, identity: .init(own.content), intervalMicroseconds: own.requestedMicroseconds,
-            pattern: own.pattern,
+            pattern: own.pattern, phy: own.phy,
             radioPower: radioPower.map { Int($0.dBm) }, measuredPower: Self.measuredPower(wanted, radioPower),
             identityKeyFile: own.rotatingKey?.identityKeyFile,
             rotationExponent: own.rotatingKey.map { Int($0.rotationExponent) },

@@ -130,6 +130,8 @@ public struct FleetManifest: Hashable, Sendable {
         public var intervalMicroseconds: Int
         /// The intervals that take turns; `nil` for a constant interval. `manifest.csv` does not contain it.
         public var pattern: AdvertisingPattern?
+        /// The physical layers of an extended advertisement; `nil` for legacy PDUs. `manifest.csv` does not contain it.
+        public var phy: ExtendedPHY?
         /// The requested transmit power in dBm; `nil` does not change the power.
         public var radioPower: Int?
         /// The measured power in the packet, in dBm: at 0 m for Eddystone, at 1 m for other types. `nil` when the frame
@@ -146,7 +148,7 @@ public struct FleetManifest: Hashable, Sendable {
         /// Does not check the values, which ``FleetManifest/decode(_:)`` does.
         public init(
             type: String, identity: Identity, intervalMicroseconds: Int, pattern: AdvertisingPattern? = nil,
-            radioPower: Int? = nil, measuredPower: Int? = nil, identityKeyFile: String? = nil,
+            phy: ExtendedPHY? = nil, radioPower: Int? = nil, measuredPower: Int? = nil, identityKeyFile: String? = nil,
             rotationExponent: Int? = nil,
             payloadOctets: Int? = nil
         ) {
@@ -154,6 +156,7 @@ public struct FleetManifest: Hashable, Sendable {
             self.identity = identity
             self.intervalMicroseconds = intervalMicroseconds
             self.pattern = pattern
+            self.phy = phy
             self.radioPower = radioPower
             self.measuredPower = measuredPower
             self.identityKeyFile = identityKeyFile

@@ -28,7 +28,7 @@ struct ManifestDecoder {
     private static let positionKeys = ["x", "y", "z", "latitude", "longitude"]
     private static let advertisementKeys = [
         "type", "uuid", "major", "minor", "companyId", "id", "namespace", "instance", "url", "intervalMs",
-        "pattern", "radioPowerDbm", "measuredPowerDbm", "identityKeyFile", "rotationExponent", "payloadOctets",
+        "pattern", "phy", "radioPowerDbm", "measuredPowerDbm", "identityKeyFile", "rotationExponent", "payloadOctets",
     ]
     private static let types = [
         "ibeacon", "altbeacon", "eddystone-uid", "eddystone-url", "eddystone-tlm", "eddystone-eid", "bthome", "raw",
@@ -157,14 +157,17 @@ struct ManifestDecoder {
         if let node = object["pattern"], pattern == nil {
             decoder.error("this is not a pattern of a profile", at: node)
         }
+        let phy = object["phy"].flatMap { decoder.word($0, of: ExtendedPHY.self) }
         let power = decoder.integer(object["radioPowerDbm"], in: RadioPower.range)
         let measured = decoder.integer(object["measuredPowerDbm"], in: -127...20)
         let keyFile = decoder.text(object["identityKeyFile"])
         let exponent = decoder.integer(object["rotationExponent"], in: 0...15)
-        let octets = decoder.integer(object["payloadOctets"], in: FleetManifest.payloadRange)
+        let octets = decoder.integer(
+            object["payloadOctets"], in: phy == nil ? FleetManifest.payloadRange : 0...AdvertisingData.extendedLimit)
         guard let type, let identity, let interval else { return nil }
         return FleetManifest.Advertisement(
-            type: type, identity: identity, intervalMicroseconds: interval, pattern: pattern, radioPower: power,
+            type: type, identity: identity, intervalMicroseconds: interval, pattern: pattern, phy: phy,
+            radioPower: power,
             measuredPower: measured, identityKeyFile: keyFile, rotationExponent: exponent, payloadOctets: octets)
     }
 

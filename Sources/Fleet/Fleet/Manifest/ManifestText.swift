@@ -151,7 +151,8 @@ extension FleetManifest.Position {
 extension FleetManifest.Advertisement {
     fileprivate var json: JSONValue {
         .object(
-            values.map { .init($0.column.key, $0.value) } + (pattern.map { [.init("pattern", $0.json)] } ?? []))
+            values.map { .init($0.column.key, $0.value) } + (pattern.map { [.init("pattern", $0.json)] } ?? [])
+                + (phy.map { [.init("phy", .string($0.rawValue))] } ?? []))
     }
 
     /// The known values, in the order of the manifest.

@@ -19,7 +19,7 @@ struct Audit: ParsableCommand {
             pharos audit museum.json --walk --group museum/ground
 
             Listens for 30 s, or for 60 of the longest intervals if that is longer. Exits with 1 on every verdict except \
-            ok: silent, wrong-octets, wrong-address, wrong-interval, weak, long-silence, telemetry, low-battery, cloned, \
+            ok: silent, wrong-octets, wrong-address, wrong-interval, wrong-phy, weak, long-silence, telemetry, low-battery, cloned, \
             impostor. Warnings (stranger, not-in-range, unjudged, truncated) do not count. If no beacon could be judged, the \
             exit code is 1, too. Reports that a receiver lost never count against a beacon.
 

@@ -119,6 +119,9 @@ struct ScanSourceOptions: ParsableArguments {
     @Flag(help: "Ask for scan responses. Shows names, but costs other devices' batteries.")
     var active = false
 
+    @Flag(help: "Also receive LE Coded. The radio then listens to LE 1M half of the time.")
+    var coded = false
+
     @Option(
         help: ArgumentHelp(
             "Scan interval, after which the channel changes, 2.5...10240 (default: 60).", valueName: "ms"))
@@ -139,9 +142,9 @@ struct ScanSourceOptions: ParsableArguments {
             throw ValidationError("--replay reads a file: leave out --adapter, --record and --duration-s.")
         }
         if force, record == nil { throw ValidationError("--force needs --record.") }
-        if replay != nil && (active || scanIntervalMs != nil || scanWindowMs != nil) {
+        if replay != nil && (active || coded || scanIntervalMs != nil || scanWindowMs != nil) {
             throw ValidationError(
-                "--replay reads a file that was scanned before: leave out --active, --scan-interval-ms "
+                "--replay reads a file that was scanned before: leave out --active, --coded, --scan-interval-ms "
                     + "and --scan-window-ms.")
         }
         _ = try settings()
@@ -169,7 +172,9 @@ struct ScanSourceOptions: ParsableArguments {
         let interval = try interval(longest, of: "--scan-interval-ms", upTo: 10_240)
         let window = try self.interval(scanWindowMs ?? longest, of: "--scan-window-ms", upTo: longest)
         do {
-            return try ScanSettings(isActive: active, interval: interval, window: window)
+            var settings = try ScanSettings(isActive: active, interval: interval, window: window)
+            settings.isCoded = coded
+            return settings
         } catch {
             throw ValidationError("\(error)")
         }

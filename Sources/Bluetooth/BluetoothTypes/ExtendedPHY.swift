@@ -1,0 +1,120 @@
+/// The physical layers of an extended advertisement: that of its packets on the primary channels 37, 38 and 39, and that of
+/// its auxiliary packets on the secondary channels 0...36, which carry the data.
+///
+/// An advertisement without one is sent in legacy PDUs on LE 1M, the only PDUs that every phone receives.
+public enum ExtendedPHY: String, Hashable, Sendable, CaseIterable {
+    /// LE 1M on all channels.
+    case le1M = "1M"
+    /// LE 1M on the primary channels, LE 2M on the secondary ones.
+    case le2M = "2M"
+    /// LE Coded on all channels. The controller chooses the coding.
+    case coded
+    /// LE Coded with two symbols for a bit, 500 kbit/s.
+    case codedS2 = "coded-s2"
+    /// LE Coded with eight symbols for a bit, 125 kbit/s.
+    case codedS8 = "coded-s8"
+
+    public var isCoded: Bool { self != .le1M && self != .le2M }
+
+    /// The rate of the packets on the primary channels. Controllers that may choose the coding send S=8 there.
+    public var primaryRate: PacketRate { isCoded ? secondaryRate : .le1M }
+
+    /// The rate of the packets on the secondary channels.
+    public var secondaryRate: PacketRate {
+        switch self {
+        case .le1M: .le1M
+        case .le2M: .le2M
+        case .coded, .codedS8: .codedS8
+        case .codedS2: .codedS2
+        }
+    }
+
+    /// The physical layers in words, such as `LE 1M and LE 2M`.
+    public var name: String {
+        switch self {
+        case .le1M: "LE 1M"
+        case .le2M: "LE 1M and LE 2M"
+        case .coded: "LE Coded"
+        case .codedS2: "LE Coded, S=2"
+        case .codedS8: "LE Coded, S=8"
+        }
+    }
+}
+
+/// The bit rate of a packet, which decides how long it is on the air (Core Specification 5.4, Vol 6 Part B 2.1, 2.2).
+public enum PacketRate: Hashable, Sendable, CaseIterable {
+    case le1M
+    case le2M
+    case codedS2
+    case codedS8
+
+    /// The time on the air in microseconds.
+    ///
+    /// Uncoded packets have a preamble of 1 byte (2 on LE 2M), an access address of 4, a header of 2 and a CRC of 3. Coded
+    /// packets have a preamble of 80 µs, the access address, the coding indicator and TERM1 with S=8 (256, 16 and 24 µs),
+    /// then header, payload, CRC and the 3 bits of TERM2 with their own S.
+    ///
+    /// - Parameter payload: The bytes after the PDU's header, 0...255.
+    public func microseconds(payload: Int) -> Int {
+        switch self {
+        case .le1M: 8 * (10 + payload)
+        case .le2M: 4 * (11 + payload)
+        case .codedS2: 376 + 16 * (5 + payload) + 6
+        case .codedS8: 376 + 64 * (5 + payload) + 24
+        }
+    }
+}
+
+/// The packets of an extended advertising event: an ADV_EXT_IND on each primary channel, then one AUX_ADV_IND, and an
+/// AUX_CHAIN_IND for each further part of the data (Core Specification 5.4, Vol 6 Part B 2.3.1, 2.3.4).
+///
+/// Each packet is as full as possible, and follows the one before it as soon as possible.
+public struct ExtendedEvent: Hashable, Sendable {
+    /// The time on the air of the ADV_EXT_IND on one channel, in microseconds.
+    public let primaryMicroseconds: Int
+    /// The times on the air of AUX_ADV_IND and each AUX_CHAIN_IND, in microseconds.
+    public let auxiliaryMicroseconds: [Int]
+
+    /// T_MAFS: the shortest time from the end of a packet to the auxiliary packet that it points to, in microseconds (Vol 6
+    /// Part B 4.2.4).
+    public static let gapMicroseconds = 300
+    /// The number of secondary channels.
+    public static let secondaryChannels = 37
+    /// The bytes of data in one AUX_ADV_IND: the payload's 255 without header length, flags, address and data info.
+    public static let firstPacketLimit = 255 - 10
+    /// The bytes of a pointer to the next packet.
+    private static let pointer = 3
+    /// The payload of an ADV_EXT_IND: header length, flags, data info and a pointer.
+    private static let primaryPayload = 4 + pointer
+
+    /// - Parameters:
+    ///   - octets: The bytes of advertising data.
+    ///   - headerOctets: The bytes that the extended header has in addition, such as 1 for a TX power.
+    public init(_ phy: ExtendedPHY, octets: Int, headerOctets: Int = 0) {
+        primaryMicroseconds = phy.primaryRate.microseconds(payload: Self.primaryPayload)
+        var packets: [Int] = []
+        var rest = octets
+        var header = 10 + headerOctets
+        repeat {
+            let isLast = rest <= 255 - header
+            let used = header + (isLast ? 0 : Self.pointer)
+            let data = min(rest, 255 - used)
+            packets.append(phy.secondaryRate.microseconds(payload: used + data))
+            rest -= data
+            // An AUX_CHAIN_IND has no address.
+            header = 4
+        } while rest > 0
+        auxiliaryMicroseconds = packets
+    }
+
+    /// The time from the start of the first auxiliary packet to the end of the last one, in microseconds.
+    public var auxiliarySpanMicroseconds: Int {
+        auxiliaryMicroseconds.reduce(0, +) + Self.gapMicroseconds * (auxiliaryMicroseconds.count - 1)
+    }
+
+    /// The time from the start of the event to its end, if the packets on `channels` primary channels follow each other
+    /// immediately, in microseconds: no event can be shorter.
+    public func shortestMicroseconds(channels: Int = 3) -> Int {
+        channels * primaryMicroseconds + Self.gapMicroseconds + auxiliarySpanMicroseconds
+    }
+}

@@ -1,0 +1,234 @@
+"""Extended advertising: what the built program sends and receives, and what it plans against the independent Monte Carlo."""
+import json
+
+import pytest
+
+import airtime_montecarlo as air
+import pharos
+
+UUID = "fb0b57a2-8228-44cd-913a-94a122ba1206"
+
+
+def profile(tmp_path, *advertisements, name="hall", **more):
+    path = tmp_path / f"{name}.json"
+    path.write_text(json.dumps({"version": 1, "name": name, "advertisements": list(advertisements), **more}))
+    return path
+
+
+def ibeacon(**more):
+    return {"type": "ibeacon", "uuid": UUID, "major": 1, "minor": 2, "intervalMs": 200, "measuredPowerDbm": -59, **more}
+
+
+def long(octets, **more):
+    """A row of manufacturer data with so many bytes in all."""
+    structures = []
+    while octets:
+        part = min(octets, 200 if octets - 200 != 1 else 199)
+        structures.append({"type": "0xFF", "data": "ff" * (part - 2)})
+        octets -= part
+    return {"type": "raw", "structures": structures, "intervalMs": 500, **more}
+
+
+def dry_run(path, like):
+    return pharos.run("advertise", path, "--adapter", "virtual", "--like", like, "--dry-run")
+
+
+@pytest.mark.parametrize("phy,opcode,end", [
+    ("1M", "36 20 19", "01 00 01 00 00"), ("2M", "36 20 19", "01 00 02 00 00"), ("coded", "36 20 19", "03 00 03 00 00"),
+    ("coded-s2", "7f 20 1b", "03 00 03 00 00 03 03"), ("coded-s8", "7f 20 1b", "03 00 03 00 00 04 04")])
+def test_the_commands_of_each_phy(tmp_path, phy, opcode, end):
+    done = dry_run(profile(tmp_path, ibeacon(phy=phy)), "zephyr")
+    assert done.code == 0, done.err
+    commands = [line for line in done.out.lower().splitlines() if opcode in line]
+    assert commands and all(end in line for line in commands), done.out
+
+
+def test_long_data_is_sent_in_fragments(tmp_path):
+    done = dry_run(profile(tmp_path, long(1650, phy="1M")), "intel")
+    assert done.code == 0, done.err
+    assert [done.out.count(word) for word in ("first fragment", "intermediate fragment", "last fragment")] == [1, 5, 1]
+
+
+@pytest.mark.parametrize("phy,like,words", [
+    ("1M", "raspberry-pi", "no extended advertising"), ("coded", "core-4", "Raspberry Pi"),
+    ("coded-s8", "intel", "write coded")])
+def test_controllers_that_cannot_are_named(tmp_path, phy, like, words):
+    done = dry_run(profile(tmp_path, ibeacon(phy=phy)), like)
+    assert done.code == 78 and words in done.err, done.err
+    assert len(done.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("advertisement,words", [
+    (ibeacon(phy="3M"), "1M"), (ibeacon(phy="1M", pdu="scannable"), "no data of its own"),
+    (long(1650, phy="coded", intervalMs=100), "longer than the interval"), (long(300), '"phy": "1M"'),
+    (long(246, phy="1M", pdu="connectable"), "245"), (long(1651, phy="1M"), "1650")])
+def test_what_no_controller_may_send_is_refused_at_its_place(tmp_path, advertisement, words):
+    path = profile(tmp_path, advertisement)
+    done = pharos.run("profile", "check", path)
+    assert done.code == 1 and words in done.err + done.out
+    assert f"{path}:1:" in done.err + done.out
+
+
+@pytest.mark.parametrize("phy", ["1M", "2M", "coded", "coded-s2", "coded-s8"])
+def test_an_audit_finds_what_the_profile_says(tmp_path, phy):
+    path = profile(tmp_path, ibeacon(phy=phy), long(600, phy=phy))
+    done = pharos.run("audit", path, "--adapter", "virtual", "--duration-s", "6", "--json")
+    answer = json.loads(done.out)
+    assert done.code == 0, answer
+    assert [each["verdicts"] for each in answer["advertisements"]] == [["ok"], ["ok"]]
+
+
+def test_a_scan_receives_coded_only_if_it_is_asked_to(tmp_path):
+    path = profile(tmp_path, ibeacon(phy="coded"), ibeacon(phy="2M", minor=3))
+    found = {}
+    for options in [(), ("--coded",)]:
+        done = pharos.checked("scan", "--adapter", "virtual", "--known", path, "--duration-s", "3", "--json", *options)
+        reports = [line for line in done.lines() if line["event"] == "report"]
+        found[options] = {(each["frames"][0]["minor"], each["pdu"], each["phy"], each.get("secondaryPhy"))
+                          for each in reports}
+    assert found[()] == {(3, "ADV_EXT_IND", "LE 1M", "LE 2M")}
+    assert found["--coded",] == {(3, "ADV_EXT_IND", "LE 1M", "LE 2M"), (2, "ADV_EXT_IND", "LE Coded", "LE Coded")}
+
+
+def test_the_event_on_the_air_names_the_phy(tmp_path):
+    path = profile(tmp_path, ibeacon(phy="coded"), ibeacon(minor=3))
+    done = pharos.checked("advertise", path, "--adapter", "virtual", "--like", "intel", "--duration-s", "1", "--json")
+    on_air = done.lines()[0]
+    assert [each.get("phy") for each in on_air["advertisements"]] == ["coded", None]
+
+
+def test_encode_and_decode_long_data():
+    structures = [f"ff:{'aa' * 200}" for _ in range(3)]
+    done = pharos.run("encode", "raw", "--structure", *structures)
+    assert done.code == 64 and "--phy 1M" in done.err
+    octets = pharos.encode("raw", "--structure", *structures, "--phy", "1M")
+    assert octets == bytes([201, 0xFF] + [0xAA] * 200) * 3
+    assert pharos.run("advertise", "raw", "--structure", *structures, "--dry-run", "--like", "intel").code == 64
+    assert pharos.run("advertise", "raw", "--structure", *structures, "--phy", "2M", "--dry-run", "--adapter", "virtual",
+                      "--like", "intel").code == 0
+
+
+def test_a_fleet_says_which_machines_cannot(tmp_path):
+    fleet = {"version": 1, "name": "f", "allocation": {"major": {"from": 1}},
+             "template": {"version": 1, "name": "${name}", "advertisements": [
+                 {"type": "raw", "intervalMs": 1000, "phy": "coded",
+                  "structures": [{"type": "0xFF", "data": "ffff00112233"}]}]},
+             "beacons": [{"name": "a", "controller": "raspberry-pi"}, {"name": "b", "controller": "extended"}]}
+    del fleet["allocation"]
+    path = tmp_path / "f.json"
+    path.write_text(json.dumps(fleet))
+    done = pharos.run("fleet", "check", path)
+    assert done.code == 1
+    faults = [line for line in (done.err + done.out).splitlines() if "no extended advertising" in line]
+    assert len(faults) == 1 and "Raspberry Pi" in faults[0]
+
+
+# MARK: Models
+
+def plan(*arguments) -> dict:
+    return json.loads(pharos.checked("plan", *arguments, "--json").out)
+
+
+def agree(value, found, share=0.01):
+    assert abs(value - found.mean) <= max(3 * found.error, share * found.mean), (value, found)
+
+
+@pytest.mark.parametrize("phy,octets", [("1M", 31), ("2M", 245), ("coded", 31), ("coded-s2", 600), ("1M", 1650)])
+def test_airtimes(phy, octets):
+    found = plan("collisions", "--beacons", "2", "--interval-ms", "1000", "--phy", phy, "--payload-octets", octets)
+    frame = found["advertisements"][0]
+    primary, secondary = air.PHYS[phy]
+    assert frame["phy"] == phy
+    assert frame["airtimeMicroseconds"] == pytest.approx(1000 * air.packet(primary, 7))
+    assert frame["auxiliaryAirtimeMicroseconds"] == pytest.approx(1000 * sum(air.auxiliary(secondary, octets)))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("beacons,interval,phy,octets", [
+    (100, 100, "1M", 31), (250, 200, "2M", 200), (50, 500, "coded", 31), (40, 1000, "coded", 600),
+    (60, 500, "coded-s2", 245), (200, 1000, "1M", 1650), (30, 2000, "coded-s8", 1650)])
+def test_collisions(beacons, interval, phy, octets):
+    found = air.extended_collisions(beacons, interval, phy, octets)
+    answer = plan("collisions", "--beacons", beacons, "--interval-ms", interval, "--phy", phy, "--payload-octets", octets)
+    agree(answer["collisionFreeProbability"], found)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("beacons,interval,scanner,phy,octets,horizon", [
+    (1, 200, (512, 5120), "coded", 31, 60), (50, 400, (1024, 4096), "coded", 31, 60), (60, 200, (512, 5120), "1M", 245, 60),
+    (40, 1000, (4096, 4096), "coded-s2", 600, 40)])
+def test_latency(beacons, interval, scanner, phy, octets, horizon):
+    window, whole = scanner
+    found = air.extended_latency(beacons, interval, air.Scanner(window, whole), phy, octets, horizon=horizon)
+    answer = plan("latency", "--beacons", beacons, "--interval-ms", interval, "--phy", phy, "--payload-octets", octets,
+                  "--scan-window-ms", window, "--scan-interval-ms", whole,
+                  "--scanner-phy", "coded" if phy.startswith("coded") else "1M")["latencyS"]
+    agree(answer["mean"], found.mean)
+    for percent in (50, 90):
+        agree(answer[f"p{percent}"], found.percentiles[percent], 0.02)
+
+
+@pytest.mark.parametrize("phy,options,words", [
+    ("coded", ["--scanner", "android-low-power"], "legacy PDUs"), ("1M", ["--scanner", "linux"], "--scanner-phy 1M"),
+    ("coded", ["--scanner", "linux", "--scanner-phy", "1M"], "does not receive LE Coded")])
+def test_scanners_that_never_find_it_are_refused(phy, options, words):
+    done = pharos.run("plan", "latency", "--beacons", "5", "--interval-ms", "500", "--phy", phy, *options)
+    assert done.code == 64 and words in done.err and not done.out
+
+
+@pytest.mark.parametrize("words", [
+    ["interval", "--beacons", "5", "--max-throughput"], ["simulate", "collisions", "--beacons", "5", "--interval-ms", "100"]])
+def test_questions_about_legacy_pdus_only_say_so(words):
+    done = pharos.run("plan", *words, "--phy", "1M")
+    assert done.code == 64 and "legacy PDUs only" in done.err
+
+
+def test_energy_grows_with_the_airtime():
+    life = {phy: plan("energy", "--interval-ms", "1000", "--chip", "nrf52832", "--battery", "cr2477", *phy)["lifeDays"]
+            for phy in [(), ("--phy", "1M"), ("--phy", "2M"), ("--phy", "coded")]}
+    # An extended event of 31 bytes has less airtime than three legacy packets: 816 and 1128 µs.
+    assert life["--phy", "coded"] < life[()] < life["--phy", "1M"] < life["--phy", "2M"]
+    done = pharos.run("plan", "energy", "--interval-ms", "1000", "--chip", "bl652-0dbm", "--battery", "cr2477",
+                      "--phy", "coded")
+    assert done.code == 64 and "--charge-uc" in done.err
+
+
+# MARK: Wi-Fi
+
+@pytest.mark.parametrize("background,clear", [
+    ("wifi-1-6-11", 1), ("wifi-1-5-9-13:0.5", (1 + 0.25 + 0.25) / 3), ("37:0,38:0.1,39:0.05", (1 + 0.9**2 + 0.95**2) / 3)])
+def test_background_by_channel(background, clear):
+    answer = plan("collisions", "--beacons", "1", "--interval-ms", "100", "--background", background)
+    assert answer["collisionFreeProbability"] == pytest.approx(clear)
+
+
+def test_background_on_secondary_channels():
+    one = ["collisions", "--beacons", "1", "--interval-ms", "100", "--phy", "1M", "--background"]
+    # Nine of 37 channels lie in each of the three networks: 0...8 at 2404...2420 MHz, for one.
+    inside = sum(abs(frequency - wifi) <= 9 for wifi in (2412, 2437, 2462)
+                 for frequency in [*range(2404, 2426, 2), *range(2428, 2480, 2)])
+    assert plan(*one, "wifi-1-6-11:0.5")["collisionFreeProbability"] == pytest.approx(1 - inside / 37 * 0.75)
+    assert plan(*one, "data:0.2")["collisionFreeProbability"] == pytest.approx(0.64)
+
+
+@pytest.mark.parametrize("options", [
+    ["--background", "wifi-15"], ["--background", "40:0.1"], ["--background", "38:1"],
+    ["--background", "wifi-1", "--background-load", "0.1"]])
+def test_wrong_backgrounds(options):
+    done = pharos.run("plan", "collisions", "--beacons", "1", "--interval-ms", "100", *options)
+    assert done.code == 64 and "--background" in done.err
+
+
+def test_background_of_a_site(tmp_path):
+    site = {"version": 1, "name": "s", "outline": [[0, 0], [10, 0], [10, 10], [0, 10]],
+            "beacons": [{"position": [5, 5], "intervalMs": 500}]}
+    shares = {}
+    for name, load in {"none": 0, "object": {"38": 0.5, "39": 0.1}, "number": 0.5}.items():
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps({**site, "backgroundLoad": load}))
+        shares[name] = json.loads(pharos.run("plan", "site", path, "--json").out)
+    assert shares["none"] != shares["object"] != shares["number"]
+    path = tmp_path / "wrong.json"
+    path.write_text(json.dumps({**site, "backgroundLoad": {"40": 0.5}}))
+    done = pharos.run("plan", "site", path)
+    assert done.code != 0 and "40" in done.err
