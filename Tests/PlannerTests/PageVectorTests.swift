@@ -249,7 +249,7 @@ extension PageVectors.Floor {
     init(_ text: String) throws {
         site = text
         let decoded = try #require(Site.decode(Array(text.utf8)).site)
-        let background = try BackgroundLoad(share: decoded.backgroundLoad)
+        let background = try BackgroundLoad(decoded.backgroundLoad)
         let model = SiteModel(
             beacons: decoded.beacons, walls: decoded.walls, radio: decoded.radio, background: background)
         var survey = SiteSurvey(model: model, scanners: decoded.scanners, target: decoded.target)

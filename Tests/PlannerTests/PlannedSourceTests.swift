@@ -114,7 +114,7 @@ struct PlannedSourceTests {
         #expect(throws: AirtimeError.self) {
             try ScannerPreset(windowMicroseconds: 2, intervalMicroseconds: 1)
         }
-        #expect(try BackgroundLoad(share: 0.2, payloadOctets: nil).airtimeMicroseconds == nil)
-        #expect(throws: AirtimeError.self) { try BackgroundLoad(share: 0.2, payloadOctets: 32) }
+        #expect(try BackgroundLoad(ChannelLoads(0.2), payloadOctets: nil).airtimeMicroseconds == nil)
+        #expect(throws: AirtimeError.self) { try BackgroundLoad(ChannelLoads(0.2), payloadOctets: 32) }
     }
 }

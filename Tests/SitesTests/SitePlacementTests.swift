@@ -73,7 +73,7 @@ import Testing
                     name: "b\($0.offset)", position: .init(x: $0.element.0, y: $0.element.1),
                     intervalMicroseconds: 500_000, airtimeMicroseconds: 376, radioPower: 0)
             }, fleet: nil, paths: [], mounts: mounts.map { .init(x: $0.0, y: $0.1) },
-            radio: try SiteModelTests.radio(sensitivity: sensitivity), backgroundLoad: 0,
+            radio: try SiteModelTests.radio(sensitivity: sensitivity), backgroundLoad: .none,
             scanners: ScannerMix(try #require(ScannerPreset(named: "android-low-latency"))),
             target: try .init(seconds: seconds, probability: 0.9, beacons: wanted), defaults: .init())
     }

@@ -12,6 +12,8 @@ public struct AdvertiserGroup: Hashable, Sendable {
     public let intervalMicroseconds: Double
     /// tau in µs.
     public let airtimeMicroseconds: Double
+    /// The auxiliary packets of extended PDUs; nil for legacy PDUs.
+    public let extended: ExtendedTraffic?
 
     /// N advertisers with T and tau.
     ///
@@ -23,7 +25,9 @@ public struct AdvertiserGroup: Hashable, Sendable {
     }
 
     /// The group with an interval in µs that controllers need not support.
-    package init(count: Int, intervalMicroseconds: Double, airtimeMicroseconds: Double) throws(AirtimeError) {
+    package init(
+        count: Int, intervalMicroseconds: Double, airtimeMicroseconds: Double, extended: ExtendedTraffic? = nil
+    ) throws(AirtimeError) {
         guard count >= 0 else { throw .count(count) }
         guard airtimeMicroseconds > 0, airtimeMicroseconds.isFinite else { throw .airtime(airtimeMicroseconds) }
         guard intervalMicroseconds > airtimeMicroseconds, intervalMicroseconds.isFinite else {
@@ -32,6 +36,14 @@ public struct AdvertiserGroup: Hashable, Sendable {
         self.count = count
         self.intervalMicroseconds = intervalMicroseconds
         self.airtimeMicroseconds = airtimeMicroseconds
+        self.extended = extended
+    }
+
+    /// The same advertisers in another number.
+    func counting(_ count: Int) throws(AirtimeError) -> AdvertiserGroup {
+        try AdvertiserGroup(
+            count: count, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds,
+            extended: extended)
     }
 
     /// E in µs.
@@ -96,19 +108,28 @@ public struct AdvertisingBoxes: Hashable, Sendable {
             })
     }
 
-    /// The boxes with intervals in µs that controllers need not support.
-    package init(
-        count: Int, advertisements: [(intervalMicroseconds: Double, airtimeMicroseconds: Double)]
-    ) throws(AirtimeError) {
+    /// Boxes with these advertisements, whose own count has no meaning.
+    ///
+    /// Throws for a negative count and boxes without advertisements.
+    public init(count: Int, advertisements: [AdvertiserGroup]) throws(AirtimeError) {
         guard !advertisements.isEmpty else {
             throw .quantity(name: "a number of advertisements of a box", value: 0)
         }
         self.count = count
-        self.advertisements = try advertisements.map { own throws(AirtimeError) in
-            try AdvertiserGroup(
-                count: count, intervalMicroseconds: own.intervalMicroseconds,
-                airtimeMicroseconds: own.airtimeMicroseconds)
-        }
+        self.advertisements = try advertisements.map { own throws(AirtimeError) in try own.counting(count) }
+    }
+
+    /// The boxes with intervals in µs that controllers need not support.
+    package init(
+        count: Int, advertisements: [(intervalMicroseconds: Double, airtimeMicroseconds: Double)]
+    ) throws(AirtimeError) {
+        try self.init(
+            count: count,
+            advertisements: advertisements.map { own throws(AirtimeError) in
+                try AdvertiserGroup(
+                    count: count, intervalMicroseconds: own.intervalMicroseconds,
+                    airtimeMicroseconds: own.airtimeMicroseconds)
+            })
     }
 
     /// The advertisement that is sent most often; of equally frequent ones the shortest. Its place in
@@ -125,6 +146,11 @@ public struct AdvertisingBoxes: Hashable, Sendable {
     /// of `airtime` µs.
     func logSparing(packetOf airtime: Double, where isAsked: (AdvertiserGroup) -> Bool = { _ in true }) -> Double {
         advertisements.reduce(0) { isAsked($1) ? $0 + $1.logSparing(packetOf: airtime) : $0 }
+    }
+
+    /// ln of the probability that none of one box's advertisements hits an event of `target`.
+    func logSparing(eventOf target: AdvertiserGroup) -> Double {
+        advertisements.reduce(0) { $0 + $1.logSparing(eventOf: target) }
     }
 }
 
@@ -147,6 +173,8 @@ public struct BoxSurroundings: Hashable, Sendable {
     public let intervalMicroseconds: Double
     /// tau of the target advertisement in µs.
     public let airtimeMicroseconds: Double
+    /// The auxiliary packets of the target advertisement; nil for legacy PDUs. Collisions with them count with the others.
+    public let extended: ExtendedTraffic?
     /// ln of the probability that the advertisements of an average other box at the target's interval do not hit a
     /// packet.
     public let logSparingEqual: Double
@@ -167,6 +195,7 @@ public struct BoxSurroundings: Hashable, Sendable {
             count: 1, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds)
         self.intervalMicroseconds = intervalMicroseconds
         self.airtimeMicroseconds = airtimeMicroseconds
+        extended = nil
         logSparingEqual = group.logSparing(packetOf: airtimeMicroseconds)
         logSparingOther = 0
     }
@@ -194,11 +223,12 @@ public struct BoxSurroundings: Hashable, Sendable {
                 $0.intervalMicroseconds == asked.intervalMicroseconds
             }
             equal += number * equals
-            other += number * (kindOfBox.logSparing(packetOf: airtime) - equals)
+            other += number * (kindOfBox.logSparing(eventOf: asked) - equals)
             count += number
         }
         intervalMicroseconds = asked.intervalMicroseconds
         airtimeMicroseconds = airtime
+        extended = asked.extended
         logSparingEqual = count > 0 ? equal / count : 0
         logSparingOther = count > 0 ? min(0, other / count) : 0
     }

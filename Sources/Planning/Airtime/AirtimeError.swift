@@ -6,7 +6,7 @@ public enum AirtimeError: Error, Hashable, Sendable {
     case airtime(Double)
     /// An advertising interval in µs that is not a number, or too short.
     case interval(Double)
-    /// A number of bytes of advertising data that a legacy packet cannot carry.
+    /// A number of bytes of advertising data that the packets cannot carry.
     case payload(Int)
     /// A probability or a share outside its range.
     case share(Double)
@@ -19,6 +19,8 @@ public enum AirtimeError: Error, Hashable, Sendable {
     case quantity(name: String, value: Double)
     /// A mix of scanners that cannot be used, and why.
     case mix(String)
+    /// A question that a model does not cover, and why.
+    case unsupported(String)
 }
 
 extension AirtimeError: CustomStringConvertible {
@@ -29,7 +31,8 @@ extension AirtimeError: CustomStringConvertible {
         case .interval(let value) where value > AdvertisingDelay.maximumMicroseconds * 1024:
             "an advertising interval of \(value / 1000) ms is longer than 10.24 s, the longest of legacy advertising"
         case .interval(let value): "an advertising interval of \(value / 1000) ms is too short, or no number"
-        case .payload(let octets): "\(octets) bytes of advertising data: a legacy packet holds 0...31"
+        case .payload(let octets):
+            "\(octets) bytes of advertising data: a legacy packet holds 0...31, an extended advertisement 0...1650"
         case .share(let value): "\(value) is not a share between 0 and 1"
         case .scan(let window, let interval):
             "a scan window of \(Double(window) / 1000) ms in a scan interval of \(Double(interval) / 1000) ms: use "
@@ -38,7 +41,7 @@ extension AirtimeError: CustomStringConvertible {
             "beacons that send every \(interval / 1000) ms leave no gap as long as the \(window / 1000) ms that a packet "
                 + "needs clear"
         case .quantity(let name, let value): "\(name) of \(value) is out of range"
-        case .mix(let reason): reason
+        case .mix(let reason), .unsupported(let reason): reason
         }
     }
 }

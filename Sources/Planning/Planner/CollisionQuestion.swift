@@ -52,6 +52,9 @@ public struct CollisionQuestion: Sendable {
         try addCopies(to: &answer)
         answer.state(.airtime, .number(air.onlyFrame?.airtimeMicroseconds))
         answer.state(.channelLoad, .share(model.channelLoad), remark: "packets that overlap count twice")
+        if model.secondaryLoad > 0 {
+            answer.show("load of a secondary channel", .share(model.secondaryLoad), remark: "one of 37")
+        }
         answer.state(.saturated, .flag(model.fleetLoad > Self.saturation))
         answer.state(.advertisements, .list(streams.map { quantity($0) }))
         show(streams, in: &answer)
@@ -94,6 +97,12 @@ public struct CollisionQuestion: Sendable {
             answer.show(
                 "airtime of a packet", .number(frame.airtimeMicroseconds, unit: "µs"),
                 remark: "\(frame.payloadOctets) bytes of data" + what + who)
+            if let extended = frame.extended {
+                let count = extended.event.auxiliaryMicroseconds.count
+                answer.show(
+                    "airtime of its auxiliary packets", .number(extended.auxiliaryMicroseconds, unit: "µs"),
+                    remark: "\(count) packet\(count == 1 ? "" : "s") on secondary channels, \(extended.phy.name)")
+            }
         }
         if streams.count > Self.frameLimit {
             answer.note("\(streams.count - Self.frameLimit) more kinds of advertisements are not listed.")
@@ -137,7 +146,7 @@ public struct CollisionQuestion: Sendable {
         guard let frame = air.onlyFrame else { return answer.state(.lossAfterLoss, .nothing) }
         let runs = try RunsModel(
             group: try frame.group(air.beacons),
-            otherClearProbability: background.clearProbability(forPacketOf: frame.airtimeMicroseconds))
+            otherClearProbability: try otherClear(frame))
         // K packets in a row are lost with a probability of at least 1 - K·share.
         let run = { length in isDrowned ? 1 : runs.lossRunProbability(length: length) }
         let again = runs.lossAfterLossProbability.map { isDrowned ? 1 : $0 }
@@ -150,11 +159,20 @@ public struct CollisionQuestion: Sendable {
         for length in [3, 10] { answer.show("\(length) lost in a row", .share(run(length))) }
     }
 
+    /// The probability that neither other devices nor collisions of auxiliary packets destroy an event.
+    private func otherClear(_ frame: PlannedFrame) throws(AirtimeError) -> Double {
+        let group = try frame.group(air.beacons)
+        return background.clearProbability(ofEventOf: group) * group.auxiliaryClearProbability
+    }
+
     private func addCopies(to answer: inout PlanAnswer) throws(AirtimeError) {
         guard let frame = air.onlyFrame else { return answer.state(.anyOfThree, .nothing) }
         let spacing = if let copySpacing { copySpacing } else { try CopySpacing(identicalMicroseconds: 1000) }
-        let any = try AnyOfThreeModel(groups: [try frame.group(air.beacons)], spacing: spacing, background: background)
-            .atLeastOneProbability
+        let group = try frame.group(air.beacons)
+        var any = try AnyOfThreeModel(groups: [group], spacing: spacing, background: background).atLeastOneProbability
+        if group.extended != nil {
+            any *= try otherClear(frame) / background.clearProbability(forPacketOf: group.airtimeMicroseconds)
+        }
         answer.state(
             .anyOfThree, .share(any), isInText: any > Self.drownedShare,
             remark: copySpacing == nil && air.beacons > 1
@@ -164,6 +182,9 @@ public struct CollisionQuestion: Sendable {
 
     private func addCapture(to answer: inout PlanAnswer) throws(AirtimeError) {
         guard let captureDecibels, let frame = air.onlyFrame else { return }
+        guard frame.extended == nil else {
+            throw .unsupported("--capture-db: capture is computed for legacy PDUs only; leave it out")
+        }
         let others = try CaptureModel.Interferers(frame.group(air.beacons - 1), advantageDecibels: 0)
         let band = try CaptureModel(
             airtimeMicroseconds: frame.airtimeMicroseconds, interferers: [others],
@@ -186,7 +207,7 @@ public struct CollisionQuestion: Sendable {
 
     /// Adds the page's controls, which need one frame.
     private func addPicture(to answer: inout PlanAnswer) throws(AirtimeError) {
-        guard let frame = air.onlyFrame else { return }
+        guard let frame = air.onlyFrame, frame.extended == nil else { return }
         try answer.explore(
             frame.group(air.beacons), ScannerMix(.continuous), payloadOctets: frame.payloadOctets,
             background: background,
@@ -261,7 +282,7 @@ extension CollisionQuestion {
         PlanKey.origin + [
             .beacons, .sites, .commonInterval, .collisionFree, .arrivals, .logCollisionFree, .lossAfterLoss, .lossRuns,
             .anyOfThree, .airtime, .channelLoad, .saturated, .advertisements,
-        ] + PlanKey.frame.map { $0.within("advertisements[]") } + [
+        ] + PlanKey.extendedFrame.map { $0.within("advertisements[]") } + [
             PlanKey.beacons.within("advertisements[]", "With --from-fleet: number of beacons that send it."),
             PlanKey.collisionFree.within(
                 "advertisements[]", "With --from-fleet: share of its packets that do not collide."),

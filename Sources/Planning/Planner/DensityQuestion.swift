@@ -50,7 +50,7 @@ public struct DensityQuestion: Sendable {
         try PlanError.asking { () throws(AirtimeError) in
             try answer.state(latency, found: (.mixDetected, "in time")) { target.share(of: $0) }
         }
-        if let only = air.onlyFrame, let scanner = scanners.onPage {
+        if let only = air.onlyFrame, only.extended == nil, let scanner = scanners.onPage {
             let scanners = [scanner] + ScannerPreset.all.filter { $0.name != scanner.name }
             answer.pictures.page.density = .init(
                 beaconsInRange: beacons, gridSpacingM: spacing, detectWithinS: target.seconds,
@@ -105,7 +105,7 @@ public struct DensityQuestion: Sendable {
 
     /// The keys of the answer in JSON.
     static let keys: [PlanKey] =
-        PlanKey.origin + [.beaconsInRange, .gridSpacing, .range, .interval] + PlanKey.target + [.scanner]
+        PlanKey.origin + [.beaconsInRange, .gridSpacing, .range, .interval] + PlanKey.extendedTarget + [.scanner]
         + PlanKey.discovery + [.mixDetected]
 }
 

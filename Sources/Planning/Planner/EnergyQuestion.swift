@@ -6,6 +6,8 @@ public struct EnergyQuestion: Sendable {
     public let air: PlannedAir
     public let chip: BeaconChip
     public let battery: BeaconBattery
+    /// True if the charge of an event is the user's own.
+    private let isMeasured: Bool
 
     /// - Parameters:
     ///   - air: The interval, the payload and, for the energy of a received packet, the beacons that collide.
@@ -23,6 +25,7 @@ public struct EnergyQuestion: Sendable {
         sleepMicroamperes: Double? = nil, capacityMilliampereHours: Double? = nil
     ) throws(PlanError) {
         self.air = air
+        isMeasured = eventMicrocoulombs != nil
         self.chip = try Self.chip(chip, eventMicrocoulombs, sleepMicroamperes)
         self.battery = try Self.battery(battery, capacityMilliampereHours)
     }
@@ -70,6 +73,14 @@ public struct EnergyQuestion: Sendable {
 
     /// The life in days, the mean current in µA and the energy of one received packet in µJ. Throws the models' errors.
     public func answer() throws(PlanError) -> PlanAnswer {
+        if let frame = air.boxes.flatMap(\.frames).first(where: { $0.extended != nil }), !isMeasured,
+            chip.microcoulombsPerMicrosecond == 0
+        {
+            throw PlanError(
+                .question,
+                "the charge of \(chip.name) is not known by payload, so that of \(frame.name) in extended PDUs cannot be "
+                    + "computed: measure it and give --charge-uc, or name nrf52832")
+        }
         let (kind, model, clear, each) = try PlanError.asking { () throws(AirtimeError) in
             let collisions = try BoxCollisionModel(boxes: air.kinds())
             let (kind, model) = try hungriest()
@@ -104,7 +115,7 @@ public struct EnergyQuestion: Sendable {
                 "The life is that of the beacon whose battery is empty first, and the energy that of an average one of its "
                     + "packets.")
         }
-        if let only = air.onlyFrame {
+        if let only = air.onlyFrame, only.extended == nil {
             answer.pictures.page.battery = .init(
                 beacons: air.beacons, intervalMs: only.milliseconds, payloadOctets: only.payloadOctets, chip: chip,
                 battery: battery)
@@ -138,7 +149,7 @@ public struct EnergyQuestion: Sendable {
                 models.append(
                     try EnergyModel(
                         chip: chip, battery: battery, interval: frame.interval,
-                        payloadOctets: frame.payloadOctets,
+                        payloadOctets: frame.payloadOctets, extended: frame.extended,
                         companions: models.count == boxes.frames.count - 1 ? models : []))
             }
             guard let whole = models.last else { continue }

@@ -36,12 +36,7 @@ public struct FleetAirtime: Sendable {
         let boxes = try site.boxes.map { kind throws(AirtimeError) in
             try AdvertisingBoxes(
                 count: kind.count,
-                advertisements: kind.advertisements.map { own throws(AirtimeError) in
-                    (
-                        interval: own.interval,
-                        airtimeMicroseconds: try PacketTiming.airtimeMicroseconds(payloadOctets: own.payloadOctets)
-                    )
-                })
+                advertisements: kind.advertisements.map { own throws(AirtimeError) in try own.group })
         }
         return try BoxCollisionModel(boxes: boxes)
     }
@@ -91,5 +86,20 @@ public struct FleetAirtime: Sendable {
                     ),
                 ])
             })
+    }
+}
+
+extension FleetTraffic.Advertisement {
+    /// One advertiser of it.
+    var group: AdvertiserGroup {
+        get throws(AirtimeError) {
+            if let phy {
+                let extended = try ExtendedTraffic(phy, payloadOctets: payloadOctets)
+                return try AdvertiserGroup(count: 1, interval: interval, extended: extended)
+            }
+            return try AdvertiserGroup(
+                count: 1, interval: interval,
+                airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: payloadOctets))
+        }
     }
 }

@@ -434,6 +434,12 @@ public struct FleetInterval: Sendable {
 
     /// Throws the models' errors about the other advertisements.
     public init(_ air: PlannedAir) throws(PlanError) {
+        if air.boxes.flatMap(\.frames).contains(where: { $0.extended != nil }) {
+            throw PlanError(
+                .question,
+                "\(air.origin?.name ?? "the fleet") has extended advertisements, and the search of an interval is for legacy "
+                    + "PDUs only: compare intervals with `pharos plan latency`")
+        }
         self.air = air
         let fastest = air.boxes.compactMap { $0.frames.min { $0.pace < $1.pace } }
         let octets = fastest.map(\.payloadOctets).max() ?? 31

@@ -28,7 +28,7 @@ public struct LatencyQuestion: Sendable {
     public func answer() throws(PlanError) -> PlanAnswer {
         try PlanError.asking { () throws(AirtimeError) in
             let (group, otherClear) = try air.fleet()
-            let clear = background.clearProbability(forPacketOf: group.airtimeMicroseconds)
+            let clear = background.clearProbability(ofEventOf: try air.frame(air.target).group(1))
             func model(_ scanner: ScannerPreset) throws(AirtimeError) -> LatencyModel {
                 try LatencyModel(group: group, preset: scanner, otherClearProbability: otherClear * clear)
             }
@@ -103,6 +103,9 @@ public struct LatencyQuestion: Sendable {
         answer.state(
             .collisionFree, .share(model.collisionFreeProbability * model.otherClearProbability), isInText: false)
         answer.noteRounding(of: air)
+        if !background.loads.isEven {
+            answer.note("Each event meets the mean of the channels' loads, whichever channel the scanner listens to.")
+        }
         return answer
     }
 
@@ -110,7 +113,7 @@ public struct LatencyQuestion: Sendable {
         _ group: AdvertiserGroup, _ model: LatencyModel, _ mix: MixLatency
     ) throws(AirtimeError) -> PlanAnswer {
         var answer = try answer(model, mix)
-        if let frame = air.onlyFrame {
+        if let frame = air.onlyFrame, frame.extended == nil {
             answer.explore(
                 group, scanners, payloadOctets: frame.payloadOctets, background: background, latency: mix.whole)
         }
@@ -161,7 +164,7 @@ public struct LatencyQuestion: Sendable {
 
     /// The keys of the answer in JSON.
     static let keys: [PlanKey] =
-        PlanKey.origin + [.beacons, .interval, .targetPattern] + PlanKey.target + [.scanner, .collisionFree]
+        PlanKey.origin + [.beacons, .interval, .targetPattern] + PlanKey.extendedTarget + [.scanner, .collisionFree]
         + PlanKey.discovery + [.undiscovered]
 }
 

@@ -229,7 +229,7 @@ extension PlanAnswer {
         _ group: AdvertiserGroup, _ scanners: ScannerMix, payloadOctets: Int, background: BackgroundLoad,
         captureDecibels: Double? = nil, latency: LatencyDistribution? = nil
     ) {
-        guard let scanner = scanners.onPage else { return }
+        guard let scanner = scanners.onPage, background.loads.isEven else { return }
         var numbers = PlanPageContent.Numbers()
         if let model = try? CollisionModel(groups: [group], background: background) {
             numbers.collisionFreeProbability = model.collisionFreeProbability

@@ -80,9 +80,16 @@ extension PlanKey {
         "advertisement", "With --from-fleet: the advertisement in question, the beacon's most frequent one.")
     static let frameType = PlanKey("type", "Type of the advertisement, or advertisement if none is known.")
     static let framePayload = PlanKey("payloadOctets", "Bytes of advertising data.")
-    static let frameAirtime = PlanKey("airtimeMicroseconds", "Airtime of one of its packets in µs.")
+    static let frameAirtime = PlanKey(
+        "airtimeMicroseconds", "Airtime of one of its packets on a primary channel, in µs.")
+    static let framePHY = PlanKey("phy", "PHY of extended advertising; absent for legacy PDUs.")
+    static let frameAuxiliary = PlanKey(
+        "auxiliaryAirtimeMicroseconds",
+        "Airtime of the auxiliary packets of an extended advertising event, in µs; absent for legacy PDUs.")
     static let frame = [frameType, interval, framePayload, frameAirtime]
+    static let extendedFrame = frame + [framePHY, frameAuxiliary]
     static let target = [advertisement] + frame.map { $0.within("advertisement") }
+    static let extendedTarget = [advertisement] + extendedFrame.map { $0.within("advertisement") }
 
     /// A time to discovery.
     static let latency = PlanKey("latencyS", "Times to discovery in s, by percentile.")

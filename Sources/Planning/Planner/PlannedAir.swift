@@ -54,6 +54,7 @@ public struct PlannedAir: Sendable {
         let isEqual = boxes.allSatisfy {
             $0.frames[0].interval == first.interval && $0.frames[0].pattern == first.pattern
                 && $0.frames[0].airtimeMicroseconds == first.airtimeMicroseconds
+                && $0.frames[0].extended == first.extended
         }
         return isEqual ? first : nil
     }
@@ -62,12 +63,7 @@ public struct PlannedAir: Sendable {
         try boxes.map { kind throws(AirtimeError) in
             try AdvertisingBoxes(
                 count: kind.count,
-                advertisements: kind.frames.map {
-                    (
-                        interval: $0.interval,
-                        airtimeMicroseconds: $0.airtimeMicroseconds
-                    )
-                })
+                advertisements: kind.frames.map { frame throws(AirtimeError) in try frame.group(kind.count) })
         }
     }
 
@@ -85,7 +81,10 @@ public struct PlannedAir: Sendable {
     /// An equal fleet in which the target advertisement has the same losses as among these boxes, and the probability
     /// that no packet outside that fleet destroys a packet.
     func fleet() throws(AirtimeError) -> (group: AdvertiserGroup, otherClear: Double) {
-        if let onlyFrame { return (try onlyFrame.group(beacons), 1) }
+        if let onlyFrame {
+            let group = try onlyFrame.group(beacons)
+            return (group, group.auxiliaryClearProbability)
+        }
         return try BoxSurroundings(kind: target.kind, advertisement: target.frame, in: kinds()).fleet(ofBoxes: beacons)
     }
 
@@ -97,6 +96,11 @@ public struct PlannedAir: Sendable {
         guard advertisements <= limit else {
             throw .quantity(
                 name: "a number of simulated advertisements (1...\(limit))", value: Double(advertisements))
+        }
+        if let frame = boxes.flatMap(\.frames).first(where: { $0.extended != nil }) {
+            throw .unsupported(
+                "the simulation sends legacy PDUs only, and \(frame.name) is an extended advertisement: `pharos plan collisions` "
+                    + "and `pharos plan latency` compute it")
         }
         var advertisers: [AirAdvertiser] = []
         for kind in boxes {
@@ -145,11 +149,12 @@ extension PlannedAir {
     ///   - site: The only site to return; `nil` for all.
     ///   - interval: Replaces the interval of every advertisement; `nil` keeps it.
     ///   - payloadOctets: Replaces the length of every advertisement; nil keeps it.
+    ///   - phy: Replaces the PHY of every advertisement; nil keeps it.
     ///
     /// Throws for a fleet without beacons, and a site that it does not have.
     public static func sites(
         of traffic: FleetTraffic, fleet: String, file: String? = nil, site: String? = nil,
-        interval: AdvertisingInterval? = nil, payloadOctets: Int? = nil
+        interval: AdvertisingInterval? = nil, payloadOctets: Int? = nil, phy: ExtendedPHY? = nil
     ) throws(PlanError) -> [PlannedAir] {
         guard !traffic.sites.isEmpty else {
             throw PlanError(.configuration, "\(file ?? fleet): the fleet \(fleet) has no beacons to plan for")
@@ -159,7 +164,7 @@ extension PlannedAir {
                 let frames = try kind.advertisements.map { own throws(PlanError) in
                     try PlannedFrame(
                         own.type, interval: interval ?? own.interval, pattern: interval == nil ? own.pattern : nil,
-                        payloadOctets: payloadOctets ?? own.payloadOctets)
+                        phy: phy ?? own.phy, payloadOctets: payloadOctets ?? own.payloadOctets)
                 }
                 return Boxes(count: kind.count, frames: frames)
             }

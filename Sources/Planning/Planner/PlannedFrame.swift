@@ -10,22 +10,39 @@ public struct PlannedFrame: Hashable, Sendable {
     public let interval: AdvertisingInterval
     /// The intervals that take turns; nil for a constant interval.
     public let pattern: AdvertisingPattern?
-    /// The bytes of advertising data, 0...31.
+    /// The bytes of advertising data, 0...31, or 0...1650 in extended PDUs.
     public let payloadOctets: Int
-    /// tau in µs.
+    /// tau in µs; with extended PDUs that of the packet on one primary channel.
     public let airtimeMicroseconds: Double
+    /// The auxiliary packets of extended PDUs; nil for legacy PDUs.
+    let extended: ExtendedTraffic?
 
-    /// Throws if `payloadOctets`, the bytes of advertising data, is outside 0...31.
+    /// Throws if `payloadOctets`, the bytes of advertising data, is outside 0...31, or with a PHY outside 0...1650, and if an
+    /// extended event is longer than the interval.
     public init(
         _ name: String = "advertisement", interval: AdvertisingInterval, pattern: AdvertisingPattern? = nil,
-        payloadOctets: Int
+        phy: ExtendedPHY? = nil, payloadOctets: Int
     ) throws(PlanError) {
         self.name = name
         self.interval = pattern?.meanInterval ?? interval
         self.pattern = pattern
         self.payloadOctets = payloadOctets
-        airtimeMicroseconds = try PlanError.asking { () throws(AirtimeError) in
-            try PacketTiming.airtimeMicroseconds(payloadOctets: payloadOctets)
+        let shortest = pattern?.shortestInterval ?? interval
+        let extended = try PlanError.asking { () throws(AirtimeError) -> ExtendedTraffic? in
+            guard let phy else { return nil }
+            let extended = try ExtendedTraffic(phy, payloadOctets: payloadOctets)
+            let length = extended.event.shortestMicroseconds()
+            guard length <= shortest.microseconds else {
+                throw .unsupported(
+                    "\(payloadOctets) bytes on \(phy.name) take \(DecimalText.thousandths(length)) ms, longer than the "
+                        + "interval \(shortest): choose a longer interval, less data or a faster PHY")
+            }
+            return extended
+        }
+        self.extended = extended
+        airtimeMicroseconds = try PlanError.asking { () throws(AirtimeError) -> Double in
+            if let extended { return Double(extended.event.primaryMicroseconds) }
+            return try PacketTiming.airtimeMicroseconds(payloadOctets: payloadOctets)
         }
     }
 
@@ -41,14 +58,13 @@ public struct PlannedFrame: Hashable, Sendable {
         }
         try self.init(
             advertisement.content.typeName, interval: interval ?? advertisement.interval,
-            pattern: interval == nil ? advertisement.pattern : nil, payloadOctets: octets)
+            pattern: interval == nil ? advertisement.pattern : nil, phy: advertisement.phy, payloadOctets: octets)
     }
 
     /// A fleet of `count` beacons that send this frame.
     func group(_ count: Int) throws(AirtimeError) -> AdvertiserGroup {
-        try AdvertiserGroup(
-            count: count, interval: interval,
-            airtimeMicroseconds: airtimeMicroseconds)
+        if let extended { return try AdvertiserGroup(count: count, interval: interval, extended: extended) }
+        return try AdvertiserGroup(count: count, interval: interval, airtimeMicroseconds: airtimeMicroseconds)
     }
 
     /// The interval, length, type and pattern of a frame: they distinguish frames on the air, and order them.
@@ -57,14 +73,18 @@ public struct PlannedFrame: Hashable, Sendable {
         let octets: Int
         let name: String
         let pattern: AdvertisingPattern?
+        let phy: ExtendedPHY?
 
         static func < (left: Self, right: Self) -> Bool {
-            (left.interval, left.octets, left.name, left.pattern?.description ?? "")
-                < (right.interval, right.octets, right.name, right.pattern?.description ?? "")
+            left.order < right.order
+        }
+
+        private var order: (AdvertisingInterval, Int, String, String, String) {
+            (interval, octets, name, pattern?.description ?? "", phy?.rawValue ?? "")
         }
     }
 
-    var pace: Pace { Pace(interval: interval, octets: payloadOctets, name: name, pattern: pattern) }
+    var pace: Pace { Pace(interval: interval, octets: payloadOctets, name: name, pattern: pattern, phy: extended?.phy) }
 
     /// The interval, or the pattern, for a sentence: `100 ms`, `100 ms for 2 s, 1000 ms for 8 s`.
     var paceText: String { pattern?.description ?? interval.description }
@@ -77,9 +97,15 @@ public struct PlannedFrame: Hashable, Sendable {
 
     /// Its keys and values in JSON.
     var members: [(PlanKey, PlanQuantity)] {
-        [
+        var members: [(PlanKey, PlanQuantity)] = [
             (.frameType, .word(name)), (.interval, .milliseconds(milliseconds)), (.framePayload, .count(payloadOctets)),
             (.frameAirtime, .number(airtimeMicroseconds)),
         ]
+        if let extended {
+            members += [
+                (.framePHY, .word(extended.phy.rawValue)), (.frameAuxiliary, .number(extended.auxiliaryMicroseconds)),
+            ]
+        }
+        return members
     }
 }

@@ -46,6 +46,11 @@ public struct SimulatedCollisions: SimulationQuestion {
             conditions.capture = .powerSum(thresholdDecibels: captureDecibels)
             conditions.shadowingDecibels = 4
         }
+        guard background.loads.isEven else {
+            throw .unsupported(
+                "the simulation has the same background load on all channels: give --background-load, or ask `pharos plan "
+                    + "collisions`")
+        }
         if background.share > 0 {
             conditions.strangers = .init(
                 busyShare: background.share, airtimeMicroseconds: background.airtimeMicroseconds ?? longestAirtime)

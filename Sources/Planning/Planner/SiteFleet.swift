@@ -108,15 +108,12 @@ public struct SiteFleet: Sendable {
         guard let fastest, AdvertisingInterval.legacyRange.contains(sent[fastest].traffic.interval) else { return nil }
         var companions: [AdvertiserGroup] = []
         for (index, other) in sent.enumerated() where index != fastest {
-            companions.append(
-                try AdvertiserGroup(
-                    count: 1, interval: other.traffic.interval,
-                    airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: other.traffic.payloadOctets)))
+            companions.append(try other.traffic.group)
         }
         return try SiteBeacon(
             name: beacon.name, position: position,
             intervalMicroseconds: Double(sent[fastest].traffic.interval.microseconds),
-            airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: sent[fastest].traffic.payloadOctets),
+            airtimeMicroseconds: sent[fastest].traffic.group.airtimeMicroseconds,
             radioPower: sent[fastest].radioPower.map { Double($0) } ?? defaults.radioPower,
             pattern: sent[fastest].traffic.pattern, companions: companions)
     }

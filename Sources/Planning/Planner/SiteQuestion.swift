@@ -198,7 +198,7 @@ public struct SiteQuestion: Sendable {
 
     private static func survey(of site: Site) throws(PlanError) -> SiteSurvey {
         let background = try PlanError.asking { () throws(AirtimeError) in
-            try BackgroundLoad(share: site.backgroundLoad)
+            try BackgroundLoad(site.backgroundLoad)
         }
         let model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio, background: background)
         return SiteSurvey(model: model, scanners: site.scanners, target: site.target)

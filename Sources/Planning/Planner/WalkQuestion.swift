@@ -44,7 +44,7 @@ public struct WalkQuestion: Sendable {
                 try Self.seen(walk, latency)
             }
         }
-        if let only = air.onlyFrame, let (group, _) = try? air.fleet() {
+        if let only = air.onlyFrame, only.extended == nil, let (group, _) = try? air.fleet() {
             answer.explore(group, scanners, payloadOctets: only.payloadOctets, background: .none, latency: mix.whole)
             answer.pictures.page.walk = answer.pictures.page.explorer.map {
                 .init(path: walk, probabilitySeen: seen, fleet: $0)
@@ -75,7 +75,7 @@ public struct WalkQuestion: Sendable {
 
     /// The keys of the answer in JSON.
     static let keys: [PlanKey] =
-        PlanKey.origin + [.dwell, .probabilitySeen, .range, .scanner] + PlanKey.target + PlanKey.discovery
+        PlanKey.origin + [.dwell, .probabilitySeen, .range, .scanner] + PlanKey.extendedTarget + PlanKey.discovery
         + [.mixSeen]
 }
 

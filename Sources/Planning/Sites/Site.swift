@@ -22,7 +22,7 @@ public struct Site: Sendable {
     /// The path loss, the shadowing and the sensitivity of receivers.
     public var radio: SiteRadio
     /// The share of the channel that other devices keep busy, 0..<1.
-    public var backgroundLoad: Double
+    public var backgroundLoad: ChannelLoads
     /// The receiver, or the receivers of the visitors with their shares.
     public var scanners: ScannerMix
     public var target: SiteSurvey.Target

@@ -49,7 +49,41 @@ enum SiteFormat {
         "receiverSensitivityDbm", .real(-130...0, unit: "dBm"), "Weakest power that a receiver can decode.",
         default: -90)
     static let backgroundLoad = Key(
-        "backgroundLoad", .share(0...0.99), "Share of the time in which other devices use the channel.", default: 0)
+        "backgroundLoad", channelLoads,
+        """
+        Share of the time in which other devices use the channels: one number, or an object with one for each of the channels \
+        37, 38 and 39.
+        """, default: ChannelLoads.none)
+
+    /// One share, or those of the primary channels. Its only default is no load.
+    private static let channelLoads: ValueType<ChannelLoads> = {
+        let share = ValueType<Double>.share(0...0.99)
+        let channels = ChannelLoads.names.prefix(3)
+        return ValueType(
+            schema: [
+                "anyOf": [
+                    .object(share.schema),
+                    [
+                        "type": "object", "minProperties": 1, "additionalProperties": false,
+                        "properties": .object(channels.map { .init($0, .object(share.schema)) }),
+                    ],
+                ]
+            ], json: { _ in 0 }
+        ) { decoder, node in
+            guard case .object = node.value else {
+                return share.read(&decoder, node).flatMap { try? ChannelLoads($0) }
+            }
+            guard let object = decoder.object(node, keys: Array(channels)) else { return nil }
+            guard object.members?.isEmpty == false else {
+                decoder.error("give the load of a channel, such as { \"38\": 0.1 }", at: node)
+                return nil
+            }
+            let loads = channels.map { channel in
+                object[channel].map { share.read(&decoder, $0) } ?? 0
+            }
+            return try? ChannelLoads(primary: loads.compactMap(\.self), secondary: 0)
+        }
+    }()
     static let scanner = Key(
         "scanner", scannerType,
         "The receiver: the name of a known scanner, or its scan window and interval. Default: android-low-power.")

@@ -64,7 +64,7 @@ public struct SitePlacementSearch: Sendable {
         guard let bounds = site.bounds else { return nil }
         self.site = site
         kept = startsAnew ? [] : site.beacons
-        background = try BackgroundLoad(share: site.backgroundLoad)
+        background = try BackgroundLoad(site.backgroundLoad)
         pattern = try SiteBeacon(
             name: "proposed", position: bounds.low, intervalMicroseconds: site.defaults.intervalMicroseconds,
             airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: site.defaults.payloadOctets),

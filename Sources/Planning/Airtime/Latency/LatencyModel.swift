@@ -84,8 +84,10 @@ public struct LatencyModel: Hashable, Sendable {
         group: AdvertiserGroup, preset: ScannerPreset, copySpacingMicroseconds: Double = 1000,
         otherClearProbability: Double = 1
     ) throws(AirtimeError) {
+        // Packets on LE Coded are longer than the usual spacing.
+        let spacing = max(copySpacingMicroseconds, group.airtimeMicroseconds)
         try self.init(
-            group: group, pattern: preset.pattern, copySpacingMicroseconds: copySpacingMicroseconds,
+            group: group, pattern: preset.pattern, copySpacingMicroseconds: spacing,
             windowGapMicroseconds: preset.windowGapMicroseconds, deadTimeMicroseconds: preset.deadTimeMicroseconds,
             otherClearProbability: otherClearProbability)
     }

@@ -25,6 +25,8 @@ public struct PatternLatencyModel: Hashable, Sendable {
         pattern: AdvertisingPattern, count: Int = 1, airtimeMicroseconds: Double, scanner: ScannerPreset,
         copySpacingMicroseconds: Double = 1000, otherClearProbability: Double = 1
     ) throws(AirtimeError) {
+        // Packets on LE Coded are longer than the usual spacing.
+        let copySpacingMicroseconds = max(copySpacingMicroseconds, airtimeMicroseconds)
         for part in pattern.parts {
             // The constant interval of each part obeys the same limits.
             _ = try LatencyModel(

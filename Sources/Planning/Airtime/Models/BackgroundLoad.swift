@@ -1,3 +1,5 @@
+internal import BluetoothTypes
+
 /// Packets of other devices on the same advertising channel: a stationary Poisson stream of equal packets.
 ///
 /// Symbols: O the share of time that other devices, not the fleet itself, keep the channel busy; tau_b the airtime of
@@ -6,21 +8,27 @@
 ///
 /// Published counts find the primary channels up to 25 % busy in subways and malls.
 public struct BackgroundLoad: Hashable, Sendable {
-    /// O, 0 up to, but without, 1.
-    public let share: Double
+    /// O of each channel.
+    public let loads: ChannelLoads
+    /// The mean O of the primary channels, 0 up to, but without, 1.
+    public var share: Double { loads.meanPrimary }
     /// tau_b in µs; nil if other devices' packets are as long as the target packet.
     public let airtimeMicroseconds: Double?
 
     /// Throws for a share outside 0..<1 (no packet gets through on a channel that is always busy) and an airtime that
     /// is no positive number.
     public init(share: Double, airtimeMicroseconds: Double? = nil) throws(AirtimeError) {
-        guard share >= 0, share < 1 else {
-            throw .quantity(name: "a background load (0 up to, but without, 1)", value: share)
-        }
+        try self.init(ChannelLoads(share), airtimeMicroseconds: airtimeMicroseconds)
+    }
+
+    /// The load with its own share for each channel. The probabilities are means over the channels.
+    ///
+    /// Throws for an airtime that is no positive number.
+    public init(_ loads: ChannelLoads, airtimeMicroseconds: Double? = nil) throws(AirtimeError) {
         if let airtimeMicroseconds, !(airtimeMicroseconds > 0 && airtimeMicroseconds.isFinite) {
             throw .airtime(airtimeMicroseconds)
         }
-        self.share = share
+        self.loads = loads
         self.airtimeMicroseconds = airtimeMicroseconds
     }
 
@@ -28,17 +36,17 @@ public struct BackgroundLoad: Hashable, Sendable {
     ///
     /// - Parameter payloadOctets: The bytes of advertising data in each, 0...31; nil if they are as long as the target
     ///   packet.
-    public init(share: Double, payloadOctets: Int?) throws(AirtimeError) {
+    public init(_ loads: ChannelLoads, payloadOctets: Int?) throws(AirtimeError) {
         guard let payloadOctets else {
-            try self.init(share: share)
+            try self.init(loads)
             return
         }
         try self.init(
-            share: share, airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: payloadOctets))
+            loads, airtimeMicroseconds: PacketTiming.airtimeMicroseconds(payloadOctets: payloadOctets))
     }
 
     private init() {
-        share = 0
+        loads = .none
         airtimeMicroseconds = nil
     }
 
@@ -52,7 +60,37 @@ public struct BackgroundLoad: Hashable, Sendable {
 
     /// The natural logarithm of the probability that no packet of another device hits a packet of `airtime` µs.
     public func logClearProbability(forPacketOf airtime: Double) -> Double {
-        log1p(-share) * (1 + airtime / (airtimeMicroseconds ?? airtime))
+        if loads.isEven { return log1p(-share) * exponent(airtime) }
+        return naturalLogarithm(clearProbabilities(forPacketOf: airtime).reduce(0, +) / 3)
+    }
+
+    /// For each primary channel, the probability that no packet of another device hits a packet of `airtime` µs.
+    func clearProbabilities(forPacketOf airtime: Double) -> [Double] {
+        loads.primary.map { pow(1 - $0, exponent(airtime)) }
+    }
+
+    /// The natural logarithm of the mean of these probabilities over the secondary channels.
+    private func logSecondaryClearProbability(forPacketOf airtime: Double) -> Double {
+        if loads.isEven { return log1p(-share) * exponent(airtime) }
+        let clear = loads.secondary.reduce(0) { $0 + pow(1 - $1, exponent(airtime)) }
+        return naturalLogarithm(clear / Double(loads.secondary.count))
+    }
+
+    private func exponent(_ airtime: Double) -> Double { 1 + airtime / (airtimeMicroseconds ?? airtime) }
+
+    /// The natural logarithm of the probability that no packet of another device hits the packets that the reception of an
+    /// event needs: that on one primary channel, and the auxiliary packets of extended PDUs.
+    func logClearProbability(ofEventOf group: AdvertiserGroup) -> Double {
+        let primary = logClearProbability(forPacketOf: group.airtimeMicroseconds)
+        guard let extended = group.extended else { return primary }
+        return extended.event.auxiliaryMicroseconds.reduce(primary) { sum, airtime in
+            sum + logSecondaryClearProbability(forPacketOf: Double(airtime))
+        }
+    }
+
+    /// The probability that no other device hits an event: see ``logClearProbability(ofEventOf:)``.
+    public func clearProbability(ofEventOf group: AdvertiserGroup) -> Double {
+        exp(logClearProbability(ofEventOf: group))
     }
 
     /// The probability that no other device hits a packet of `airtime` µs, and that none is sending when it starts.

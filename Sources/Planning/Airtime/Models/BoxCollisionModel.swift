@@ -1,3 +1,5 @@
+internal import BluetoothTypes
+
 /// The probability that a packet does not collide on its channel if boxes send several advertisements: exact, for any
 /// mix of boxes.
 ///
@@ -19,51 +21,52 @@ public struct BoxCollisionModel: Hashable, Sendable {
     public init(boxes: [AdvertisingBoxes], background: BackgroundLoad = .none) throws(AirtimeError) {
         let boxes = boxes.filter { $0.count > 0 }
         var total = 0
-        var longest = 0.0
         for kind in boxes {
             let (sum, overflow) = total.addingReportingOverflow(kind.count)
             guard !overflow else { throw .count(kind.count) }
             total = sum
-            longest = kind.advertisements.reduce(longest) { max($0, $1.airtimeMicroseconds) }
         }
         guard total > 0 else { throw .count(total) }
-        for group in boxes.flatMap(\.advertisements) where total > 1 {
-            let window = longest + group.airtimeMicroseconds
+        let traffic = Self.merged(boxes)
+        for group in traffic where total > 1 {
+            let window = traffic.reduce(0) { max($0, $1.windowMicroseconds(against: group)) }
             guard group.intervalMicroseconds >= window else {
                 throw .saturated(intervalMicroseconds: group.intervalMicroseconds, windowMicroseconds: window)
             }
         }
         self.boxes = boxes
         self.background = background
-        let traffic = total > 1 ? Self.merged(boxes) : []
-        var products: [Double: Double] = [:]
+        var products: [Packet: Double] = [:]
         logCollisionFreeProbabilities = boxes.map { kind in
             kind.advertisements.map { asked in
-                let airtime = asked.airtimeMicroseconds
-                let strangers = background.logClearProbability(forPacketOf: airtime)
+                let packet = Packet(airtime: asked.airtimeMicroseconds, extended: asked.extended)
+                let strangers = background.logClearProbability(ofEventOf: asked)
                 guard total > 1 else { return strangers }
                 let all =
-                    products[airtime]
-                    ?? traffic.reduce(0) { $0 + Double($1.count) * $1.logSparing(packetOf: airtime) }
-                products[airtime] = all
-                return min(0, all - kind.logSparing(packetOf: airtime)) + strangers
+                    products[packet] ?? traffic.reduce(0) { $0 + Double($1.count) * $1.logSparing(eventOf: asked) }
+                products[packet] = all
+                return min(0, all - kind.logSparing(eventOf: asked)) + strangers
             }
         }
     }
 
+    /// The packets of an event.
+    private struct Packet: Hashable {
+        let airtime: Double
+        let extended: ExtendedTraffic?
+    }
+
     /// The different advertisements of all kinds, in a fixed order, so that rounding errors are the same in each run.
     private static func merged(_ boxes: [AdvertisingBoxes]) -> [AdvertiserGroup] {
-        struct Kind: Hashable { var interval, airtime: Double }
-        var counts: [Kind: Int] = [:]
+        var counts: [AdvertiserGroup: Int] = [:]
         for group in boxes.flatMap(\.advertisements) {
-            counts[Kind(interval: group.intervalMicroseconds, airtime: group.airtimeMicroseconds), default: 0] +=
-                group.count
+            guard let single = try? group.counting(1) else { continue }
+            counts[single, default: 0] += group.count
         }
-        let ordered = counts.sorted { ($0.key.interval, $0.key.airtime) < ($1.key.interval, $1.key.airtime) }
-        return ordered.compactMap { kind, count in
-            try? AdvertiserGroup(
-                count: count, intervalMicroseconds: kind.interval, airtimeMicroseconds: kind.airtime)
+        func order(_ group: AdvertiserGroup) -> (Double, Double, Double) {
+            (group.intervalMicroseconds, group.airtimeMicroseconds, group.extended?.auxiliaryMicroseconds ?? 0)
         }
+        return counts.sorted { order($0.key) < order($1.key) }.compactMap { try? $0.key.counting($0.value) }
     }
 
     /// p of each advertisement of each kind.
@@ -117,6 +120,13 @@ public struct BoxCollisionModel: Hashable, Sendable {
 
     /// Σ tau/E, plus the background's share.
     public var channelLoad: Double { fleetLoad + background.share }
+
+    /// The share of time on one of the 37 secondary channels that the auxiliary packets, laid end to end, would fill.
+    public var secondaryLoad: Double {
+        sum { group, _ in
+            Double(group.count) * (group.extended?.auxiliaryMicroseconds ?? 0) / group.meanPeriodMicroseconds
+        } / Double(ExtendedEvent.secondaryChannels)
+    }
 
     private func sum(_ value: (AdvertiserGroup, Double) -> Double) -> Double {
         var sum = 0.0

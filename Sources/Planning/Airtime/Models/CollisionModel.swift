@@ -304,8 +304,9 @@ public struct AnyOfThreeModel: Hashable, Sendable {
             outer += others * log1p(-(window + far) / period)
             all += others * log1p(-(window + 2 * near) / period)
         }
-        let strangers = background.logClearProbability(forPacketOf: airtime)
-        return 3 * exp(one + strangers) - 2 * exp(neighbors + 2 * strangers) - exp(outer + 2 * strangers)
-            + exp(all + 3 * strangers)
+        let clear = background.clearProbabilities(forPacketOf: airtime)
+        let (first, middle, last) = (clear[0], clear[1], clear[2])
+        return (first + middle + last) * exp(one) - (first + last) * middle * exp(neighbors)
+            - first * last * exp(outer) + first * middle * last * exp(all)
     }
 }

@@ -22,23 +22,26 @@ public struct EnergyModel: Hashable, Sendable {
     /// Throws for an interval that is not positive or longer than a day, and for a payload of more than 31 bytes.
     public init(
         chip: BeaconChip, battery: BeaconBattery, interval: AdvertisingInterval, payloadOctets: Int,
-        companions: [EnergyModel] = []
+        extended: ExtendedTraffic? = nil, companions: [EnergyModel] = []
     ) throws(AirtimeError) {
         try self.init(
             chip: chip, battery: battery, intervalMicroseconds: Double(interval.microseconds),
-            payloadOctets: payloadOctets, companions: companions)
+            payloadOctets: payloadOctets, extended: extended, companions: companions)
     }
 
     /// The model with an interval in µs that controllers need not support.
     package init(
         chip: BeaconChip, battery: BeaconBattery, intervalMicroseconds: Double, payloadOctets: Int,
-        companions: [EnergyModel] = []
+        extended: ExtendedTraffic? = nil, companions: [EnergyModel] = []
     ) throws(AirtimeError) {
         guard intervalMicroseconds > 0, intervalMicroseconds <= 86_400e6 else { throw .interval(intervalMicroseconds) }
         self.chip = chip
         self.battery = battery
         self.intervalMicroseconds = intervalMicroseconds
-        eventMicrocoulombs = try chip.eventMicrocoulombs(payloadOctets: payloadOctets)
+        eventMicrocoulombs =
+            if let extended { chip.eventMicrocoulombs(of: extended) } else {
+                try chip.eventMicrocoulombs(payloadOctets: payloadOctets)
+            }
         companionMicroamperes = companions.reduce(0) { $0 + $1.eventMicrocoulombs / $1.meanPeriodSeconds }
         companionEventsPerSecond = companions.reduce(0) { $0 + 1 / $1.meanPeriodSeconds }
     }
@@ -115,6 +118,19 @@ public struct BeaconChip: Hashable, Sendable {
         guard PacketTiming.payloadRange.contains(payloadOctets) else { throw .payload(payloadOctets) }
         let share = Double(payloadOctets) / Double(PacketTiming.payloadRange.upperBound)
         return emptyEventMicrocoulombs + share * (fullEventMicrocoulombs - emptyEventMicrocoulombs)
+    }
+
+    /// Q_event in µC of an extended advertising event: that of an empty legacy event, and the charge of each further
+    /// microsecond on the air, as between 0 and 31 bytes of legacy data.
+    public func eventMicrocoulombs(of extended: ExtendedTraffic) -> Double {
+        let empty = 3 * Double(PacketRate.le1M.microseconds(payload: 6))
+        return emptyEventMicrocoulombs + microcoulombsPerMicrosecond * (extended.eventMicroseconds - empty)
+    }
+
+    /// The charge of a microsecond on the air, in µC; 0 if the charge of an event was not measured apart by payload.
+    public var microcoulombsPerMicrosecond: Double {
+        (fullEventMicrocoulombs - emptyEventMicrocoulombs)
+            / Double(3 * 8 * PacketTiming.payloadRange.upperBound)
     }
 
     /// The current of a chip that is not in the table between events, in µA, unless it is given.

@@ -25,6 +25,10 @@ const field = (() => {
     return result;
   }
 
+  // One load for all channels, or one for each: then the load that destroys as many packets on average.
+  const evenLoad = load => typeof load !== "object" ? load
+    : 1 - Math.sqrt([37, 38, 39].reduce((sum, channel) => sum + (1 - (load[channel] ?? 0)) ** 2, 0) / 3);
+
   // The part of a site file that decides what is received, but for its floor. `schema` has the defaults of the format, and
   // `presets` the known scanners.
   function airOf(file, { schema, presets, target }) {
@@ -36,7 +40,7 @@ const field = (() => {
     return {
       loss: (FORMULAS[loss.model] ?? FORMULAS["log-distance"])(loss), shadowing: loss.shadowingDb,
       sensitivity: file.receiverSensitivityDbm ?? keys.receiverSensitivityDbm.default,
-      backgroundLoad: file.backgroundLoad ?? keys.backgroundLoad.default,
+      backgroundLoad: evenLoad(file.backgroundLoad ?? keys.backgroundLoad.default),
       scanners: parts.map(({ scanner, weight }) => ({ scanner: named(scanner), share: weight / whole })),
       target: file.target ?? target, defaults: filled(file.defaults, keys.defaults),
     };

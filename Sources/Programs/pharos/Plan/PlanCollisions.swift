@@ -49,6 +49,9 @@ struct PlanCollisions: ParsableCommand {
         if profile != nil, fleet.packet.payloadOctets != nil {
             throw ValidationError("Give --payload-octets or --profile, not both.")
         }
+        if profile != nil, fleet.packet.phy != nil {
+            throw ValidationError("Give --phy or --profile, not both: a profile says its PHY.")
+        }
         if profile != nil, fleet.source.fromFleet != nil {
             throw ValidationError("Give --profile or --from-fleet, not both: a fleet says what its beacons send.")
         }
@@ -57,7 +60,7 @@ struct PlanCollisions: ParsableCommand {
     func run() throws {
         let load = try background.load
         var boxes = try fleet.source.sites(
-            interval: intervalMs?.interval, payloadOctets: fleet.packet.payloadOctets)
+            interval: intervalMs?.interval, payloadOctets: fleet.packet.payloadOctets, phy: fleet.packet.phy)
         if boxes.isEmpty { boxes = [PlannedAir(beacons: fleet.beacons ?? 1, frames: try frames())] }
         let questions = boxes.map { air in
             var air = air
@@ -80,6 +83,9 @@ struct PlanCollisions: ParsableCommand {
             }
         }
         guard let intervalMs else { return [] }
-        return [try PlannedFrame(interval: intervalMs.interval, payloadOctets: fleet.packet.payloadOctets ?? 31)]
+        return [
+            try PlannedFrame(
+                interval: intervalMs.interval, phy: fleet.packet.phy, payloadOctets: fleet.packet.payloadOctets ?? 31)
+        ]
     }
 }

@@ -24,7 +24,7 @@ struct PlanCompare: ForwardingCommand {
     /// Options whose value may contain commas itself: files, names, and numbers that belong together.
     private static let withoutLists: Set<String> = [
         "--path-loss", "--from-fleet", "--site", "--profile", "--write-profile", "--html", "--copy-spacing-ms",
-        "--scanners", "--scanner-file", "--pattern",
+        "--scanners", "--scanner-file", "--pattern", "--background",
     ]
     /// The largest number of answers.
     private static let limit = 100

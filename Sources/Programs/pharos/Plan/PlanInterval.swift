@@ -50,6 +50,7 @@ struct PlanInterval: ParsableCommand {
     @OptionGroup var output: PlanOutput
 
     func validate() throws {
+        try fleet.packet.requireLegacy(for: "interval")
         if maxThroughput {
             guard detectWithinS == nil, probability == nil else {
                 throw ValidationError("Give --max-throughput, or --detect-within-s and --probability, not both.")

@@ -28,14 +28,36 @@ struct PlanFleetOptions: ParsableArguments {
 struct PlanPacketOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Bytes of advertising data, 0...31 (default: 31).", valueName: "n"),
-        transform: PlanValue.payload)
+        help: ArgumentHelp("Bytes of advertising data, 0...31, with --phy 0...1650 (default: 31).", valueName: "n"),
+        transform: { try OptionValue.integer($0, in: 0...AdvertisingData.extendedLimit) })
     var payloadOctets: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Extended advertising on this PHY: \(OptionValue.phyNames.joined(separator: ", ")) (default: legacy PDUs; "
+                + "coded is computed with S=8).", valueName: "phy"),
+        completion: .list(OptionValue.phyNames), transform: OptionValue.phy)
+    var phy: ExtendedPHY?
+
+    func validate() throws {
+        guard phy == nil, let payloadOctets, !PacketTiming.payloadRange.contains(payloadOctets) else { return }
+        throw ValidationError(
+            "--payload-octets \(payloadOctets) is out of range 0...31: a legacy packet holds no more; with --phy it is up to "
+                + "\(AdvertisingData.extendedLimit).")
+    }
+
+    /// Throws if the options are those of extended PDUs, which `question` does not compute.
+    func requireLegacy(for question: String) throws {
+        guard phy != nil else { return }
+        throw ValidationError(
+            "--phy: pharos plan \(question) computes legacy PDUs only; pharos plan collisions, latency, walk, density and "
+                + "energy compute extended ones.")
+    }
 
     /// One advertisement of that length, sent at that interval.
     func frame(_ interval: PlanIntervalOption) throws -> PlannedFrame {
         guard let requested = interval.requested else { throw Failure(.usage, PlanIntervalOption.missing) }
-        return try PlannedFrame(interval: requested.interval, payloadOctets: payloadOctets ?? 31)
+        return try PlannedFrame(interval: requested.interval, phy: phy, payloadOctets: payloadOctets ?? 31)
     }
 }
 
@@ -62,7 +84,19 @@ struct PlanBackgroundOptions: ParsableArguments {
         help: ArgumentHelp(
             "Share of the channel that other devices occupy, such as 0.25 or 25% (default: 0).", valueName: "share"),
         transform: PlanValue.load)
-    var backgroundLoad: Double = 0
+    var backgroundLoad: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "Load of each channel: Wi-Fi channels with the share of the time in which each sends, such as wifi-1-6-11:0.3 "
+                + "(default: 0.25), or shares such as 37:0,38:0.1,39:0.05,data:0.2, where data is the secondary channels.",
+            discussion:
+                "Wi-Fi disturbs the Bluetooth channels inside its 16.6 MHz (IEEE 802.11, OFDM). So 1, 6 and 11 leave 37, 38 "
+                + "and 39 free, which lie outside them; 4 or 5 disturbs 38, and 13 disturbs 39. The share of 0.25 is an "
+                + "assumption: `iw dev wlan0 survey dump` measures yours.", valueName: "loads"),
+        completion: .list(["wifi-1-6-11", "wifi-1-5-9-13", "wifi-1", "wifi-6", "wifi-11"]),
+        transform: PlanValue.channelLoads)
+    var background: ChannelLoads?
 
     @Option(
         parsing: .unconditional,
@@ -72,10 +106,17 @@ struct PlanBackgroundOptions: ParsableArguments {
         transform: PlanValue.payload)
     var backgroundPayloadOctets: Int?
 
+    func validate() throws {
+        if backgroundLoad != nil, background != nil {
+            throw ValidationError("Give --background-load or --background, not both.")
+        }
+    }
+
     var load: BackgroundLoad {
         get throws {
-            try PlanError.asking { () throws(AirtimeError) in
-                try BackgroundLoad(share: backgroundLoad, payloadOctets: backgroundPayloadOctets)
+            try PlanError.asking { () throws(AirtimeError) -> BackgroundLoad in
+                let loads = if let background { background } else { try ChannelLoads(backgroundLoad ?? 0) }
+                return try BackgroundLoad(loads, payloadOctets: backgroundPayloadOctets)
             }
         }
     }
@@ -100,6 +141,13 @@ struct PlanScannerOptions: ParsableArguments {
         help: ArgumentHelp("File with scanners of your own, for --scanner and --scanners.", valueName: "file"),
         completion: .file())
     var scannerFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "PHY on which the scanner receives extended advertising: 1M or coded (default: none, legacy PDUs only, as apps on "
+                + "phones do unless they ask for more; continuous receives all).", valueName: "phy"),
+        completion: .list(ScannerPHY.allCases.map(\.rawValue)), transform: PlanValue.scannerPHY)
+    var scannerPhy: ScannerPHY?
 
     @Option(
         parsing: .unconditional,
@@ -186,22 +234,29 @@ struct PlanSourceOptions: ParsableArguments {
     /// - Parameters:
     ///   - interval: Overrides the interval of every advertisement.
     ///   - payloadOctets: Overrides the length of every advertisement.
-    func sites(interval: AdvertisingInterval?, payloadOctets: Int?) throws -> [PlannedAir] {
+    ///   - phy: Overrides the PHY of every advertisement.
+    func sites(
+        interval: AdvertisingInterval?, payloadOctets: Int?, phy: ExtendedPHY? = nil
+    ) throws -> [PlannedAir] {
         guard let fromFleet else { return [] }
         let (name, traffic) = try NamedFleet(path: fromFleet).traffic()
         return try PlannedAir.sites(
-            of: traffic, fleet: name, file: fromFleet, site: site, interval: interval, payloadOctets: payloadOctets)
+            of: traffic, fleet: name, file: fromFleet, site: site, interval: interval, payloadOctets: payloadOctets,
+            phy: phy)
     }
 
     /// The only site; throws if there are several.
-    func site(interval: AdvertisingInterval?, payloadOctets: Int?) throws -> PlannedAir? {
-        try PlannedAir.only(of: sites(interval: interval, payloadOctets: payloadOctets))
+    func site(
+        interval: AdvertisingInterval?, payloadOctets: Int?, phy: ExtendedPHY? = nil
+    ) throws -> PlannedAir? {
+        try PlannedAir.only(of: sites(interval: interval, payloadOctets: payloadOctets, phy: phy))
     }
 
     /// The beacons of the fleet's only site, or this number of beacons with one advertisement each.
     func air(_ interval: PlanIntervalOption, _ packet: PlanPacketOptions, beacons: Int? = nil) throws -> PlannedAir {
         var air =
-            try site(interval: interval.requested?.interval, payloadOctets: packet.payloadOctets)
+            try site(
+                interval: interval.requested?.interval, payloadOctets: packet.payloadOctets, phy: packet.phy)
             ?? PlannedAir(beacons: beacons ?? 1, frames: [packet.frame(interval)])
         air.requestedMicroseconds = interval.requested?.microseconds
         return air

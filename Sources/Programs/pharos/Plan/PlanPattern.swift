@@ -53,6 +53,7 @@ struct PlanPattern: ParsableCommand {
     @OptionGroup var output: PlanOutput
 
     func validate() throws {
+        try packet.requireLegacy(for: "pattern")
         guard receiver.isGiven else {
             throw ValidationError("Give a scanner: --scanner, --scanners, or --scan-window-ms and --scan-interval-ms.")
         }
@@ -96,7 +97,8 @@ struct PlanPatternOption: ParsableArguments {
     func air(_ packet: PlanPacketOptions, beacons: Int?) throws -> PlannedAir? {
         guard let requested else { return nil }
         let frame = try PlannedFrame(
-            interval: requested.meanInterval, pattern: requested, payloadOctets: packet.payloadOctets ?? 31)
+            interval: requested.meanInterval, pattern: requested, phy: packet.phy,
+            payloadOctets: packet.payloadOctets ?? 31)
         return PlannedAir(beacons: beacons ?? 1, frames: [frame])
     }
 }

@@ -35,9 +35,11 @@ struct PlanLatency: ParsableCommand {
     }
 
     func run() throws {
+        let air = try pattern.air(fleet.packet, beacons: fleet.beacons) ?? fleet.air(interval)
+        let scanners = try receiver.mix
+        try air.check(scanners, receiving: receiver.scannerPhy)
         let question = LatencyQuestion(
-            air: try pattern.air(fleet.packet, beacons: fleet.beacons) ?? fleet.air(interval),
-            scanners: try receiver.mix, background: try background.load,
+            air: air, scanners: scanners, background: try background.load,
             undiscoveredAfter: undiscoveredAfterS, comparesScanners: output.html != nil)
         try output.show(question.answer())
     }
@@ -94,8 +96,11 @@ struct PlanWalk: ParsableCommand {
 
     func run() throws {
         let range = try rangeM.map { PlannedRange(meters: $0) } ?? radio.range
+        let air = try source.air(interval, packet, beacons: beacons)
+        let scanners = try receiver.mix
+        try air.check(scanners, receiving: receiver.scannerPhy)
         let question = WalkQuestion(
-            air: try source.air(interval, packet, beacons: beacons), scanners: try receiver.mix,
+            air: air, scanners: scanners,
             speed: speedMps, distance: distanceM, range: range)
         try output.show(question.answer())
     }
@@ -134,8 +139,11 @@ struct PlanDensity: ParsableCommand {
     }
 
     func run() throws {
+        let air = try source.air(interval, packet)
+        let scanners = try receiver.mix
+        try air.check(scanners, receiving: receiver.scannerPhy)
         let question = DensityQuestion(
-            air: try source.air(interval, packet), scanners: try receiver.mix,
+            air: air, scanners: scanners,
             target: DetectionTarget(withinSeconds: detectWithinS, probability: probability), range: try radio.range,
             drawsCurve: output.html != nil)
         try output.show(question.answer())

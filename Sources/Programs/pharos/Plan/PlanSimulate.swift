@@ -106,6 +106,7 @@ protocol SimulationCommand: ParsableCommand {
 extension SimulationCommand {
     func validate() throws {
         try interval.validate(with: fleet.source)
+        try fleet.packet.requireLegacy(for: "simulate")
         try simulation.validate(with: output)
     }
 

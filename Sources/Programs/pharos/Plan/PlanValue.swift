@@ -21,6 +21,11 @@ enum PlanValue {
         return value
     }
 
+    static func scannerPHY(_ text: String) throws -> ScannerPHY {
+        guard let phy = ScannerPHY(rawValue: text) else { throw Mistake("use 1M or coded") }
+        return phy
+    }
+
     static func interval(_ text: String) throws -> RequestedInterval {
         try OptionValue.interval(text, in: AdvertisingInterval.legacyRange, called: "20 ms...10.24 s")
     }
@@ -64,6 +69,16 @@ enum PlanValue {
             throw Mistake("a channel that is always busy lets nothing through; write a share below 1")
         }
         return share
+    }
+
+    /// The loads of the channels, such as `wifi-1-6-11:0.3` or `37:0,38:0.1`.
+    static func channelLoads(_ text: String) throws -> ChannelLoads {
+        do {
+            if let loads = try ChannelLoads(text, share: load) { return loads }
+        } catch let error as AirtimeError {
+            throw Mistake("\(error)")
+        }
+        throw Mistake("write Wi-Fi channels such as wifi-1-6-11:0.3, or shares such as 37:0,38:0.1,39:0.05,data:0.2")
     }
 
     static func positive(_ text: String) throws -> Double {

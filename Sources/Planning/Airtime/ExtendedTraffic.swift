@@ -1,0 +1,115 @@
+public import BluetoothTypes
+
+/// The auxiliary packets of an extended advertiser: AUX_ADV_IND and its AUX_CHAIN_INDs, one after the other behind the
+/// packets on the primary channels (Core Specification 5.4, Vol 6 Part B 2.3.1, 4.4.2.2).
+///
+/// Assumptions: each packet is on one of the 37 secondary channels, drawn evenly and independently of all others, as the
+/// specification recommends. All advertisers use the three primary channels with the same copy spacing. Connections of
+/// other devices on these channels belong to the background.
+public struct ExtendedTraffic: Hashable, Sendable {
+    public let phy: ExtendedPHY
+    /// The bytes of advertising data.
+    public let payloadOctets: Int
+    public let event: ExtendedEvent
+    /// The start of each auxiliary packet after the start of the event, in µs.
+    let offsets: [Double]
+
+    /// Throws for more than 1650 bytes.
+    ///
+    /// - Parameter copySpacingMicroseconds: From the start of one ADV_EXT_IND to the start of the next; never less than its
+    ///   airtime.
+    public init(
+        _ phy: ExtendedPHY, payloadOctets: Int, copySpacingMicroseconds: Double = 1000
+    ) throws(AirtimeError) {
+        guard (0...AdvertisingData.extendedLimit).contains(payloadOctets) else { throw .payload(payloadOctets) }
+        self.phy = phy
+        self.payloadOctets = payloadOctets
+        event = ExtendedEvent(phy, octets: payloadOctets)
+        let primary = Double(event.primaryMicroseconds)
+        let gap = Double(ExtendedEvent.gapMicroseconds)
+        var start = 2 * max(primary, copySpacingMicroseconds) + primary + gap
+        var offsets: [Double] = []
+        for packet in event.auxiliaryMicroseconds {
+            offsets.append(start)
+            start += Double(packet) + gap
+        }
+        self.offsets = offsets
+    }
+
+    /// Σ of the auxiliary packets' airtimes in µs.
+    public var auxiliaryMicroseconds: Double { Double(event.auxiliaryMicroseconds.reduce(0, +)) }
+
+    /// The time of a whole event on the air, on three primary channels and on the secondary ones, in µs.
+    public var eventMicroseconds: Double { 3 * Double(event.primaryMicroseconds) + auxiliaryMicroseconds }
+
+    /// The mean length, in µs, of the start times of an event of `other` after an event of this advertiser that destroy
+    /// this event: its ADV_EXT_IND on one primary channel, or one of its auxiliary packets.
+    ///
+    /// In the primary window the event is lost for certain. Elsewhere each pair of auxiliary packets that overlap in time
+    /// meets with a probability of 1/37; the pairs of two rows of packets form no circle, so they are independent.
+    func meanWindowMicroseconds(against other: ExtendedTraffic) -> Double {
+        let reach = Double(event.primaryMicroseconds)
+        let otherReach = Double(other.event.primaryMicroseconds)
+        var changes: [(place: Double, pairs: Int)] = []
+        for (offset, airtime) in zip(offsets, event.auxiliaryMicroseconds) {
+            for (otherOffset, otherAirtime) in zip(other.offsets, other.event.auxiliaryMicroseconds) {
+                changes.append((offset - otherOffset - Double(otherAirtime), 1))
+                changes.append((offset - otherOffset + Double(airtime), -1))
+            }
+        }
+        changes.append((-otherReach, 0))
+        changes.append((reach, 0))
+        changes.sort { $0.place < $1.place }
+        let miss = 1 - 1 / Double(ExtendedEvent.secondaryChannels)
+        var (window, pairs, last) = (0.0, 0, changes[0].place)
+        for (place, change) in changes {
+            let isPrimary = last >= -otherReach && last < reach
+            window += (place - last) * (isPrimary ? 1 : 1 - pow(miss, Double(pairs)))
+            pairs += change
+            last = place
+        }
+        return window
+    }
+
+    /// The longest distance between two starts in ``meanWindowMicroseconds(against:)``, in µs.
+    func spanMicroseconds(against other: ExtendedTraffic) -> Double {
+        Double(event.auxiliarySpanMicroseconds + other.event.auxiliarySpanMicroseconds)
+            + abs(offsets[0] - other.offsets[0])
+    }
+}
+
+extension AdvertiserGroup {
+    /// N advertisers of extended PDUs. ``airtimeMicroseconds`` is that of the ADV_EXT_IND on one primary channel.
+    ///
+    /// Throws for what the group with legacy PDUs refuses.
+    public init(count: Int, interval: AdvertisingInterval, extended: ExtendedTraffic) throws(AirtimeError) {
+        try self.init(
+            count: count, intervalMicroseconds: Double(interval.microseconds),
+            airtimeMicroseconds: Double(extended.event.primaryMicroseconds), extended: extended)
+    }
+
+    /// ln of the probability that one of these advertisers hits no packet that the reception of an event of `target`
+    /// needs: the packet on one primary channel, and for extended PDUs all auxiliary packets.
+    func logSparing(eventOf target: AdvertiserGroup) -> Double {
+        guard let own = target.extended, let extended else {
+            return logSparing(packetOf: target.airtimeMicroseconds)
+        }
+        let hit = own.meanWindowMicroseconds(against: extended) / meanPeriodMicroseconds
+        return hit < 1 ? log1p(-hit) : -.infinity
+    }
+
+    /// The longest time between the starts of two events of which one can destroy the other, in µs.
+    func windowMicroseconds(against other: AdvertiserGroup) -> Double {
+        let primary = airtimeMicroseconds + other.airtimeMicroseconds
+        guard let extended, let theirs = other.extended else { return primary }
+        return max(primary, extended.spanMicroseconds(against: theirs))
+    }
+
+    /// The probability that the auxiliary packets of an event are clear among equal advertisers, given that its packet on
+    /// the primary channel is; 1 for legacy PDUs.
+    public var auxiliaryClearProbability: Double {
+        guard extended != nil, count > 1 else { return 1 }
+        let together = logSparing(eventOf: self) - logSparing(packetOf: airtimeMicroseconds)
+        return together.isFinite ? exp(Double(count - 1) * together) : 0
+    }
+}

@@ -1,0 +1,108 @@
+internal import BluetoothTypes
+
+/// The share of time in which other devices occupy each channel.
+public struct ChannelLoads: Hashable, Sendable {
+    /// The shares of the primary channels 37, 38 and 39, each 0 up to, but without, 1.
+    public let primary: [Double]
+    /// The shares of the secondary channels 0...36.
+    public let secondary: [Double]
+
+    /// No other device on any channel.
+    public static let none = ChannelLoads(checked: [0, 0, 0], [Double](repeating: 0, count: 37))
+
+    private init(checked primary: [Double], _ secondary: [Double]) {
+        self.primary = primary
+        self.secondary = secondary
+    }
+
+    /// The same share on all channels.
+    ///
+    /// Throws for a share outside 0..<1.
+    public init(_ share: Double) throws(AirtimeError) {
+        try self.init(primary: [share, share, share], secondary: share)
+    }
+
+    /// Shares of the channels 37, 38 and 39, and one of all secondary channels.
+    ///
+    /// Throws for a share outside 0..<1, and for other than three primary channels.
+    public init(primary: [Double], secondary: Double) throws(AirtimeError) {
+        guard primary.count == 3 else {
+            throw .quantity(name: "a number of primary channels", value: Double(primary.count))
+        }
+        for share in primary + [secondary] {
+            guard share >= 0, share < 1 else {
+                throw .quantity(name: "a background load (0 up to, but without, 1)", value: share)
+            }
+        }
+        self.init(
+            checked: primary, [Double](repeating: secondary, count: ExtendedEvent.secondaryChannels))
+    }
+
+    /// Wi-Fi networks on these channels of the 2.4 GHz band, each of which is busy for `share` of the time.
+    ///
+    /// A network of 20 MHz disturbs the Bluetooth channels in its occupied band of 16.6 MHz (IEEE 802.11, OFDM: 52 subcarriers
+    /// of 312.5 kHz). Outside it, the spectral mask falls by 20 dB within 2 MHz, which counts as free here. So the usual
+    /// networks 1, 6 and 11 (2412, 2437 and 2462 MHz) leave the channels 37, 38 and 39 (2402, 2426 and 2480 MHz) free; a
+    /// network 3, 4 or 5 disturbs 38, and a network 13 disturbs 39.
+    ///
+    /// Throws for channels outside 1...13, and for a share outside 0..<1.
+    public init(wifi channels: [Int], share: Double) throws(AirtimeError) {
+        guard !channels.isEmpty, channels.allSatisfy((1...13).contains) else {
+            throw .quantity(name: "a Wi-Fi channel (1...13)", value: Double(channels.first ?? 0))
+        }
+        guard share >= 0, share < 1 else {
+            throw .quantity(name: "a background load (0 up to, but without, 1)", value: share)
+        }
+        /// The share in which at least one of the networks sends, which do not know of each other.
+        func load(_ megahertz: Int) -> Double {
+            let networks = Set(channels).count { abs(2407 + 5 * $0 - megahertz) <= Self.reachMegahertz }
+            return 1 - pow(1 - share, Double(networks))
+        }
+        self.init(
+            checked: [2402, 2426, 2480].map(load),
+            (0..<ExtendedEvent.secondaryChannels).map { load($0 <= 10 ? 2404 + 2 * $0 : 2406 + 2 * $0) })
+    }
+
+    /// Half of Wi-Fi's occupied band and half of a Bluetooth channel, in whole MHz.
+    private static let reachMegahertz = 9
+    /// The share of the time in which a Wi-Fi network sends, unless it is given: an assumption for a busy office.
+    public static let usualWiFiShare = 0.25
+
+    /// True if all channels have the same share.
+    public var isEven: Bool { (primary + secondary).allSatisfy { $0 == primary[0] } }
+
+    /// The mean share of the primary channels.
+    public var meanPrimary: Double { isEven ? primary[0] : primary.reduce(0, +) / 3 }
+}
+
+extension ChannelLoads {
+    /// Reads `wifi-1-6-11`, `wifi-1-6-11:0.3`, or the channels' own shares, `37:0,38:0.1,39:0.05,data:0.2`.
+    ///
+    /// - Parameter share: Reads a share; throws for other texts.
+    /// - Returns: nil for a text of another form.
+    /// - Throws: the errors of `share`, and those of the models.
+    public init?(_ text: String, share: (String) throws -> Double) throws {
+        let colon = text.lastIndex(of: ":") ?? text.endIndex
+        if text.hasPrefix("wifi-") {
+            let numbers = text[..<colon].dropFirst("wifi-".count).split(
+                separator: "-", omittingEmptySubsequences: false)
+            let channels = numbers.compactMap { Int($0) }
+            guard channels.count == numbers.count else { return nil }
+            let load =
+                colon == text.endIndex ? Self.usualWiFiShare : try share(String(text[text.index(after: colon)...]))
+            try self.init(wifi: channels, share: load)
+            return
+        }
+        var shares: [String: Double] = [:]
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let words = part.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+            guard words.count == 2, Self.names.contains(words[0]), shares[words[0]] == nil else { return nil }
+            shares[words[0]] = try share(words[1])
+        }
+        try self.init(
+            primary: Self.names.prefix(3).map { shares[$0] ?? 0 }, secondary: shares[Self.names[3]] ?? 0)
+    }
+
+    /// The channels as options and files name them; `data` is all secondary channels.
+    public static let names = ["37", "38", "39", "data"]
+}

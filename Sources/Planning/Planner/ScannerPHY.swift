@@ -1,0 +1,35 @@
+public import Airtime
+internal import BluetoothTypes
+
+/// The primary PHY on which a scanner receives extended advertising.
+public enum ScannerPHY: String, Hashable, Sendable, CaseIterable {
+    /// LE 1M, which also finds auxiliary packets on LE 2M.
+    case le1M = "1M"
+    case coded
+
+    /// Returns whether a scanner of this PHY receives the advertisement.
+    func receives(_ phy: ExtendedPHY) -> Bool { phy.isCoded == (self == .coded) }
+}
+
+extension PlannedAir {
+    /// Throws if a scanner never receives the advertisement in question, with the reason and what to do.
+    ///
+    /// - Parameter phy: The PHY on which the scanners receive extended advertising; nil for legacy PDUs only. A scanner that
+    ///   never pauses is an ideal receiver of everything.
+    public func check(_ scanners: ScannerMix, receiving phy: ScannerPHY?) throws(PlanError) {
+        guard let wanted = frame(target).extended?.phy else { return }
+        guard let scanner = scanners.parts.map(\.scanner).first(where: { $0 != .continuous }),
+            phy.map({ $0.receives(wanted) }) != true
+        else { return }
+        let needed = wanted.isCoded ? ScannerPHY.coded : .le1M
+        let reason =
+            phy == nil
+            ? "\(scanner.name) receives only legacy PDUs, unless its app asks for more (on Android with "
+                + "ScanSettings.Builder.setLegacy(false)\(wanted.isCoded ? " and setPhy" : ""))"
+            : "a scanner of \(phy == .coded ? "LE Coded" : "LE 1M") does not receive \(wanted.name)"
+        throw PlanError(
+            .question,
+            "no beacon on \(wanted.name) is ever found: \(reason). Add --scanner-phy \(needed.rawValue) if it does, or plan "
+                + "for legacy PDUs")
+    }
+}

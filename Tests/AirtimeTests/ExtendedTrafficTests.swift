@@ -1,0 +1,95 @@
+import BluetoothTypes
+import Testing
+
+@testable import Airtime
+
+/// Collisions of extended advertising, by hand and with the obvious integral.
+@Suite struct ExtendedTrafficTests {
+    private static func group(_ phy: ExtendedPHY, _ octets: Int, _ milliseconds: Int, count: Int) throws
+        -> AdvertiserGroup
+    {
+        try AdvertiserGroup(
+            count: count, interval: try #require(AdvertisingInterval(microseconds: milliseconds * 1000)),
+            extended: ExtendedTraffic(phy, payloadOctets: octets))
+    }
+
+    /// The window by small steps.
+    private static func window(_ own: ExtendedTraffic, _ other: ExtendedTraffic) -> Double {
+        let (reach, otherReach) = (Double(own.event.primaryMicroseconds), Double(other.event.primaryMicroseconds))
+        var sum = 0.0
+        for step in -400_000..<400_000 {
+            let shift = Double(step) + 0.5
+            if shift > -otherReach, shift < reach {
+                sum += 1
+                continue
+            }
+            var miss = 1.0
+            for (start, length) in zip(own.offsets, own.event.auxiliaryMicroseconds) {
+                for (otherStart, otherLength) in zip(other.offsets, other.event.auxiliaryMicroseconds)
+                where shift + otherStart < start + Double(length) && start < shift + otherStart + Double(otherLength) {
+                    miss *= 36.0 / 37
+                }
+            }
+            sum += 1 - miss
+        }
+        return sum
+    }
+
+    /// Two events of LE 1M with 31 bytes: 2·136 µs on the primary channel, and 2·(408 - 136) µs more in which the auxiliary
+    /// packets overlap, on one channel of 37.
+    @Test func twoShortEvents() throws {
+        let traffic = try ExtendedTraffic(.le1M, payloadOctets: 31)
+        #expect(abs(traffic.meanWindowMicroseconds(against: traffic) - (272 + 544.0 / 37)) < 1e-9)
+        let group = try Self.group(.le1M, 31, 100, count: 100)
+        let model = try BoxCollisionModel(boxes: [AdvertisingBoxes(count: 100, advertisements: [group])])
+        let expected = pow(1 - (272 + 544.0 / 37) / 105_000, 99)
+        #expect(abs(model.collisionFreeProbability - expected) < 1e-12)
+        #expect(abs(model.secondaryLoad - 100 * 408.0 / 105_000 / 37) < 1e-12)
+    }
+
+    @Test(arguments: [
+        (ExtendedPHY.le1M, 31, ExtendedPHY.le1M, 1650), (.coded, 31, .coded, 31), (.coded, 600, .le2M, 1000),
+        (.codedS2, 1650, .codedS2, 1650),
+    ])
+    func theWindowOfAnyTwoEvents(_ phy: ExtendedPHY, _ octets: Int, _ otherPHY: ExtendedPHY, _ otherOctets: Int) throws
+    {
+        let own = try ExtendedTraffic(phy, payloadOctets: octets)
+        let other = try ExtendedTraffic(otherPHY, payloadOctets: otherOctets)
+        let expected = Self.window(own, other)
+        #expect(abs(own.meanWindowMicroseconds(against: other) - expected) < 0.001 * expected)
+        #expect(abs(other.meanWindowMicroseconds(against: own) - expected) < 0.001 * expected)
+    }
+
+    /// Legacy advertisers collide only with the packet on the primary channel.
+    @Test func legacyAndExtendedAdvertisers() throws {
+        let extended = try Self.group(.coded, 200, 1000, count: 1)
+        let legacy = try AdvertiserGroup(
+            count: 1, interval: try #require(AdvertisingInterval(microseconds: 100_000)), airtimeMicroseconds: 376)
+        let model = try BoxCollisionModel(boxes: [
+            AdvertisingBoxes(count: 1, advertisements: [extended]),
+            AdvertisingBoxes(count: 1, advertisements: [legacy]),
+        ])
+        #expect(abs(model.collisionFreeProbabilities[0][0] - (1 - (1168.0 + 376) / 105_000)) < 1e-12)
+        #expect(abs(model.collisionFreeProbabilities[1][0] - (1 - (1168.0 + 376) / 1_005_000)) < 1e-12)
+    }
+
+    @Test func refusals() {
+        #expect(throws: AirtimeError.self) { try ExtendedTraffic(.le1M, payloadOctets: 1651) }
+        #expect(throws: AirtimeError.self) { try ExtendedTraffic(.le1M, payloadOctets: -1) }
+        // Two chains of 120 ms in 150 ms: an advertiser could hit an event twice.
+        #expect(throws: AirtimeError.self) {
+            let group = try Self.group(.coded, 1650, 150, count: 10)
+            _ = try BoxCollisionModel(boxes: [AdvertisingBoxes(count: 10, advertisements: [group])])
+        }
+    }
+
+    /// nRF52832: 13.65 - 7.03 µC for 744 µs more on the air, and 3·136 + 408 = 816 µs in an event, 432 µs more than an empty
+    /// legacy event.
+    @Test func energyOfAnEvent() throws {
+        let chip = try #require(BeaconChip.named("nrf52832"))
+        let traffic = try ExtendedTraffic(.le1M, payloadOctets: 31)
+        #expect(abs(chip.eventMicrocoulombs(of: traffic) - (7.03 + 6.62 * 432 / 744)) < 1e-9)
+        let coded = try ExtendedTraffic(.coded, payloadOctets: 31)
+        #expect(abs(chip.eventMicrocoulombs(of: coded) - (7.03 + 6.62 * (3 * 1168 + 3344 - 384) / 744)) < 1e-9)
+    }
+}
