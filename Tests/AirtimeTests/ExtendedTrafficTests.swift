@@ -13,14 +13,14 @@ import Testing
             extended: ExtendedTraffic(phy, payloadOctets: octets))
     }
 
-    /// The window by small steps.
+    /// The window by steps of 2 µs: all airtimes and offsets are even.
     private static func window(_ own: ExtendedTraffic, _ other: ExtendedTraffic) -> Double {
         let (reach, otherReach) = (Double(own.event.primaryMicroseconds), Double(other.event.primaryMicroseconds))
         var sum = 0.0
-        for step in -400_000..<400_000 {
-            let shift = Double(step) + 0.5
+        for step in -65_000..<65_000 {
+            let shift = Double(2 * step) + 1
             if shift > -otherReach, shift < reach {
-                sum += 1
+                sum += 2
                 continue
             }
             var miss = 1.0
@@ -30,7 +30,7 @@ import Testing
                     miss *= 36.0 / 37
                 }
             }
-            sum += 1 - miss
+            sum += 2 * (1 - miss)
         }
         return sum
     }
