@@ -148,6 +148,47 @@ def test_who_is_asked_to_end_takes_leave(tmp_path, server):
     assert server.ask("SELECT count(*) FROM pharos_events") == [[str(len(told))]]
 
 
+def test_time_in_which_no_collector_ran_does_not_count(tmp_path, server):
+    file = tmp_path / "museum.db"
+    path = museum(tmp_path, postgresql={"connection": server.by_socket}, history={"file": str(file)})
+    begun = time.monotonic()
+    worked = 0.0
+    for _ in range(2):
+        process = subprocess.Popen(
+            [pharos.PROGRAM, "collect", path, "--state-file", tmp_path / "state.json", "--json", "--state-dir",
+             tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True)
+        started = time.monotonic()
+        for _ in range(4):
+            for name in NAMES:
+                process.stdin.write(json.dumps(rounds(name, [0], lambda _: (2, 2))[0] | {"at": now()}) + "\n")
+            process.stdin.flush()
+            time.sleep(1)
+        process.send_signal(signal.SIGTERM)
+        process.communicate()
+        worked += time.monotonic() - started
+        time.sleep(6)
+
+    def totals(source):
+        rows = pharos.checked("history", "key-ana", "--history", source, "--totals", "--json").lines()
+        return {row["zone"]: (row["seconds"], row["ongoing"]) for row in rows}
+
+    found = totals(path)
+    counted = sum(seconds for seconds, _ in found.values())
+    assert 2 <= counted <= worked < time.monotonic() - begun - 10
+    assert not any(ongoing for _, ongoing in found.values())
+    # The file of the same collector says the same.
+    kept = totals(file)
+    assert kept.keys() == found.keys() and all(abs(kept[zone][0] - found[zone][0]) <= 1 for zone in kept)
+    runs = server.ask("SELECT site, is_over, extract(epoch FROM ended - begun)::int FROM pharos_runs ORDER BY begun")
+    assert [run[:2] for run in runs] == [["museum", "t"]] * 2 and all(2 <= int(run[2]) <= worked for run in runs)
+    # A database of an earlier version has no runs. Its history is read, and the next collector makes the table.
+    server.ask("DROP TABLE pharos_runs")
+    assert sum(seconds for seconds, _ in totals(path).values()) > counted
+    collect(path, *recordings(tmp_path, 20), "--state-dir", tmp_path)
+    assert server.ask("SELECT count(*) FROM pharos_runs") == [["0"]]
+
+
 def test_without_a_disk_what_happens_goes_there_or_is_told_as_lost(tmp_path, server):
     path = site(tmp_path, server.by_socket)
     (tmp_path / "file").write_text("")

@@ -40,11 +40,30 @@ import Testing
     @Test func timeInWhichTheListenerDidNotRunDoesNotCount() {
         let second: Int64 = 1_000_000
         var times = RoomTimes(pauses: [
-            [.init(start: 25 * second, end: 325 * second), .init(start: 337 * second, end: .max)]
+            [nil: [.init(start: 25 * second, end: 325 * second), .init(start: 337 * second, end: .max)]]
         ])
         times.take(event("enter", "desk", at: 0, by: "east"), from: 0)
         #expect(rows(times, at: 330) == [#""peter","desk",30,1,true,"east""#])
         #expect(rows(times, at: 1000) == [#""peter","desk",37,1,false,"east""#])
         #expect(times.take(event("exit", "desk", at: 330, by: "east"), from: 0) == 30 * second)
+    }
+
+    /// A database of several sites: a stay at one site does not end at another one, and only the pauses of its own site
+    /// are left out.
+    @Test func sitesOfADatabaseAreIndependent() {
+        let second: Int64 = 1_000_000
+        func at(_ site: String, _ event: EventStore.Event) -> EventStore.Event {
+            var event = event
+            event.site = site
+            return event
+        }
+        var times = RoomTimes(pauses: [["museum": [.init(start: 10 * second, end: 30 * second)]]])
+        times.take(at("museum", event("enter", "hall", at: 0)), from: 0)
+        #expect(times.take(at("depot", event("enter", "gate", at: 20)), from: 0) == nil)
+        #expect(times.take(at("museum", event("exit", "hall", at: 40)), from: 0) == 20 * second)
+        #expect(rows(times, at: 50) == [#""peter","gate",30,1,true,"""#, #""peter","hall",20,1,false,"""#])
+        // Rooms of one name have one total.
+        times.take(at("depot", event("room", "hall", at: 60)), from: 0)
+        #expect(rows(times, at: 65) == [#""peter","gate",40,1,false,"""#, #""peter","hall",25,2,true,"""#])
     }
 }

@@ -192,7 +192,11 @@ public final class CollectorService {
     /// Writes sightings that wait, deletes old events, and writes the state file, each when it is time.
     public func rest() {
         keep([])
-        if isLive { ledger?.markRunning(at: WallClock.microseconds()) }
+        if isLive {
+            let now = WallClock.microseconds()
+            ledger?.markRunning(at: now)
+            uploader?.markRunning(at: now)
+        }
         if let days = collector.file.history?.days { ledger?.pruneHourly(days: days) }
         writeState(isLast: false)
     }

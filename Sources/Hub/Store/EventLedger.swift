@@ -124,8 +124,8 @@ public final class EventLedger {
     }
 
     private func writeRun(isOver: Bool) {
-        guard let start = run.start else { return }
-        use { store throws(StoreError) in try store.recordRun(from: start, to: run.end, isOver: isOver) }
+        guard let run = run.run(isOver: isOver) else { return }
+        use { store throws(StoreError) in try store.record(run) }
     }
 
     private func write() {

@@ -14,8 +14,10 @@ public final class EventStore {
         public var beacon: String?
         /// The event as one line of JSON.
         public var json: String
+        /// The site of the collector, in a database of several sites; otherwise `nil`.
+        public var site: String?
 
-        /// Creates an event.
+        /// Creates an event of the database of one service.
         public init(id: String, time: Int64?, kind: String, zone: String, beacon: String?, json: String) {
             self.id = id
             self.time = time

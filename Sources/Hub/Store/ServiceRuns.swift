@@ -7,22 +7,47 @@ public struct ServicePause: Hashable, Sendable {
     public init(start: Int64, end: Int64) { (self.start, self.end) = (start, end) }
 }
 
+/// A time in which a service ran, in microseconds since 1970.
+struct ServiceRun: Hashable, Sendable {
+    /// The time without a write after which the service does not run, in microseconds. A running service writes at least
+    /// every ``ServiceRunWriter/interval``.
+    private static let silence: Int64 = 60_000_000
+
+    let start: Int64
+    let end: Int64
+    /// True if the service ended at ``end``. Otherwise ``end`` is the time of its last write.
+    let isOver: Bool
+
+    /// The times between the first of some runs and `now` in which none of them ran, the oldest first.
+    ///
+    /// - Parameters:
+    ///   - runs: In the order of their starts. They may overlap, because another collector of a site may take over.
+    ///   - now: Microseconds since 1970.
+    static func pauses(between runs: [ServiceRun], until now: Int64) -> [ServicePause] {
+        guard var last = runs.first else { return [] }
+        var pauses: [ServicePause] = []
+        for run in runs.dropFirst() {
+            if run.start > last.end { pauses.append(ServicePause(start: last.end, end: run.start)) }
+            if run.end >= last.end { last = run }
+        }
+        if now > last.end, last.isOver || now - last.end > silence {
+            pauses.append(ServicePause(start: last.end, end: .max))
+        }
+        return pauses
+    }
+}
+
 /// The times in which the service of a database ran. An older database has none.
 extension EventStore {
     static let runTable =
         "CREATE TABLE IF NOT EXISTS run (begun INTEGER PRIMARY KEY, ended INTEGER NOT NULL, isOver INTEGER NOT NULL)"
-    /// The time in microseconds without a write after which the service does not run. A running service writes at least
-    /// every ``ServiceRunWriter/interval``.
-    private static let silence: Int64 = 60_000_000
 
-    /// Records that the service has run from `start` to `end`, in microseconds since 1970.
-    ///
-    /// - Parameter isOver: True if it ends now.
-    func recordRun(from start: Int64, to end: Int64, isOver: Bool) throws(StoreError) {
+    /// Records a run of the service, or the new end of a run that is known by its start.
+    func record(_ run: ServiceRun) throws(StoreError) {
         try database.execute(
             "INSERT INTO run (begun, ended, isOver) VALUES (?1, ?2, ?3) ON CONFLICT (begun) DO UPDATE SET "
                 + "ended = max(ended, excluded.ended), isOver = excluded.isOver",
-            [.integer(start), .integer(end), .integer(isOver ? 1 : 0)])
+            [.integer(run.start), .integer(run.end), .integer(run.isOver ? 1 : 0)])
     }
 
     func pruneRuns(before time: Int64) throws(StoreError) {
@@ -37,23 +62,13 @@ extension EventStore {
         guard try database.number("SELECT count(*) FROM sqlite_master WHERE name = 'run'", []) ?? 0 > 0 else {
             return []
         }
-        let runs: [(start: Int64, end: Int64, isOver: Bool)] = try database.rows(
+        let runs: [ServiceRun] = try database.rows(
             "SELECT begun, ended, isOver FROM run ORDER BY begun"
         ) { row in
             guard row.count == 3, let start = row[0].integer, let end = row[1].integer else { return nil }
-            return (start, end, row[2].integer == 1)
+            return ServiceRun(start: start, end: end, isOver: row[2].integer == 1)
         }
-        guard let last = runs.last else { return [] }
-        var end = Int64.min
-        var pauses: [ServicePause] = []
-        for run in runs {
-            if end > .min, run.start > end { pauses.append(ServicePause(start: end, end: run.start)) }
-            end = max(end, run.end)
-        }
-        if now > end, last.isOver || now - end > Self.silence {
-            pauses.append(ServicePause(start: end, end: .max))
-        }
-        return pauses
+        return ServiceRun.pauses(between: runs, until: now)
     }
 }
 
@@ -68,6 +83,12 @@ struct ServiceRunWriter {
     /// The start and the end of the run so far, in microseconds since 1970.
     private(set) var start: Int64?
     private(set) var end: Int64 = 0
+
+    /// The run so far; `nil` before the first time.
+    ///
+    /// - Parameter isOver: True if it ends now.
+    func run(isOver: Bool) -> ServiceRun? { start.map { ServiceRun(start: $0, end: end, isOver: isOver) } }
+
     /// The time of the next write, in nanoseconds.
     private var nextWrite: UInt64 = 0
 

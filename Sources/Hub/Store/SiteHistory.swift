@@ -1,4 +1,4 @@
-/// The events and sightings of several sites in a PostgreSQL database, for one thread. Every call waits for the server.
+/// The events, sightings and runs of several sites in a PostgreSQL database, for one thread. Every call waits for the server.
 ///
 /// Rows are copied into a temporary table, and from there into their own table if their key is new. So a batch that
 /// arrives twice changes nothing.
@@ -18,6 +18,18 @@ public final class SiteHistory {
         CREATE INDEX pharos_events_place ON pharos_events (place, at);
         """
     ]
+    /// Tables and indexes that older databases of this version do not have, with the statements that create them. Readers
+    /// do not need them.
+    private static let additions = [
+        ("pharos_events_room", "CREATE INDEX pharos_events_room ON pharos_events (site, at) WHERE kind = 'room'"),
+        (
+            runs,
+            "CREATE TABLE \(runs) (site text NOT NULL, begun timestamptz NOT NULL, ended timestamptz NOT NULL, "
+                + "is_over boolean NOT NULL, PRIMARY KEY (site, begun))"
+        ),
+    ]
+    /// The table of the runs of collectors.
+    private static let runs = "pharos_runs"
     /// The advisory lock that prevents two collectors from creating the tables at the same time.
     private static let lock = 0x5048_5253
 
@@ -43,14 +55,20 @@ public final class SiteHistory {
 
     private func foundVersion() throws(SiteStoreError) -> Int {
         var found = 0
+        guard try has("pharos_version") else { return found }
+        try database.query("SELECT max(version) FROM pharos_version") { found = Self.number($0[0]) }
+        return found
+    }
+
+    /// Returns true if the database has a table or an index.
+    private func has(_ relation: String) throws(SiteStoreError) -> Bool {
         var isThere = false
         // to_regclass() would cache that a table is missing.
         try database.query(
-            "SELECT count(*) > 0 FROM pg_catalog.pg_tables WHERE tablename = 'pharos_version' "
-                + "AND schemaname = ANY (current_schemas(false))"
+            "SELECT count(*) > 0 FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace space ON space.oid = relnamespace "
+                + "WHERE relname = $1 AND nspname = ANY (current_schemas(false))", [relation]
         ) { isThere = $0.first == "t" }
-        if isThere { try database.query("SELECT max(version) FROM pharos_version") { found = Self.number($0[0]) } }
-        return found
+        return isThere
     }
 
     private func check(_ found: Int) throws(SiteStoreError) {
@@ -63,7 +81,7 @@ public final class SiteHistory {
     private func migrate() throws(SiteStoreError) {
         let found = try foundVersion()
         try check(found)
-        guard found < Self.version else { return try index() }
+        guard found < Self.version else { return try add() }
         try database.transaction { () throws(SiteStoreError) in
             try database.execute("SELECT pg_advisory_xact_lock(\(Self.lock))")
             // Another collector may have created the tables in the meantime.
@@ -75,31 +93,26 @@ public final class SiteHistory {
                 try database.execute("INSERT INTO pharos_version VALUES (\(next + 1))")
             }
         }
-        try index()
+        try add()
     }
 
-    /// Creates the index of room changes, which older tables of this version do not have. Readers do not need it.
-    private func index() throws(SiteStoreError) {
-        func isThere() throws(SiteStoreError) -> Bool {
-            var count = 0
-            try database.query(
-                "SELECT count(*) FROM pg_catalog.pg_indexes WHERE indexname = 'pharos_events_room' "
-                    + "AND schemaname = ANY (current_schemas(false))"
-            ) { count = Self.number($0[0]) }
-            return count > 0
-        }
-        guard try !isThere() else { return }
-        try database.transaction { () throws(SiteStoreError) in
-            try database.execute("SELECT pg_advisory_xact_lock(\(Self.lock))")
-            guard try !isThere() else { return }
-            try database.execute("CREATE INDEX pharos_events_room ON pharos_events (site, at) WHERE kind = 'room'")
+    /// Creates the additions that are missing.
+    private func add() throws(SiteStoreError) {
+        for (relation, statement) in Self.additions {
+            guard try !has(relation) else { continue }
+            try database.transaction { () throws(SiteStoreError) in
+                try database.execute("SELECT pg_advisory_xact_lock(\(Self.lock))")
+                // Another collector may have created it in the meantime.
+                if try !has(relation) { try database.execute(statement) }
+            }
         }
     }
 
-    /// Writes rows. Rows whose key already exists are ignored.
+    /// Writes rows. Sightings and events whose key already exists are ignored; a run whose start exists gets the later end.
     public func write(_ rows: [SiteRow]) throws(SiteStoreError) {
         let sightings = rows.filter { $0.table == .sightings }.map(\.text)
         let events = rows.filter { $0.table == .events }.map(\.text)
+        let runs = rows.filter { $0.table == .runs }.map(\.text)
         try database.transaction { () throws(SiteStoreError) in
             if !sightings.isEmpty {
                 try database.execute(
@@ -112,14 +125,25 @@ public final class SiteHistory {
                         + "reports, rssi_dbm, late FROM pharos_new_sightings ORDER BY receiver, boot, seq, beacon "
                         + "ON CONFLICT DO NOTHING")
             }
-            guard !events.isEmpty else { return }
+            if !events.isEmpty {
+                try database.execute(
+                    "CREATE TEMPORARY TABLE IF NOT EXISTS pharos_new_events (id text, site text, at bigint, kind text, "
+                        + "beacon text, place text, json text) ON COMMIT DELETE ROWS")
+                try database.copy(events, into: "pharos_new_events")
+                try database.execute(
+                    "INSERT INTO pharos_events SELECT id, site, to_timestamp(at / 1000.0), kind, beacon, place, json "
+                        + "FROM pharos_new_events ORDER BY id ON CONFLICT DO NOTHING")
+            }
+            guard !runs.isEmpty else { return }
             try database.execute(
-                "CREATE TEMPORARY TABLE IF NOT EXISTS pharos_new_events (id text, site text, at bigint, kind text, "
-                    + "beacon text, place text, json text) ON COMMIT DELETE ROWS")
-            try database.copy(events, into: "pharos_new_events")
+                "CREATE TEMPORARY TABLE IF NOT EXISTS pharos_new_runs (site text, begun bigint, ended bigint, "
+                    + "is_over boolean) ON COMMIT DELETE ROWS")
+            try database.copy(runs, into: "pharos_new_runs")
             try database.execute(
-                "INSERT INTO pharos_events SELECT id, site, to_timestamp(at / 1000.0), kind, beacon, place, json "
-                    + "FROM pharos_new_events ORDER BY id ON CONFLICT DO NOTHING")
+                "INSERT INTO \(Self.runs) AS run SELECT site, to_timestamp(begun / 1000000.0), "
+                    + "to_timestamp(max(ended) / 1000000.0), bool_or(is_over) FROM pharos_new_runs GROUP BY site, begun "
+                    + "ORDER BY site, begun ON CONFLICT (site, begun) DO UPDATE "
+                    + "SET ended = greatest(run.ended, excluded.ended), is_over = run.is_over OR excluded.is_over")
         }
     }
 
@@ -184,17 +208,36 @@ public final class SiteHistory {
     ) throws(SiteStoreError) -> [EventStore.Event] {
         var events: [EventStore.Event] = []
         try database.query(
-            "SELECT id, (extract(epoch FROM at) * 1000000)::bigint, kind, beacon, place, json FROM pharos_events "
+            "SELECT id, (extract(epoch FROM at) * 1000000)::bigint, kind, beacon, place, json, site FROM pharos_events "
                 + "WHERE (beacon = $1 OR place = $1 AND site = $4 OR kind = 'room' AND site = $4 "
                 + "AND json::json ->> 'from' = $1) AND at BETWEEN \(Self.moments) ORDER BY at, id LIMIT \(limit)",
             [name] + Self.texts(range) + [site]
         ) { row in
-            events.append(
-                EventStore.Event(
-                    id: row[0] ?? "", time: Int64(Self.number(row[1])), kind: row[2] ?? "", zone: row[4] ?? "",
-                    beacon: row[3] ?? "", json: row[5] ?? ""))
+            var event = EventStore.Event(
+                id: row[0] ?? "", time: Int64(Self.number(row[1])), kind: row[2] ?? "", zone: row[4] ?? "",
+                beacon: row[3] ?? "", json: row[5] ?? "")
+            event.site = row[6]
+            events.append(event)
         }
         return events
+    }
+
+    /// The times of each site, between the first run of its collectors and `now`, in which no collector ran, the oldest
+    /// first. Earlier versions of the collector recorded no runs; the time of their events is no pause.
+    ///
+    /// - Parameter now: Microseconds since 1970.
+    public func pauses(until now: Int64) throws(SiteStoreError) -> [String: [ServicePause]] {
+        guard try has(Self.runs) else { return [:] }
+        var runs: [String: [ServiceRun]] = [:]
+        try database.query(
+            "SELECT site, (extract(epoch FROM begun) * 1000000)::bigint, (extract(epoch FROM ended) * 1000000)::bigint, "
+                + "is_over FROM \(Self.runs) ORDER BY site, begun"
+        ) { row in
+            runs[row[0] ?? "", default: []].append(
+                ServiceRun(
+                    start: Int64(Self.number(row[1])), end: Int64(Self.number(row[2])), isOver: row[3] == "t"))
+        }
+        return runs.mapValues { ServiceRun.pauses(between: $0, until: now) }
     }
 
     /// The receivers that have received a beacon, minute by minute and the oldest first.

@@ -9,7 +9,7 @@ public struct SitePresence: Hashable, Sendable {
 public struct SiteRow: Hashable, Sendable {
     /// The table of a row.
     public enum Table: String, Hashable, Sendable {
-        case sightings, events
+        case sightings, events, runs
     }
 
     public let table: Table
@@ -40,6 +40,11 @@ public struct SiteRow: Hashable, Sendable {
             text: Self.line([
                 event.id, site, "\((event.time ?? 0) / 1000)", event.kind, event.beacon ?? "", event.zone, event.json,
             ]))
+    }
+
+    /// Creates the row of a run of the site's collector.
+    init(_ run: ServiceRun, at site: String) {
+        self.init(.runs, text: Self.line([site, "\(run.start)", "\(run.end)", run.isOver ? "t" : "f"]))
     }
 
     /// A line in the text format of COPY.

@@ -5,10 +5,10 @@ extension EventLedger {
     public static let site = "postgresql"
 }
 
-/// Writes a collector's events and sightings to PostgreSQL, and takes the site's lock there.
+/// Writes a collector's events, sightings and runs to PostgreSQL, and takes the site's lock there.
 ///
-/// Events wait in the collector's ``EventLedger`` until the database has them, and sightings in an ``Outbox``; without a
-/// ledger, both wait in the outbox. The database is used by a separate thread,
+/// Events wait in the collector's ``EventLedger`` until the database has them, and sightings and runs in an ``Outbox``;
+/// without a ledger, all of them wait in the outbox. The database is used by a separate thread,
 /// so only ``finish(isHurried:)`` waits for it. The owner calls ``poll()`` at least once a second.
 public final class SiteUploader {
     /// The state of the site's lock. The collector with the lock works for the site.
@@ -75,6 +75,7 @@ public final class SiteUploader {
     private var nextRows: UInt64 = 0
     /// The sightings that are not in the outbox yet.
     private var rows: [SightingRow] = []
+    private var run = ServiceRunWriter()
 
     private static let second: UInt64 = 1_000_000_000
     /// The number of messages that are written together.
@@ -174,6 +175,20 @@ public final class SiteUploader {
         }
         outbox.append(messages)
         poll()
+    }
+
+    /// Records that the collector runs, so that the site's history does not count times in which none does. Call it about
+    /// once a second.
+    ///
+    /// - Parameter time: The wall clock, in microseconds since 1970.
+    public func markRunning(at time: Int64) {
+        if run.takes(time, at: MonotonicClock.nanoseconds()) { addRun(isOver: false) }
+    }
+
+    private func addRun(isOver: Bool) {
+        guard let run = run.run(isOver: isOver) else { return }
+        let row = SiteRow(run, at: site)
+        outbox.append([.init(topic: row.table.rawValue, text: row.text, time: WallClock.microseconds())])
     }
 
     // MARK: The database
@@ -300,6 +315,8 @@ public final class SiteUploader {
     /// - Parameter isHurried: True if a signal asked the process to end. Then this takes at most 0.7 s.
     public func finish(isHurried: Bool) {
         nextRows = 0
+        run.ends(at: WallClock.microseconds())
+        addRun(isOver: true)
         add([], [])
         (nextTry, nextLock) = (0, .max)
         let time = UInt64(isHurried ? Self.shutdownMilliseconds : Self.lastMilliseconds) * 1_000_000

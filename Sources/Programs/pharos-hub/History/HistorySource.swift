@@ -70,11 +70,15 @@ enum HistorySource {
         }
     }
 
-    /// The times until now in which the service did not run, the oldest first. PostgreSQL does not have them.
-    func pauses(until now: Int64) throws -> [ServicePause] {
+    /// The times until now in which the service did not run, the oldest first, by the site of events; the site is `nil` in
+    /// the database of one service.
+    func pauses(until now: Int64) throws -> [String?: [ServicePause]] {
         switch self {
-        case .file(let store): try store.pauses(until: now)
-        case .site: []
+        case .file(let store): return [nil: try store.pauses(until: now)]
+        case .site(let store, _):
+            var bySite: [String?: [ServicePause]] = [:]
+            for (site, pauses) in try store.pauses(until: now) { bySite[site] = pauses }
+            return bySite
         }
     }
 

@@ -5,18 +5,22 @@ internal import Store
 
 /// The time that beacons were in rooms or zones, summed over their events, the oldest event first.
 ///
-/// The events of each database are a sequence of their own: a beacon is in one room of a collector at a time, and in any
-/// number of zones of each listener. Time in which the listener or the collector did not run does not count.
+/// The events of each site of a database are a sequence of their own: a beacon is in one room of a collector at a time, and
+/// in any number of zones of each listener. Time in which the listener or the collector did not run does not count.
 struct RoomTimes {
     /// A beacon in a room or a zone.
     private struct Key: Hashable {
-        /// The number of the database.
+        /// The number of the database, and the site in a database of several sites.
         let source: Int
+        let site: String?
         /// The listener of a zone; `nil` for a room of a collector.
         let receiver: String?
         let beacon: String
         /// `nil` while the room was not known.
         let place: String?
+
+        /// The same key for all sites of a database.
+        var total: Key { Key(source: source, site: nil, receiver: receiver, beacon: beacon, place: place) }
     }
 
     /// The total of one beacon in one room or zone.
@@ -35,15 +39,15 @@ struct RoomTimes {
     /// The starts of the stays that have not ended, in microseconds since 1970.
     private var open: [Key: Int64] = [:]
     private var rows: [Row] = []
-    /// The index of each total in ``rows``.
+    /// The index of each total in ``rows``. Rooms of one name at several sites of a database have one total.
     private var numbers: [Key: Int] = [:]
-    /// The times of each database in which its service did not run, the oldest first.
-    private let pauses: [[ServicePause]]
+    /// The times of each database and site in which the service did not run, the oldest first.
+    private let pauses: [[String?: [ServicePause]]]
 
     /// Creates sums without events.
     ///
-    /// - Parameter pauses: The times of each database in which its service did not run, the oldest first.
-    init(pauses: [[ServicePause]] = []) { self.pauses = pauses }
+    /// - Parameter pauses: The times of each database and site in which the service did not run, the oldest first.
+    init(pauses: [[String?: [ServicePause]]] = []) { self.pauses = pauses }
 
     /// Takes the next event.
     ///
@@ -57,19 +61,21 @@ struct RoomTimes {
         let isRoom = root?["zone"] == nil
         let place = event.zone.isEmpty ? nil : event.zone
         func key(_ place: String?) -> Key {
-            Key(source: source, receiver: isRoom ? nil : root?["receiver"]?.string, beacon: beacon, place: place)
+            Key(
+                source: source, site: event.site, receiver: isRoom ? nil : root?["receiver"]?.string, beacon: beacon,
+                place: place)
         }
         switch event.kind {
         case "enter", "room", "known":
             guard isRoom || event.kind == "enter", open[key(place)] == nil else { return nil }
-            let ended = isRoom ? endRooms(of: beacon, from: source, at: time) : nil
+            let ended = isRoom ? endRooms(like: key(place), at: time) : nil
             begin(key(place), at: time)
             return ended
         case "unknown" where isRoom:
-            let ended = endRooms(of: beacon, from: source, at: time)
+            let ended = endRooms(like: key(place), at: time)
             begin(key(nil), at: time)
             return ended
-        case "exit": return isRoom ? endRooms(of: beacon, from: source, at: time) : end(key(place), at: time)
+        case "exit": return isRoom ? endRooms(like: key(place), at: time) : end(key(place), at: time)
         default: return nil
         }
     }
@@ -87,8 +93,9 @@ struct RoomTimes {
     func totals(of name: String, at time: Int64) -> [Row] {
         var times = self
         for (key, start) in open where start <= time {
-            times.rows[numbers[key] ?? 0].microseconds += running(start, time, key.source)
-            times.rows[numbers[key] ?? 0].isOngoing = !isPaused(at: time, key.source)
+            let number = numbers[key.total] ?? 0
+            times.rows[number].microseconds += running(start, time, key)
+            if !isPaused(at: time, key) { times.rows[number].isOngoing = true }
         }
         return times.rows.filter { $0.beacon == name || $0.place == name }.sorted {
             ($1.microseconds, $0.beacon, $0.receiver ?? "") < ($0.microseconds, $1.beacon, $1.receiver ?? "")
@@ -96,9 +103,9 @@ struct RoomTimes {
     }
 
     private mutating func begin(_ key: Key, at time: Int64) {
-        let number = numbers[key] ?? rows.count
+        let number = numbers[key.total] ?? rows.count
         if number == rows.count {
-            numbers[key] = number
+            numbers[key.total] = number
             rows.append(Row(beacon: key.beacon, place: key.place, receiver: key.receiver))
         }
         rows[number].stays += 1
@@ -106,26 +113,31 @@ struct RoomTimes {
     }
 
     private mutating func end(_ key: Key, at time: Int64) -> Int64? {
-        guard let start = open.removeValue(forKey: key), let number = numbers[key] else { return nil }
-        let lasted = running(start, time, key.source)
+        guard let start = open.removeValue(forKey: key), let number = numbers[key.total] else { return nil }
+        let lasted = running(start, time, key)
         rows[number].microseconds += lasted
         return lasted
     }
 
-    private mutating func endRooms(of beacon: String, from source: Int, at time: Int64) -> Int64? {
-        open.keys.filter { $0.beacon == beacon && $0.source == source && $0.receiver == nil }
-            .compactMap { end($0, at: time) }.max()
+    /// Ends the stay of a beacon in a room of a collector.
+    private mutating func endRooms(like key: Key, at time: Int64) -> Int64? {
+        open.keys.filter {
+            $0.beacon == key.beacon && $0.source == key.source && $0.site == key.site && $0.receiver == nil
+        }.compactMap { end($0, at: time) }.max()
     }
 
-    /// The time between two moments in which the service of a database ran, in microseconds.
-    private func running(_ start: Int64, _ end: Int64, _ source: Int) -> Int64 {
-        guard pauses.indices.contains(source) else { return max(0, end - start) }
-        let paused = pauses[source].reduce(0) { $0 + max(0, min(end, $1.end) - max(start, $1.start)) }
+    private func pauses(_ key: Key) -> [ServicePause] {
+        pauses.indices.contains(key.source) ? pauses[key.source][key.site] ?? [] : []
+    }
+
+    /// The time between two moments in which the service that recorded a stay ran, in microseconds.
+    private func running(_ start: Int64, _ end: Int64, _ key: Key) -> Int64 {
+        let paused = pauses(key).reduce(0) { $0 + max(0, min(end, $1.end) - max(start, $1.start)) }
         return max(0, end - start - paused)
     }
 
-    private func isPaused(at time: Int64, _ source: Int) -> Bool {
-        pauses.indices.contains(source) && pauses[source].contains { $0.start < time && time < $0.end }
+    private func isPaused(at time: Int64, _ key: Key) -> Bool {
+        pauses(key).contains { $0.start < time && time < $0.end }
     }
 }
 
