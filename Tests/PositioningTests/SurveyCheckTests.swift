@@ -125,4 +125,29 @@ import Testing
             findings.contains { $0.message == "415 more pairs of places look alike" }, "\(findings.last?.message ?? "")"
         )
     }
+
+    /// A survey with hundreds of problems of one kind: the worst are listed first, errors before warnings.
+    @Test func problemsOfStaysAreBoundedAndRanked() throws {
+        var survey = Survey()
+        let beacon = try #require(BeaconKey("b1").flatMap { survey.number(of: $0) })
+        for number in 0..<300 {
+            survey.begin(
+                Survey.Stay(
+                    number: number + 1, place: "P\(number % 100)", position: .init(x: Double(number % 100), y: 0)))
+            // One to nine seconds, so 135 stays are too short, and 165 get a warning.
+            for second in 0..<(number % 9 + 1) {
+                let level = -60 - Double(number % 100) / 3
+                survey.append(SignalVector(seconds: Double(second), readings: [.init(beacon: beacon, level: level)]))
+            }
+        }
+        let findings = SurveyCheck(survey).findings
+        let errors = findings.prefix { $0.isError }
+        #expect(findings.dropFirst(errors.count).allSatisfy { !$0.isError })
+        let short = errors.filter { $0.message.contains("record at least") }
+        #expect(short.count == 20 && short.allSatisfy { $0.message.hasPrefix("it has 1 second:") })
+        #expect(errors.contains { $0.message == "115 more stays have fewer than 5 seconds" && $0.count == 115 })
+        let warned = findings.filter { $0.message.contains("seconds: 40 seconds in four headings are usual") }
+        #expect(warned.count == 20 && warned.allSatisfy { $0.message.hasPrefix("it has only 5 seconds") })
+        #expect(findings.count < 120)
+    }
 }

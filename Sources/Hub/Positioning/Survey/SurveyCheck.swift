@@ -15,7 +15,8 @@ public struct SurveyCheck: Sendable {
         public var count = 1
     }
 
-    /// The problems of stays in the order of the survey, then all others.
+    /// The errors, then the warnings, kind by kind. Of each kind, the worst ``listed`` problems are listed, the worst first,
+    /// and the number of the others.
     public private(set) var findings: [Finding] = []
 
     /// A stay with fewer seconds is an error.
@@ -42,14 +43,12 @@ public struct SurveyCheck: Sendable {
         stays(survey)
         let table = StayLevels(survey)
         strangers(table)
+        defer { findings = findings.filter(\.isError) + findings.filter { !$0.isError } }
         guard let map = try? SignalMap(survey, positions: [:], keepsVectors: false) else { return }
         for notice in map.notices where !notice.hasPrefix("stay ") { add(false, nil, notice) }
         places(survey, map)
         sessions(survey, table, map)
         beacons(survey, map)
-        findings = findings.enumerated().sorted {
-            ($0.element.stay ?? .max, $0.offset) < ($1.element.stay ?? .max, $1.offset)
-        }.map(\.element)
     }
 
     private mutating func add(_ isError: Bool, _ stay: Int?, _ message: String) {
@@ -61,23 +60,29 @@ public struct SurveyCheck: Sendable {
     // MARK: Stays
 
     private mutating func stays(_ survey: Survey) {
-        for (index, stay) in survey.stays.enumerated() where !stay.isDropped {
-            if stay.place == nil, stay.position == nil {
-                add(true, index, "it has neither a place nor a position: it is ignored")
-            }
-            let seconds = stay.vectors.count
-            if seconds < Self.fewestSeconds {
-                add(
-                    true, index,
-                    "it has \(seconds) second\(seconds == 1 ? "" : "s"): record at least \(Self.fewSeconds), or drop it"
-                )
-            } else if seconds < Self.fewSeconds {
-                add(false, index, "it has only \(seconds) seconds: 40 seconds in four headings are usual")
-            }
-            if seconds > 0, survey.isSilent(stay) {
-                add(true, index, "nothing was received in any of its seconds")
-            }
+        let stays = survey.stays.enumerated().filter { !$0.element.isDropped }.map {
+            (index: $0.offset, stay: $0.element, seconds: $0.element.vectors.count)
         }
+        addWorst(
+            stays.filter { $0.stay.place == nil && $0.stay.position == nil }.map {
+                (stay: $0.index, message: "it has neither a place nor a position: it is ignored")
+            }, isError: true, rest: "more stays have neither a place nor a position")
+        let shortest = stays.filter { $0.seconds < Self.fewSeconds }.sorted {
+            ($0.seconds, $0.index) < ($1.seconds, $1.index)
+        }
+        addWorst(
+            shortest.filter { $0.seconds < Self.fewestSeconds }.map { index, _, seconds in
+                let number = "\(seconds) second\(seconds == 1 ? "" : "s")"
+                return (stay: index, message: "it has \(number): record at least \(Self.fewSeconds), or drop it")
+            }, isError: true, rest: "more stays have fewer than \(Self.fewestSeconds) seconds")
+        addWorst(
+            shortest.filter { $0.seconds >= Self.fewestSeconds }.map { index, _, seconds in
+                (stay: index, message: "it has only \(seconds) seconds: 40 seconds in four headings are usual")
+            }, isError: false, rest: "more stays have fewer than \(Self.fewSeconds) seconds")
+        addWorst(
+            stays.filter { $0.seconds > 0 && survey.isSilent($0.stay) }.map {
+                (stay: $0.index, message: "nothing was received in any of its seconds")
+            }, isError: true, rest: "more stays received nothing")
     }
 
     /// Compares each stay with the other stays of all places, and then each visit with the other visits: a visit under a
@@ -115,6 +120,7 @@ public struct SurveyCheck: Sendable {
             if let best, best.difference <= own / 2 { found.append((entry, own, best)) }
         }
         var strange: Set<Int> = []
+        var messages: [(own: Double, stay: Int, message: String)] = []
         for (entry, own, best) in found {
             // If all stays of a place differ, only the stay that fits another place best was recorded at that place.
             let rivals = found.filter { $0.entry.place == entry.place }
@@ -124,11 +130,14 @@ public struct SurveyCheck: Sendable {
                 continue
             }
             strange.formUnion(entry.stays)
-            add(
-                true, entry.stays[0],
+            let message =
                 "\(subject(entry)) by \(Self.db(own)) from the others at \(table.names[entry.place]), and by "
-                    + "\(Self.db(best.difference)) from those at \(table.names[best.place]): was it recorded there?")
+                + "\(Self.db(best.difference)) from those at \(table.names[best.place]): was it recorded there?"
+            messages.append((own, entry.stays[0], message))
         }
+        addWorst(
+            messages.sorted { ($0.own, $1.stay) > ($1.own, $0.stay) }.map { (stay: $0.stay, message: $0.message) },
+            isError: true, rest: "more stays or visits were probably recorded elsewhere")
         return strange
     }
 
@@ -172,14 +181,19 @@ public struct SurveyCheck: Sendable {
             }, rest: "more pairs of places look alike")
     }
 
-    /// Adds warnings of one kind: the first ones, and the number of the others.
+    /// Adds problems of one kind: the first ones, and the number of the others.
     ///
-    /// - Parameter messages: The worst first.
-    private mutating func addWorst(_ messages: [String], rest: String) {
-        for message in messages.prefix(Self.listed) { add(false, nil, message) }
-        let others = messages.count - Self.listed
+    /// - Parameter problems: The worst first, each with the index of its stay if it has one.
+    private mutating func addWorst(_ problems: [(stay: Int?, message: String)], isError: Bool, rest: String) {
+        for problem in problems.prefix(Self.listed) { add(isError, problem.stay, problem.message) }
+        let others = problems.count - Self.listed
         guard others > 0 else { return }
-        findings.append(Finding(isError: false, stay: nil, message: "\(others) \(rest)", count: others))
+        findings.append(Finding(isError: isError, stay: nil, message: "\(others) \(rest)", count: others))
+    }
+
+    /// Adds warnings of one kind that are not about a stay, the worst first.
+    private mutating func addWorst(_ messages: [String], rest: String) {
+        addWorst(messages.map { (stay: nil, message: $0) }, isError: false, rest: rest)
     }
 
     private static func list(_ names: [String]) -> String {
@@ -216,22 +230,35 @@ public struct SurveyCheck: Sendable {
         }
         if let usual = Percentiles(all).value(at: 50) {
             let limit = max(Self.movedLevels, Self.unusual * usual)
-            for (beacon, difference) in moved where difference > limit {
-                add(
-                    true, nil,
-                    "\(survey.beacons[beacon]) differs by \(Self.db(difference)) at the same places between the sessions "
-                        + "\(name(before)) and \(name(after)): it was moved, or its power was changed")
+            let worst = moved.filter { $0.difference > limit }.sorted {
+                ($0.difference, $1.beacon) > ($1.difference, $0.beacon)
             }
+            let messages = worst.map { beacon, difference in
+                (
+                    stay: Int?.none,
+                    message:
+                        "\(survey.beacons[beacon]) differs by \(Self.db(difference)) at the same places between the sessions "
+                        + "\(name(before)) and \(name(after)): it was moved, or its power was changed"
+                )
+            }
+            addWorst(
+                messages, isError: true,
+                rest: "more beacons differ between the sessions \(name(before)) and \(name(after))")
         }
+        var renamed: [(difference: Double, stay: Int?, message: String)] = []
         for (gone, levels) in old.sorted(by: { $0.key < $1.key }) where new[gone] == nil && levels.count >= 2 {
             for (come, others) in new.sorted(by: { $0.key < $1.key }) where old[come] == nil {
                 guard let difference = Self.difference(levels, others), difference < 6 else { continue }
-                add(
-                    true, nil,
+                let message =
                     "\(survey.beacons[come]) in the session \(name(after)) is received where \(survey.beacons[gone]) was in "
-                        + "\(name(before)): it was renamed or replaced")
+                    + "\(name(before)): it was renamed or replaced"
+                renamed.append((difference, nil, message))
             }
         }
+        addWorst(
+            renamed.sorted { ($0.difference, $0.message) < ($1.difference, $1.message) }.map {
+                (stay: $0.stay, message: $0.message)
+            }, isError: true, rest: "more beacons were renamed or replaced between \(name(before)) and \(name(after))")
     }
 
     /// The mean difference over the places that are in both dictionaries; `nil` for fewer than two places.
@@ -246,11 +273,15 @@ public struct SurveyCheck: Sendable {
 
     private mutating func beacons(_ survey: Survey, _ map: SignalMap) {
         let several = Set(map.beacons.compactMap(\.key.identityOfSeveral)).sorted()
-        for identity in several {
-            let count = map.beacons.count { $0.key.identityOfSeveral == identity }
-            add(false, nil, "\(identity) is shared by several devices: \(count) are distinguished by address")
+        let shared = several.map { identity in
+            (identity: identity, count: map.beacons.count { $0.key.identityOfSeveral == identity })
         }
+        addWorst(
+            shared.sorted { ($0.count, $1.identity) > ($1.count, $0.identity) }.map { identity, count in
+                "\(identity) is shared by several devices: \(count) are distinguished by address"
+            }, rest: "more identities are shared by several devices")
         var rare: [String] = []
+        var level: [String] = []
         for (number, beacon) in map.beacons.enumerated() {
             let found = map.statistics.indices.compactMap { place in
                 map.statistics[place].first { $0.beacon == number }.map { (place: place, statistics: $0) }
@@ -264,9 +295,10 @@ public struct SurveyCheck: Sendable {
                 rare.append(
                     "\(beacon.key) is useless: at every place it is received in less than a tenth of the seconds")
             } else if found.count == map.places.count, map.places.count > 2, span < 3 {
-                add(false, nil, "\(beacon.key) is useless: its level is the same at every place")
+                level.append("\(beacon.key) is useless: its level is the same at every place")
             }
         }
+        addWorst(level, rest: "more beacons have the same level at every place")
         addWorst(rare, rest: "more beacons are received in less than a tenth of the seconds at every place")
     }
 }
