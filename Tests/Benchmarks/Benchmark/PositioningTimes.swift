@@ -53,6 +53,7 @@ struct PositioningTimes {
         }
         try reading(report, folder, pharos)
         try hour(report, folder)
+        try LargeSites.run(report)
         try PositioningRecordings(report, python: python, peers: peers).run()
         try buildings(report)
     }
