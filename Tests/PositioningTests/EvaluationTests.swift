@@ -145,7 +145,7 @@ import Testing
             // Without what only the fit of a temper wants.
             let plain = try evaluator.results([ways[2]], leaving: .visit, forTemper: false)[0].get()
             #expect(plain.map(\.vector) == (try together[2].get()).map(\.vector))
-            #expect(plain.allSatisfy(\.temperedHits.isEmpty) && Tempering.fit(plain) == nil)
+            #expect(plain.allSatisfy { $0.leastTemper == nil } && Tempering.fit(plain) == nil)
         }
     }
 

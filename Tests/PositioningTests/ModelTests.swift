@@ -91,7 +91,8 @@ import Testing
         let vector = SignalVector(seconds: 0, readings: (0..<500).map { .init(beacon: $0, level: -127) })
         let found = table.logLikelihoods(of: vector, offsets: [0])
         #expect(found.allSatisfy(\.isFinite) && found[1] > found[0])
-        let posterior = Posterior(found, cells: 2, temper: 4, priors: [0])
+        let posterior = Posterior(
+            [WindowHypothesis(offset: 0, logPrior: 0, logLikelihoods: found)], cells: 2, temper: 4, priors: [0])
         #expect(posterior.probabilities == [0, 1])
     }
 

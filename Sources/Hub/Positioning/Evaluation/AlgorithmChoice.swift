@@ -68,12 +68,12 @@ public struct AlgorithmChoice: Sendable {
             evaluator.instantLimit = survey.vectorCount > 20_000 ? 200 : 600
             evaluator.partLimit = 4
             evaluator.groupsParts = true
-            base.gridMetres = base.gridMetres ?? Self.coarseGrid(map)
+            base.gridMetres = base.gridMetres ?? map.cellSide(for: Self.coarseCells)
         }
         let fitted = candidates.count(where: \.isProbabilistic)
         let countsNeighbors = candidates.contains(.wknn) && neighbors == nil
         let progress = FitProgress(
-            total: evaluator.mapCount(leaving) * (candidates.count + fitted)
+            total: evaluator.mapCount(leaving) * candidates.count + evaluator.temperMapCount(leaving) * fitted
                 + (countsNeighbors ? evaluator.mapCount(.place) * Self.neighborCounts.count : 0))
         evaluator.progress = progress
         defer { progress.finish() }
@@ -83,7 +83,9 @@ public struct AlgorithmChoice: Sendable {
             if algorithm == .wknn { settings.neighbors = neighbors ?? Self.neighbors(evaluator, settings) }
             return settings
         }
-        Self.temper(&ways, evaluator, leaving)
+        for (index, temper) in evaluator.tempers(ways, leaving: leaving).enumerated() {
+            if let temper { ways[index].temper = temper }
+        }
         let results = (try? evaluator.results(ways, leaving: leaving, forTemper: false)) ?? []
         var instants: [[EvaluatedInstant]] = []
         for (settings, result) in zip(ways, results) {
@@ -108,19 +110,6 @@ public struct AlgorithmChoice: Sendable {
         trials = order.map { trials[$0] }
         map.settings = trials[0].settings
         map.evaluation = trials[0].evaluation
-    }
-
-    /// The side of the cells with which a large map is evaluated, in metres: at most a third of the distance between
-    /// places. `nil` for the usual side.
-    private static func coarseGrid(_ map: SignalMap) -> Double? {
-        var area = 0.0
-        for floor in Set(map.places.map(\.floor)) {
-            let positions = map.places.filter { $0.floor == floor }.compactMap(\.position)
-            guard let bounds = FloorBounds(positions) else { continue }
-            area += (bounds.high.x - bounds.low.x) * (bounds.high.y - bounds.low.y)
-        }
-        let side = (area / coarseCells).squareRoot()
-        return side > 1 ? max(1, min(side, (map.spacing ?? side) / 3)) : nil
     }
 
     /// The mean error, or the share of wrong places if it is unknown. Larger if many answers are missing.
@@ -150,22 +139,6 @@ public struct AlgorithmChoice: Sendable {
         return best.count
     }
 
-    /// Fits the temper of the algorithms that have one.
-    private static func temper(_ ways: inout [LocatorSettings], _ evaluator: Evaluator, _ leaving: Evaluation.LeftOut) {
-        let indices = ways.indices.filter { ways[$0].algorithm.isProbabilistic }
-        let fitted = indices.map { index in
-            var settings = ways[index]
-            // `hmm` uses the temper of `field`.
-            if settings.algorithm == .hmm { settings.algorithm = .field }
-            return settings
-        }
-        guard !fitted.isEmpty else { return }
-        let results = (try? evaluator.results(fitted, leaving: leaving, forTemper: true)) ?? []
-        for (index, result) in zip(indices, results) {
-            if case .success(let found) = result, let temper = Tempering.fit(found) { ways[index].temper = temper }
-        }
-    }
-
     /// The error of `left` minus the error of `right` at the same instants. `nil` if they have fewer than two stays in
     /// common.
     public static func difference(_ left: [EvaluatedInstant], _ right: [EvaluatedInstant]) -> Difference? {
@@ -185,17 +158,46 @@ public enum Tempering {
     public static let steps = [0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8, 11, 16]
     /// The share of the true positions that the 95 % region should contain.
     static let aim = 0.95
+    /// The weight of left-out places: as if a receiver were between places half of the time.
+    static let betweenShare = 0.5
+    /// The largest number of places that are left out, one after the other.
+    static let placeParts = 24
+    /// The largest number of instants with which a temper is fitted.
+    static let instantLimit = 400
 
     /// The temper, interpolated between two steps on a logarithmic scale. `nil` if no instant has a region.
-    public static func fit(_ instants: [EvaluatedInstant]) -> Double? {
-        // On a wrong floor, no temper helps.
-        let hits = instants.filter(\.isRightFloor).map(\.temperedHits).filter { $0.count == steps.count }
-        guard !hits.isEmpty else { return nil }
-        let coverages = steps.indices.map { step in Double(hits.count { $0[step] }) / Double(hits.count) }
+    ///
+    /// - Parameters:
+    ///   - instants: Those of receivers at places of the map.
+    ///   - between: Those of receivers at places that the map does not have. Empty if they are unknown.
+    public static func fit(_ instants: [EvaluatedInstant], between: [EvaluatedInstant] = []) -> Double? {
+        guard let atPlaces = coverages(instants) else { return nil }
+        let coverages =
+            coverages(between).map { zip(atPlaces, $0).map { $0 + betweenShare * ($1 - $0) } } ?? atPlaces
         guard let reached = coverages.firstIndex(where: { $0 >= aim }) else { return steps[steps.count - 1] }
         guard reached > 0 else { return steps[0] }
         let (below, above) = (coverages[reached - 1], coverages[reached])
         let share = above > below ? (aim - below) / (above - below) : 1
         return exp(log(steps[reached - 1]) + share * (log(steps[reached]) - log(steps[reached - 1])))
+    }
+
+    /// The share of the true positions in the region at each step. `nil` if no instant has a region.
+    private static func coverages(_ instants: [EvaluatedInstant]) -> [Double]? {
+        // On a wrong floor, no temper helps.
+        let least = instants.filter(\.isRightFloor).compactMap(\.leastTemper)
+        guard !least.isEmpty else { return nil }
+        return steps.indices.map { step in Double(least.count { $0 <= step }) / Double(least.count) }
+    }
+}
+
+extension Array where Element == Double {
+    /// The index of the first element that holds, if all elements after it hold too; the number of elements if none holds.
+    func least(_ holds: (Double) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if holds(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }

@@ -95,13 +95,7 @@ public struct EvaluationRun {
             }
             do throws(PositioningError) {
                 var settings = settings(algorithm, LocatorSettings(algorithm))
-                // `hmm` uses the temper of `field`.
-                var fitted = settings
-                if algorithm == .hmm { fitted.algorithm = .field }
-                if algorithm.isProbabilistic {
-                    settings.temper =
-                        Tempering.fit(try evaluator.instants(fitted, leaving: leaving)) ?? settings.temper
-                }
+                settings.temper = evaluator.tempers([settings], leaving: leaving)[0] ?? settings.temper
                 results.append(try evaluator.evaluate(settings, leaving: leaving))
             } catch .nothingLeft {
                 // No algorithm can be evaluated.

@@ -66,12 +66,45 @@ public struct Evaluator: Sendable {
             algorithm: settings.algorithm, leaving: leaving, places: SurveyPlaces(survey).places, instants)
     }
 
-    /// The instants of ``evaluate(_:leaving:)``, from which ``Tempering/fit(_:)`` fits a temper. Their place
+    /// The instants of ``evaluate(_:leaving:)``, from which ``Tempering/fit(_:between:)`` fits a temper. Their place
     /// numbers are those of the map of the whole survey.
     public func instants(
         _ settings: LocatorSettings, leaving: Evaluation.LeftOut
     ) throws(PositioningError) -> [EvaluatedInstant] {
         try results([settings], leaving: leaving, forTemper: true)[0].get()
+    }
+
+    /// The temper of each of several settings, fitted by leaving parts out, and places too, because the receiver may be
+    /// between places. `nil` if the algorithm has no temper or it cannot be fitted.
+    func tempers(_ settings: [LocatorSettings], leaving: Evaluation.LeftOut) -> [Double?] {
+        let indices = settings.indices.filter { settings[$0].algorithm.isProbabilistic }
+        let side = (try? SignalMap(survey, positions: positions, keepsVectors: false))?.regionCellSide
+        let fitted = indices.map { index in
+            var settings = settings[index]
+            settings.gridMetres = settings.gridMetres ?? side
+            // `hmm` uses the temper of `field`.
+            if settings.algorithm == .hmm { settings.algorithm = .field }
+            return settings
+        }
+        var tempers = [Double?](repeating: nil, count: settings.count)
+        var evaluator = self
+        evaluator.instantLimit = min(instantLimit, Tempering.instantLimit)
+        guard !fitted.isEmpty, let found = try? evaluator.results(fitted, leaving: leaving, forTemper: true) else {
+            return tempers
+        }
+        evaluator.partLimit = min(partLimit, Tempering.placeParts)
+        let between =
+            leaving == .place ? nil : try? evaluator.results(fitted, leaving: .place, forTemper: true)
+        for (number, index) in indices.enumerated() {
+            guard case .success(let visits) = found[number] else { continue }
+            tempers[index] = Tempering.fit(visits, between: (try? between?[number].get()) ?? [])
+        }
+        return tempers
+    }
+
+    /// The number of maps that ``tempers(_:leaving:)`` makes for each settings.
+    func temperMapCount(_ leaving: Evaluation.LeftOut) -> Int {
+        mapCount(leaving) + (leaving == .place ? 0 : min(mapCount(.place), Tempering.placeParts))
     }
 
     /// The instants for each of several settings. Each part is left out once for all of them.
@@ -231,14 +264,15 @@ public struct Evaluator: Sendable {
                     instant.area = answer.region95?.area
                 }
                 if let cells = locator.cells, let position = stay.position, instant.isAnswered {
-                    let found = cells.logLikelihoods
-                    if forTemper {
-                        instant.temperedHits = Tempering.steps.map {
-                            cells.region(0.95, found, temper: $0, contains: position, floor: stay.floor)
+                    let ground = cells.ground(upTo: forTemper ? Tempering.steps.last : nil)
+                    if forTemper, ground.covers(position, floor: stay.floor) {
+                        instant.leastTemper = Tempering.steps.least {
+                            ground.region(Tempering.aim, temper: $0, contains: position, floor: stay.floor)
                         }
                     }
-                    instant.isInRegion50 = cells.region(0.5, found, contains: position, floor: stay.floor)
-                    instant.isInRegion95 = cells.region(0.95, found, contains: position, floor: stay.floor)
+                    instant.isInRegion50 = ground.region(0.5, contains: position, floor: stay.floor)
+                    instant.isInRegion95 =
+                        (stay.floor == nil || stay.floor == answer.floor) && answer.region95?.contains(position) == true
                 }
                 result.append(instant)
             }

@@ -8,12 +8,31 @@ public struct Cell: Hashable, Sendable {
     public let floor: String?
     /// The area in m².
     public let area: Double
+    /// The corners of the rectangle that the cell stands for in a region, with the smallest and the largest coordinates: the
+    /// cell, and at the edge of a survey also the ground beyond it.
+    let low: FloorPosition
+    let high: FloorPosition
 
     /// A cell around a position, in metres east and north.
     public init(position: FloorPosition, floor: String? = nil, area: Double) {
+        let half = area.squareRoot() / 2
+        self.init(
+            position: position, floor: floor, area: area, low: .init(x: position.x - half, y: position.y - half),
+            high: .init(x: position.x + half, y: position.y + half))
+    }
+
+    /// A cell that stands for a rectangle.
+    init(position: FloorPosition, floor: String?, area: Double, low: FloorPosition, high: FloorPosition) {
         self.position = position
         self.floor = floor
         self.area = area
+        self.low = low
+        self.high = high
+    }
+
+    /// Returns true if a position is in the rectangle that the cell stands for.
+    func covers(_ position: FloorPosition) -> Bool {
+        low.x <= position.x && position.x <= high.x && low.y <= position.y && position.y <= high.y
     }
 }
 
@@ -66,8 +85,11 @@ public struct CellGrid: Sendable {
     ///
     /// - Parameters:
     ///   - wanted: The side of a cell in metres, above 0; `nil` for the default.
+    ///   - margin: The width of the ground beyond each area for which its outermost cells stand, in metres.
     ///   - isIncluded: Returns true for the cells to keep.
-    public init(_ areas: [Area], step wanted: Double? = nil, isIncluded: (Cell) -> Bool = { _ in true }) {
+    public init(
+        _ areas: [Area], step wanted: Double? = nil, margin: Double = 0, isIncluded: (Cell) -> Bool = { _ in true }
+    ) {
         func count(_ step: Double) -> Double {
             areas.reduce(0) { sum, area in
                 let counts = Self.counts(area, step)
@@ -85,7 +107,14 @@ public struct CellGrid: Sendable {
             for column in 0..<columns {
                 for row in 0..<rows {
                     let position = FloorPosition(x: west + Double(column) * step, y: south + Double(row) * step)
-                    let cell = Cell(position: position, floor: area.floor, area: step * step)
+                    let (half, beyond) = (step / 2, step / 2 + margin)
+                    let cell = Cell(
+                        position: position, floor: area.floor, area: step * step,
+                        low: .init(
+                            x: position.x - (column == 0 ? beyond : half), y: position.y - (row == 0 ? beyond : half)),
+                        high: .init(
+                            x: position.x + (column == columns - 1 ? beyond : half),
+                            y: position.y + (row == rows - 1 ? beyond : half)))
                     guard isIncluded(cell) else { continue }
                     cells.append(cell)
                     spots.append(Spot(floor: number, column: column, row: row))

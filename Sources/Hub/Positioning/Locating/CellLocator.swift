@@ -4,7 +4,6 @@ internal import Sites
 /// `gauss`, `field` and `hmm`: the probability of each cell and each receiver offset, from the log-likelihoods of a window
 /// of vectors.
 struct CellLocator: Sendable {
-    let cells: [Cell]
     private let table: EmissionTable
     /// The place of each cell: the nearest one on its floor.
     private let placeOfCell: [Int]
@@ -20,16 +19,20 @@ struct CellLocator: Sendable {
     private var runPriors: [Double] = []
     /// The value of ``runPriors`` when a run begins.
     private let firstPriors: [Double]
-    /// The number of vectors that are located together.
-    private let window: Int
     /// The divisor of the log-likelihoods.
     private let temper: Double
-    /// The log-likelihoods of the window's vectors by offset, then by cell; oldest vector first.
-    private var recent: [[Double]] = []
+    /// The last seconds over the cells.
+    private var window: CellWindow
+    /// For `gauss`: the ground between the places, and the last seconds over it. `nil` for the other algorithms, whose cells
+    /// cover the ground, and if places have no positions.
+    private var plane: (ground: PlacePlane, window: CellWindow)?
     /// The filter of `hmm`; `nil` for the other algorithms.
     private var filter: CellFilter?
     /// The time of the last vector since the start of the run.
     private var lastSeconds: Double?
+
+    /// The places of `gauss`, and the cells of `field` and `hmm`.
+    private var cells: [Cell] { window.cells }
 
     /// Readings one second apart are not independent. In a filter, each log-likelihood is divided by this number and by the
     /// temper.
@@ -40,12 +43,19 @@ struct CellLocator: Sendable {
         (offsets, priors) = settings.offsets(on: map)
         firstPriors = settings.runPriors(priors, on: map)
         runPriors = firstPriors
-        window = settings.effectiveWindow ?? 5
         temper = settings.temper
         roomCount = rooms.count
+        let length = settings.effectiveWindow ?? 5
         guard settings.algorithm != .gauss else {
             let model = GaussModel(map)
-            (cells, table) = (model.cells, model.table)
+            table = model.table
+            window = CellWindow(model.cells, offsets: offsets.count, length: length)
+            if let ground = PlacePlane(map, gridMetres: settings.gridMetres) {
+                let motion = WindowMotion(ground.grid, window: length)
+                plane = (
+                    ground, CellWindow(ground.grid.cells, motion: motion, offsets: offsets.count, length: length)
+                )
+            }
             // A place without a position is in no room.
             roomOfCell = map.places.map { place in
                 place.position.flatMap { rooms.index(of: $0, floor: place.floor) }
@@ -55,11 +65,16 @@ struct CellLocator: Sendable {
             return
         }
         let model = try FieldModel(map, gridMetres: settings.gridMetres)
-        (cells, table) = (model.grid.cells, model.table)
+        let cells = model.grid.cells
+        table = model.table
+        let isFilter = settings.algorithm == .hmm
+        window = CellWindow(
+            cells, motion: isFilter ? nil : WindowMotion(model.grid, window: length), offsets: offsets.count,
+            length: length)
         roomOfCell = cells.map { rooms.index(of: $0.position, floor: $0.floor) }
         placeOfCell = map.places.placeOfEach(of: cells)
         cellOfPlace = cells.cellOfEach(of: map.places)
-        if settings.algorithm == .hmm {
+        if isFilter {
             filter = CellFilter(model.grid, planes: offsets.count, walls: walls)
             begin()
         }
@@ -67,7 +82,8 @@ struct CellLocator: Sendable {
 
     /// Discards the run so far.
     mutating func begin() {
-        recent = []
+        window.begin()
+        plane?.window.begin()
         lastSeconds = nil
         runPriors = firstPriors
         filter?.begin(prior: firstPriors.map { exp($0) })
@@ -78,8 +94,10 @@ struct CellLocator: Sendable {
         let found = table.logLikelihoods(of: vector, offsets: offsets)
         filter?.pass(seconds: lastSeconds.map { vector.seconds - $0 } ?? 0)
         filter?.hear(found, dividedBy: temper * Self.dependence)
-        if recent.count == window { learn(recent.removeFirst()) }
-        recent.append(found)
+        if let oldest = window.add(found, seconds: vector.seconds) { learn(oldest) }
+        if let onGround = plane?.ground.interpolated(found, placeCount: cells.count) {
+            _ = plane?.window.add(onGround, seconds: vector.seconds)
+        }
         lastSeconds = vector.seconds
     }
 
@@ -101,44 +119,68 @@ struct CellLocator: Sendable {
     /// The largest loss of an offset's log-probability by the run so far.
     private static let mostLearned = 10.0
 
-    /// The sum of the window's log-likelihoods over the root of the number of vectors, by offset, then by cell.
-    var logLikelihoods: [Double] {
-        var sum = [Double](repeating: 0, count: cells.count * offsets.count)
-        for found in recent { for index in sum.indices { sum[index] += found[index] } }
-        let scale = 1 / Double(max(1, recent.count)).squareRoot()
-        return sum.map { $0 * scale }
+    // MARK: Regions
+
+    /// The likelihoods of the window over the ground of which regions are made.
+    struct Ground {
+        fileprivate let cells: [Cell]
+        fileprivate let hypotheses: [WindowHypothesis]
+        /// The probabilities of a filter, which has no window.
+        fileprivate let filtered: Posterior?
+        fileprivate let priors: [Double]
+        fileprivate let temper: Double
+
+        fileprivate func posterior(_ temper: Double) -> Posterior {
+            Posterior(hypotheses, cells: cells.count, temper: temper, priors: priors)
+        }
+
+        /// Returns true if a position is in the region that holds a given share of the probability.
+        ///
+        /// - Parameter temper: The divisor of the log-likelihoods; `nil` for the map's.
+        func region(
+            _ probability: Double, temper wanted: Double? = nil, contains position: FloorPosition, floor: String?
+        ) -> Bool {
+            let found = wanted == nil ? filtered ?? posterior(temper) : posterior(wanted ?? temper)
+            guard let estimate = found.position(cells), floor == nil || floor == estimate.floor else { return false }
+            return found.contains(position, with: probability, cells, floor: estimate.floor)
+        }
+
+        /// Returns true if the ground contains a position.
+        func covers(_ position: FloorPosition, floor: String?) -> Bool {
+            cells.contains { (floor == nil || $0.floor == floor) && $0.covers(position) }
+        }
     }
 
-    /// The probability of each cell. A filter without a given temper returns its own probabilities.
+    /// The likelihoods of the window's vectors over the ground.
     ///
-    /// - Parameter temper: The divisor of the log-likelihoods; `nil` for the map's.
-    func posterior(_ logLikelihoods: [Double], temper: Double? = nil) -> Posterior {
-        if let filter, temper == nil { return Posterior(filter.probabilities) }
-        return Posterior(logLikelihoods, cells: cells.count, temper: temper ?? self.temper, priors: runPriors)
+    /// - Parameter largest: The largest divisor of the log-likelihoods that is used with them; `nil` for the map's.
+    func ground(upTo largest: Double? = nil) -> Ground {
+        let window = plane?.window ?? window
+        return Ground(
+            cells: window.cells,
+            hypotheses: filter == nil || largest != nil
+                ? window.hypotheses(temper: largest ?? temper, priors: runPriors) : [],
+            filtered: filter.map { Posterior($0.probabilities) }, priors: runPriors, temper: temper)
     }
 
-    /// Returns true if a position is in the region that holds a given share of the probability.
-    ///
-    /// - Parameter temper: The divisor of the log-likelihoods; `nil` for the map's.
-    func region(
-        _ probability: Double, _ logLikelihoods: [Double], temper: Double? = nil, contains position: FloorPosition,
-        floor: String?
-    ) -> Bool {
-        let posterior = posterior(logLikelihoods, temper: temper)
-        guard let estimate = posterior.position(cells), floor == nil || floor == estimate.floor else { return false }
-        return posterior.contains(position, with: probability, cells, floor: estimate.floor)
-    }
+    // MARK: Answers
 
     /// The answer for the window's vectors.
     func answer(heard: Int, used: Int, placeCount: Int, wantsScores: Bool) -> LocatorAnswer {
-        let found = filter == nil || wantsScores ? logLikelihoods : []
-        let posterior = posterior(found)
-        let point = filter == nil ? self.posterior(found, temper: LocatorSettings.pointTemper) : posterior
+        let ground = ground(upTo: filter == nil ? max(temper, LocatorSettings.pointTemper) : nil)
+        // The ground of `gauss` only makes its region.
+        let found = plane == nil ? ground.hypotheses : window.standing
+        func posterior(_ temper: Double) -> Posterior {
+            Posterior(found, cells: cells.count, temper: temper, priors: runPriors)
+        }
+        let known = ground.filtered ?? posterior(temper)
+        let point = ground.filtered ?? posterior(LocatorSettings.pointTemper)
         guard let estimate = point.position(cells) else { return .none(.noCandidate, heard: heard, used: used) }
         var byPlace = [Double](repeating: 0, count: placeCount)
-        for (cell, weight) in posterior.probabilities.enumerated() { byPlace[placeOfCell[cell]] += weight }
+        for (cell, weight) in known.probabilities.enumerated() { byPlace[placeOfCell[cell]] += weight }
         let order = byPlace.indices.sorted { (byPlace[$0], $1) > (byPlace[$1], $0) }
-        let region = posterior.region(0.95, cells, around: estimate.position, floor: estimate.floor)
+        let region = (plane == nil ? known : ground.posterior(temper)).region(
+            0.95, ground.cells, around: estimate.position, floor: estimate.floor)
         let site = cells.reduce(0) { $0 + $1.area }
         var answer = LocatorAnswer(used < 3 || region.area > site / 4 ? .poor : .fix, heard: heard, used: used)
         answer.position = estimate.position
@@ -147,9 +189,9 @@ struct CellLocator: Sendable {
         answer.candidates = order.prefix(5).filter { byPlace[$0] > 0 }
             .map { .init(place: $0, probability: byPlace[$0]) }
         answer.region95 = region
-        answer.rooms = rooms(posterior)
-        answer.receiverOffset = offset(posterior)
-        if wantsScores { answer.scores = scores(found) }
+        answer.rooms = rooms(known)
+        answer.receiverOffset = offset(known)
+        if wantsScores { answer.scores = scores(window.standing) }
         return answer
     }
 
@@ -170,10 +212,10 @@ struct CellLocator: Sendable {
     }
 
     /// The negative log-likelihood of each place's cell, summed over the offsets.
-    private func scores(_ found: [Double]) -> [Double?] {
+    private func scores(_ found: [WindowHypothesis]) -> [Double?] {
         cellOfPlace.map { cell in
             guard let cell else { return nil }
-            let values = offsets.indices.map { found[$0 * cells.count + cell] + priors[$0] }
+            let values = found.map { $0.logLikelihoods[cell] + priors[$0.offset] }
             guard let best = values.max() else { return nil }
             return -(best + log(values.reduce(0) { $0 + exp($1 - best) }))
         }

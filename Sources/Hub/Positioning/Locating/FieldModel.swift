@@ -1,4 +1,5 @@
 internal import Airtime
+internal import Sites
 
 /// `field`: the level and the probability of reception of each beacon at each cell of a grid.
 ///
@@ -14,9 +15,12 @@ public struct FieldModel: Sendable {
     static let unknownSpacing = 2.0
     /// The smallest variance of the process in dB²: shadowing of 5 dB.
     static let leastVariance = 25.0
-    /// The length scale of the process as a multiple of the distance between places, and the smallest one in metres.
-    private static let lengthFactor = 2.0
+    /// The length scales of the process that are tried, as multiples of the distance between places, and the smallest one in
+    /// metres.
+    private static let lengthFactors = [2.0, 1.4, 1, 0.75]
     private static let shortestLength = 3.0
+    /// The largest number of groups of places with which the length scale is chosen.
+    private static let lengthGroups = 4
     /// Cells farther from every place than this multiple of the distance between places are left out.
     private static let reachFactor = 2.0
 
@@ -34,15 +38,42 @@ public struct FieldModel: Sendable {
         self.grid = grid
         table = EmissionTable(cells: grid.cells.count, beacons: map.beacons.count)
         let spread = LevelSpread(map, places: byFloor.flatMap { $0 })
-        let length = max(Self.lengthFactor * (map.spacing ?? Self.unknownSpacing), Self.shortestLength)
+        let length = Self.length(map, spread, byFloor)
         for (floor, places) in byFloor.enumerated() {
             let fit = FloorField(map, spread, places: places, length: length)
             fit.fill(&table, grid, cells: grid.spots.indices.filter { grid.spots[$0].floor == floor })
         }
     }
 
-    /// The cells around the surveyed places, and the numbers of the places of each floor.
-    private static func grid(
+    /// The length scale of the process in metres, with which the levels at each place agree best with those at the other
+    /// places.
+    ///
+    /// - Parameter byFloor: The numbers of the places of each floor.
+    private static func length(_ map: SignalMap, _ spread: LevelSpread, _ byFloor: [[Int]]) -> Double {
+        let spacing = map.spacing ?? unknownSpacing
+        var lengths: [Double] = []
+        for factor in lengthFactors {
+            let length = max(factor * spacing, shortestLength)
+            if !lengths.contains(length) { lengths.append(length) }
+        }
+        guard lengths.count > 1 else { return lengths[0] }
+        let floors = byFloor.filter { $0.count > 2 }
+        let groups = min(lengthGroups, floors.reduce(0) { $0 + 1 + $1.count / FloorField.placeLimit })
+        let sums = lengths.map { length in
+            (0..<groups).reduce(0.0) { sum, group in
+                let places = floors[group * floors.count / groups]
+                let middle = places[(2 * group + 1) * places.count / (2 * groups)]
+                return sum + FloorField(map, spread, places: places, length: length).leaveOneOutDensity(around: middle)
+            }
+        }
+        return lengths[sums.indices.max { sums[$0] < sums[$1] } ?? 0]
+    }
+
+    /// The cells around the surveyed places, and the numbers of the places of each floor. The outermost cells also stand for
+    /// the ground up to half of the distance between places beyond them.
+    ///
+    /// - Throws: ``PositioningError/noPositions(_:)`` if no place has a position.
+    static func grid(
         _ map: SignalMap, step: Double?
     ) throws(PositioningError) -> (grid: CellGrid, byFloor: [[Int]]) {
         let placed = map.places.indices.filter { map.places[$0].position != nil }
@@ -60,11 +91,36 @@ public struct FieldModel: Sendable {
                 high: .init(x: xs.max() ?? 0, y: ys.max() ?? 0))
         }
         let reach = max(reachFactor * (map.spacing ?? unknownSpacing), shortestLength)
-        let grid = CellGrid(areas, step: step) { cell in
+        let grid = CellGrid(areas, step: step, margin: (map.spacing ?? unknownSpacing) / 2) { cell in
             positions[cell.floor, default: []].contains { $0.distance(to: cell.position) <= reach }
         }
         return (grid, byFloor)
     }
+}
+
+extension SignalMap {
+    /// The side of a cell with which about a number of cells cover the places, in metres: at most a third of the distance
+    /// between places. `nil` for the usual side.
+    func cellSide(for count: Double) -> Double? {
+        var area = 0.0
+        for floor in Set(places.map(\.floor)) {
+            guard let bounds = FloorBounds(places.filter { $0.floor == floor }.compactMap(\.position)) else { continue }
+            area += (bounds.high.x - bounds.low.x) * (bounds.high.y - bounds.low.y)
+        }
+        let side = (area / count).squareRoot()
+        return side > 1 ? max(1, min(side, (spacing ?? side) / 3)) : nil
+    }
+
+    /// The side of a cell that is small enough for a region, in metres: a quarter of the distance between places. `nil` for
+    /// the usual side.
+    var regionCellSide: Double? {
+        let side = cellSide(for: Self.regionCells) ?? 0
+        let quarter = (spacing ?? FieldModel.unknownSpacing) / 4
+        return max(side, quarter) > Self.smallestRegionCell ? max(side, quarter) : nil
+    }
+
+    private static let regionCells = 3000.0
+    private static let smallestRegionCell = 0.5
 }
 
 /// Computes the field of one floor.
@@ -85,7 +141,7 @@ private struct FloorField {
     /// The number of seconds as which the overall probability of reception counts in that of each cell.
     private static let priorSeconds = 5.0
     /// Only the nearest places influence a cell.
-    private static let placeLimit = 64
+    static let placeLimit = 64
     /// The side in cells of a square whose cells are computed from the same places.
     private static let tileSide = 8
 
@@ -110,9 +166,7 @@ private struct FloorField {
         for cells in tiles.values {
             let x = cells.reduce(0) { $0 + grid.cells[$1].position.x } / Double(cells.count)
             let y = cells.reduce(0) { $0 + grid.cells[$1].position.y } / Double(cells.count)
-            let distances = positions.map { $0.distance(to: FloorPosition(x: x, y: y)) }
-            let nearest = places.indices.sorted { (distances[$0], $0) < (distances[$1], $1) }
-            fill(&table, grid, cells, from: nearest.prefix(Self.placeLimit).sorted())
+            fill(&table, grid, cells, from: nearest(to: FloorPosition(x: x, y: y)))
         }
     }
 
@@ -141,22 +195,46 @@ private struct FloorField {
         return sums
     }
 
+    /// The process of a beacon over some places. `nil` if none of them received it.
+    private func process(_ beacon: Int, _ near: [Int], _ kernel: [Double]) -> GaussianProcess? {
+        let received = near.map { found[$0][beacon] }
+        guard let trend = trends[beacon], received.contains(where: { $0 != nil }) else { return nil }
+        let values = zip(near, received).map { place, received in
+            let expected = trend.level(at: positions[place])
+            return received.map { $0.mean - expected } ?? min(ReceivedLevel.floor - expected, 0)
+        }
+        let noise = received.map { $0.map(spread.varianceOfMean) ?? Self.absentVariance }
+        return GaussianProcess(values: values, kernel: kernel, noise: noise, variance: trend.variance)
+    }
+
+    /// The sum over all beacons, and over the places next to one that received them, of the logarithm of the density of the
+    /// level given those at the other places.
+    ///
+    /// - Parameter middle: The number of the place in the map.
+    func leaveOneOutDensity(around middle: Int) -> Double {
+        guard let position = map.places[middle].position else { return 0 }
+        let near = nearest(to: position)
+        let kernel = near.flatMap { left in near.map { self.kernel(positions[left], positions[$0]) } }
+        return map.beacons.indices.reduce(0.0) { sum, beacon in
+            let isReceived = near.map { found[$0][beacon] != nil }
+            guard isReceived.count(where: { $0 }) > 2, let process = process(beacon, near, kernel) else { return sum }
+            return zip(isReceived, process.leaveOneOutDensities).reduce(sum) { $1.0 ? $0 + $1.1 : $0 }
+        }
+    }
+
+    /// The places that influence a position, in the order of the floor.
+    private func nearest(to position: FloorPosition) -> [Int] {
+        guard places.count > Self.placeLimit else { return Array(places.indices) }
+        let distances = positions.map { $0.distance(to: position) }
+        return places.indices.sorted { (distances[$0], $0) < (distances[$1], $1) }.prefix(Self.placeLimit).sorted()
+    }
+
     private func fill(
         _ table: inout EmissionTable, _ grid: CellGrid, _ cells: [Int], _ near: [Int], _ beacon: Int,
         _ kernel: [Double], _ cross: [Double], _ seconds: [Double]
     ) {
         let packet = spread.byBeacon[beacon]
-        let received = near.map { found[$0][beacon] }
-        var process: GaussianProcess?
-        if let trend = trends[beacon], received.contains(where: { $0 != nil }) {
-            let values = zip(near, received).map { place, received in
-                let expected = trend.level(at: positions[place])
-                return received.map { $0.mean - expected } ?? min(ReceivedLevel.floor - expected, 0)
-            }
-            let noise = received.map { $0.map(spread.varianceOfMean) ?? Self.absentVariance }
-            process = GaussianProcess(values: values, kernel: kernel, noise: noise, variance: trend.variance)
-        }
-        guard let process, let trend = trends[beacon] else {
+        guard let process = process(beacon, near, kernel), let trend = trends[beacon] else {
             for cell in cells {
                 table.set(
                     beacon: beacon, cell: cell, mean: ReceivedLevel.floor, variance: packet + Self.absentVariance,
@@ -167,7 +245,7 @@ private struct FloorField {
         let (means, variances) = process.predict(cross, count: cells.count)
         let total = Double(max(1, map.places.reduce(0) { $0 + $1.seconds }))
         let share = Double(map.beacons[beacon].seconds) / total
-        let receivedSeconds = sums(cross, received.map { Double($0?.seconds ?? 0) }, cells.count)
+        let receivedSeconds = sums(cross, near.map { Double(found[$0][beacon]?.seconds ?? 0) }, cells.count)
         for (index, cell) in cells.enumerated() {
             let chance =
                 (receivedSeconds[index] + Self.priorSeconds * share) / (seconds[index] + Self.priorSeconds)

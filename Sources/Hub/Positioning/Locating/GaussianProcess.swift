@@ -77,6 +77,27 @@ struct GaussianProcess {
         self.variance = variance
     }
 
+    /// The logarithm of the probability density of each value, given all other values, without the constant part.
+    ///
+    /// With C the covariance of the values v, the difference of a value from its expectation is (C⁻¹·v)ᵢ/(C⁻¹)ᵢᵢ, and its
+    /// variance 1/(C⁻¹)ᵢᵢ (Rasmussen and Williams, Gaussian Processes for Machine Learning, section 5.4.2).
+    var leaveOneOutDensities: [Double] {
+        let size = factor.size
+        var inverse = [Double](repeating: 0, count: size * size)
+        for place in 0..<size { inverse[place * size + place] = 1 }
+        factor.solve(&inverse, width: size)
+        var precisions = [Double](repeating: 0, count: size)
+        var products = [Double](repeating: 0, count: size)
+        for row in 0..<size {
+            for place in 0...row {
+                let entry = inverse[row * size + place]
+                precisions[place] += entry * entry
+                products[place] += entry * whitened[row]
+            }
+        }
+        return zip(precisions, products).map { 0.5 * (log($0) - $1 * $1 / $0) }
+    }
+
     /// The expected values at other places, and their variances.
     ///
     /// - Parameters:

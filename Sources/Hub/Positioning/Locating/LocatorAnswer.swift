@@ -47,7 +47,8 @@ public struct LocatorAnswer: Sendable {
     /// Up to five rooms, likeliest first; the room of the position if the algorithm has no probabilities. The rest to 1 is
     /// the probability of being in none of them.
     public internal(set) var rooms: [RoomCandidate] = []
-    /// The region with a probability of 95 %. `nil` if the algorithm has no probabilities.
+    /// The region with a probability of 95 %, for a receiver that stands or walks between or at the places of the map. `nil` if
+    /// the algorithm has no probabilities.
     public internal(set) var region95: Region?
     /// The number of beacons received within the window, including beacons of the newest vector that are not on the map.
     public internal(set) var heard: Int

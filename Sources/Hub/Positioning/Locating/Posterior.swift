@@ -4,7 +4,7 @@ public import Airtime
 public struct Region: Hashable, Sendable {
     /// The area of ``polygon`` in m².
     public let area: Double
-    /// The radius in metres of the circle around the position that has the same probability.
+    /// The radius in metres of the circle around the position that has the same probability as ``polygon``.
     public let radius: Double
     /// The corners of the convex hull of the cells, counterclockwise.
     public let polygon: [FloorPosition]
@@ -27,25 +27,27 @@ struct Posterior: Sendable {
     /// The unnormalised weight of each receiver offset; empty if there are none.
     let offsetWeights: [Double]
 
-    /// The probabilities of cells, summed over the receiver offsets.
+    /// The probabilities of cells, summed over the hypotheses of a window.
     ///
     /// - Parameters:
-    ///   - logLikelihoods: By offset, then by cell.
     ///   - temper: The divisor of the log-likelihoods.
-    ///   - priors: The logarithm of each offset's prior probability.
-    init(_ logLikelihoods: [Double], cells: Int, temper: Double, priors: [Double]) {
-        var logs: [Double] = []
-        for (offset, prior) in priors.enumerated() {
-            logs += logLikelihoods[offset * cells..<(offset + 1) * cells].map { $0 / temper + prior }
-        }
-        let best = logs.max() ?? 0
+    ///   - priors: The logarithm of each receiver offset's prior probability.
+    init(_ hypotheses: [WindowHypothesis], cells: Int, temper: Double, priors: [Double]) {
+        let starts = hypotheses.map { $0.logPrior + priors[$0.offset] }
+        let best =
+            zip(hypotheses, starts).map { ($0.logLikelihoods.max() ?? -.infinity) / temper + $1 }.max() ?? 0
         var weights = [Double](repeating: 0, count: cells)
         var offsetWeights = [Double](repeating: 0, count: priors.count)
-        // Far less likely cells count as impossible.
-        for (index, value) in logs.enumerated() where value - best > -40 {
-            let weight = exp(value - best)
-            weights[index % cells] += weight
-            offsetWeights[index / cells] += weight
+        for (hypothesis, start) in zip(hypotheses, starts) {
+            // Far less likely cells count as impossible.
+            let least = (best - 30 - start) * temper
+            var sum = 0.0
+            for (cell, value) in hypothesis.logLikelihoods.enumerated() where value > least {
+                let weight = exp(value / temper + start - best)
+                weights[cell] += weight
+                sum += weight
+            }
+            offsetWeights[hypothesis.offset] += sum
         }
         let sum = weights.reduce(0, +)
         probabilities = sum > 0 ? weights.map { $0 / sum } : weights
@@ -99,13 +101,16 @@ struct Posterior: Sendable {
     /// - Parameter position: The middle of the region's circle.
     func region(_ probability: Double, _ cells: [Cell], around position: FloorPosition, floor: String?) -> Region {
         let (chosen, likely, wanted) = likeliest(probability, cells, floor: floor)
+        let polygon = Self.hull(of: chosen.map { cells[$0] })
+        // The hull may hold more than the chosen cells. The circle holds as much.
+        let hull = Region(area: Self.area(of: polygon), radius: 0, polygon: polygon)
+        let held = likely.reduce(0) { hull.contains(cells[$1].position) ? $0 + probabilities[$1] : $0 }
         let byDistance = likely.map { (distance: cells[$0].position.distance(to: position), cell: $0) }
             .sorted { $0.distance < $1.distance }
-        let inside = prefix(of: byDistance.map(\.cell), holding: wanted)
+        let inside = prefix(of: byDistance.map(\.cell), holding: max(wanted, held))
         let circle = inside.isEmpty ? 0 : byDistance[inside.count - 1].distance
         let smallest = chosen.first.map { (cells[$0].area / .pi).squareRoot() } ?? 0
-        let polygon = Self.hull(of: chosen.map { cells[$0] })
-        return Region(area: Self.area(of: polygon), radius: max(circle, smallest), polygon: polygon)
+        return Region(area: hull.area, radius: max(circle, smallest), polygon: polygon)
     }
 
     /// Returns true if a position is in the region that holds a given share of one floor's probability.
@@ -114,18 +119,15 @@ struct Posterior: Sendable {
         return Region(area: 0, radius: 0, polygon: polygon).contains(position)
     }
 
-    /// The convex hull of square cells.
+    /// The convex hull of the rectangles that cells stand for.
     private static func hull(of cells: [Cell]) -> [FloorPosition] {
-        // Of cells of one size, only those whose middles are corners of a hull count.
-        let corners = Dictionary(grouping: cells, by: \.area).flatMap { area, cells in
-            let half = area.squareRoot() / 2
-            return hull(cells.map(\.position)).flatMap { middle in
-                [(-half, -half), (half, -half), (half, half), (-half, half)].map { x, y in
-                    FloorPosition(x: middle.x + x, y: middle.y + y)
-                }
-            }
-        }
-        return hull(corners)
+        hull(
+            cells.flatMap { cell in
+                [
+                    cell.low, cell.high, FloorPosition(x: cell.low.x, y: cell.high.y),
+                    FloorPosition(x: cell.high.x, y: cell.low.y),
+                ]
+            })
     }
 
     /// The area of a polygon whose corners are counterclockwise.

@@ -1,0 +1,68 @@
+internal import Airtime
+
+/// The ground around the surveyed places, on which the log-likelihoods of the places are interpolated: that of a cell is the
+/// mean of the nearest places, weighted by a Gaussian of the distance.
+///
+/// `gauss` compares a receiver with the places only. The receiver may be between them, so its region is made of this ground.
+struct PlacePlane: Sendable {
+    let grid: CellGrid
+    /// The places of cell `c` are `places[starts[c]..<starts[c + 1]]`.
+    private var starts: [Int] = [0]
+    private var places: [Int32] = []
+    /// The weight of each of ``places``. The weights of one cell add up to 1.
+    private var shares: [Double] = []
+
+    /// The standard deviation of the weights as a multiple of the distance between places.
+    private static let width = 0.5
+    /// Places with a smaller weight, compared with the nearest one, are left out.
+    private static let least = 0.01
+    /// The plane of a map. `nil` if a place has no position.
+    ///
+    /// - Parameter gridMetres: The side of a cell in metres; `nil` to choose it by the size of the site.
+    init?(_ map: SignalMap, gridMetres: Double?) {
+        let positions = map.places.compactMap(\.position)
+        guard positions.count == map.places.count, !positions.isEmpty,
+            let grid = try? FieldModel.grid(map, step: gridMetres ?? map.regionCellSide).grid
+        else { return nil }
+        self.grid = grid
+        let deviation = Self.width * max(map.spacing ?? FieldModel.unknownSpacing, grid.step)
+        let byFloor = Dictionary(grouping: map.places.indices) { map.places[$0].floor }
+        for cell in grid.cells {
+            let near = byFloor[cell.floor, default: []].map { place in
+                (place: place, distance: positions[place].distance(to: cell.position))
+            }
+            let nearest = near.map(\.distance).min() ?? 0
+            let weighted = near.map { place, distance in
+                let squares = (distance * distance - nearest * nearest) / (deviation * deviation)
+                return (place: place, weight: exp(-squares / 2))
+            }.filter { $0.weight >= Self.least }
+            let sum = weighted.reduce(0) { $0 + $1.weight }
+            for (place, weight) in weighted {
+                places.append(Int32(place))
+                shares.append(weight / sum)
+            }
+            starts.append(places.count)
+        }
+    }
+
+    /// The log-likelihoods of the cells, by offset, then by cell.
+    ///
+    /// - Parameters:
+    ///   - logLikelihoods: Those of the places, by offset, then by place.
+    ///   - placeCount: The number of places of the map.
+    func interpolated(_ logLikelihoods: [Double], placeCount: Int) -> [Double] {
+        let count = grid.cells.count
+        var result = [Double](repeating: 0, count: logLikelihoods.count / max(1, placeCount) * count)
+        for start in stride(from: 0, to: result.count, by: max(1, count)) {
+            let first = start / count * placeCount
+            for cell in 0..<count {
+                var sum = 0.0
+                for index in starts[cell]..<starts[cell + 1] {
+                    sum += shares[index] * logLikelihoods[first + Int(places[index])]
+                }
+                result[start + cell] = sum
+            }
+        }
+        return result
+    }
+}

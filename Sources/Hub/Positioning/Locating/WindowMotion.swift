@@ -1,0 +1,158 @@
+internal import Airtime
+
+/// The movements that a receiver can make while a window of seconds is received: it stands, or it walks straight on in one of
+/// eight directions.
+///
+/// The levels of a receiver that walks are those of the places that it has passed. If they counted as levels of the place
+/// where it is now, its position would lag behind by half of the window, and its region would be too small.
+struct WindowMotion: Sendable {
+    /// The logarithm of the probability of each movement; the first one is to stand.
+    let logPriors: [Double]
+    /// By movement, then by age of a second, then by cell: the cell in which the receiver was, or -1 if it was outside.
+    private let sources: [[[Int32]]]
+
+    /// The probability that a receiver stands.
+    private static let standing = 0.6
+    /// The number of directions of a walk, which are equally likely.
+    private static let directions = 8
+    /// The speed of a walk in m/s: the distance after some seconds differs from that of slower and faster walks by less than
+    /// the error of a position.
+    private static let speed = 1.0
+    /// The longest time in seconds for which a walk is assumed to be straight.
+    private static let longest = 5
+
+    /// The movements between the cells of a grid.
+    ///
+    /// - Parameter window: The number of seconds that are located together.
+    init(_ grid: CellGrid, window: Int) {
+        guard window > 1 else {
+            (logPriors, sources) = ([0], [])
+            return
+        }
+        let share = (1 - Self.standing) / Double(Self.directions)
+        logPriors = [log(Self.standing)] + [Double](repeating: log(share), count: Self.directions)
+        let cellAt = Dictionary(uniqueKeysWithValues: zip(grid.spots, grid.cells.indices))
+        let ages = 0...min(window - 1, Self.longest)
+        sources = (0..<Self.directions).map { direction in
+            let angle = 2 * Double.pi * Double(direction) / Double(Self.directions)
+            return ages.map { age in
+                let cells = Self.speed * Double(age) / grid.step
+                let (columns, rows) = (Int((cells * cos(angle)).rounded()), Int((cells * sin(angle)).rounded()))
+                return grid.spots.map { spot in
+                    let past = CellGrid.Spot(floor: spot.floor, column: spot.column - columns, row: spot.row - rows)
+                    return Int32(cellAt[past] ?? -1)
+                }
+            }
+        }
+    }
+
+    /// Adds the log-likelihoods of a second to the sums of a movement.
+    ///
+    /// - Parameters:
+    ///   - sums: By cell in which the receiver is now.
+    ///   - logLikelihoods: By cell in which the receiver was.
+    ///   - movement: Not 0, which is to stand.
+    ///   - age: The seconds that have passed since then.
+    func add(_ logLikelihoods: ArraySlice<Double>, to sums: inout [Double], movement: Int, age: Int) {
+        let known = sources[movement - 1]
+        let source = known[min(max(0, age), known.count - 1)]
+        // Uses pointers, because this loop takes most of the time of an instant.
+        unsafe logLikelihoods.withUnsafeBufferPointer { values in
+            unsafe source.withUnsafeBufferPointer { source in
+                unsafe sums.withUnsafeMutableBufferPointer { sums in
+                    for cell in 0..<sums.count {
+                        let past = unsafe Int(source[cell])
+                        unsafe sums[cell] += past < 0 ? -.infinity : values[past]
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The log-likelihoods of a window of seconds if the receiver has an offset and makes a movement.
+struct WindowHypothesis: Sendable {
+    /// The number of the receiver offset.
+    let offset: Int
+    /// The logarithm of the prior probability of the movement.
+    let logPrior: Double
+    /// By cell in which the receiver is now.
+    let logLikelihoods: [Double]
+}
+
+/// The last seconds of a run over some cells.
+struct CellWindow: Sendable {
+    let cells: [Cell]
+    /// The movements of the receiver; `nil` if it is assumed to stand.
+    private let motion: WindowMotion?
+    /// The number of receiver offsets.
+    private let offsets: Int
+    /// The number of seconds that are located together.
+    private let length: Int
+    /// The log-likelihoods of each second by offset, then by cell; the oldest second first.
+    private var seconds: [(seconds: Double, logLikelihoods: [Double])] = []
+
+    /// Movements are left out for offsets that are less likely by this factor's logarithm.
+    private static let negligible = 9.0
+
+    init(_ cells: [Cell], motion: WindowMotion? = nil, offsets: Int, length: Int) {
+        self.cells = cells
+        self.motion = motion
+        self.offsets = offsets
+        self.length = length
+    }
+
+    /// Discards the run so far.
+    mutating func begin() { seconds = [] }
+
+    /// Adds the next second.
+    ///
+    /// - Returns: the log-likelihoods of the second that leaves the window, if any.
+    mutating func add(_ logLikelihoods: [Double], seconds time: Double) -> [Double]? {
+        let oldest = seconds.count == length ? seconds.removeFirst().logLikelihoods : nil
+        seconds.append((time, logLikelihoods))
+        return oldest
+    }
+
+    /// The log-likelihoods of a receiver that stands, by offset: the sum over the seconds divided by the root of their
+    /// number, because readings one second apart are not independent.
+    var standing: [WindowHypothesis] {
+        var sum = [Double](repeating: 0, count: cells.count * offsets)
+        for second in seconds { for index in sum.indices { sum[index] += second.logLikelihoods[index] } }
+        let prior = motion?.logPriors[0] ?? 0
+        return (0..<offsets).map { offset in
+            WindowHypothesis(
+                offset: offset, logPrior: prior,
+                logLikelihoods: sum[offset * cells.count..<(offset + 1) * cells.count].map { $0 * scale })
+        }
+    }
+
+    private var scale: Double { 1 / Double(max(1, seconds.count)).squareRoot() }
+
+    /// The log-likelihoods for all offsets and movements, those of a standing receiver first.
+    ///
+    /// - Parameters:
+    ///   - temper: The largest divisor of the log-likelihoods that the hypotheses are for.
+    ///   - priors: The logarithm of each offset's prior probability.
+    func hypotheses(temper: Double, priors: [Double]) -> [WindowHypothesis] {
+        let standing = standing
+        guard let motion, let newest = seconds.last?.seconds, seconds.count > 1 else { return standing }
+        let weights = standing.map { ($0.logLikelihoods.max() ?? 0) / temper + priors[$0.offset] }
+        let least = (weights.max() ?? 0) - Self.negligible
+        var result = standing
+        for offset in 0..<offsets where weights[offset] >= least {
+            for movement in 1..<motion.logPriors.count {
+                var sums = [Double](repeating: 0, count: cells.count)
+                for second in seconds {
+                    motion.add(
+                        second.logLikelihoods[offset * cells.count..<(offset + 1) * cells.count], to: &sums,
+                        movement: movement, age: Int(min(1000, max(0, newest - second.seconds)).rounded()))
+                }
+                for cell in sums.indices { sums[cell] *= scale }
+                result.append(
+                    WindowHypothesis(offset: offset, logPrior: motion.logPriors[movement], logLikelihoods: sums))
+            }
+        }
+        return result
+    }
+}
