@@ -30,6 +30,9 @@ public struct Cell: Hashable, Sendable {
         self.high = high
     }
 
+    /// The area in m² of the rectangle that the cell stands for.
+    var groundArea: Double { (high.x - low.x) * (high.y - low.y) }
+
     /// Returns true if a position is in the rectangle that the cell stands for.
     func covers(_ position: FloorPosition) -> Bool {
         low.x <= position.x && position.x <= high.x && low.y <= position.y && position.y <= high.y

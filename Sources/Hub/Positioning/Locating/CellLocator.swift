@@ -181,7 +181,7 @@ struct CellLocator: Sendable {
         let order = byPlace.indices.sorted { (byPlace[$0], $1) > (byPlace[$1], $0) }
         let region = (plane == nil ? known : ground.posterior(temper)).region(
             0.95, ground.cells, around: estimate.position, floor: estimate.floor)
-        let site = cells.reduce(0) { $0 + $1.area }
+        let site = ground.cells.reduce(0) { $0 + $1.groundArea }
         var answer = LocatorAnswer(used < 3 || region.area > site / 4 ? .poor : .fix, heard: heard, used: used)
         answer.position = estimate.position
         answer.floor = estimate.floor
