@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 
 @Suite struct AdapterLockTests {
-    private let address = DeviceAddress(FixedOctets<6>([0xDC, 0xA6, 0x32, 1, 2, 3]) ?? FixedOctets())
+    private let address = LockedAdapter(
+        DeviceAddress(FixedOctets<6>([0xDC, 0xA6, 0x32, 1, 2, 3]) ?? FixedOctets()))
     private let file = "adapter-DC:A6:32:01:02:03.lock"
 
     private func refusal(_ body: () throws -> Void) -> AdapterLockError? {
@@ -29,7 +30,7 @@ import Testing
                 + "(process \(getpid())); stop that instance, put its advertisements into this profile, "
                 + "or name another adapter")
         #expect(AdapterLock.holder(of: address, in: folder.path) == holder)
-        #expect(AdapterLock.holders(in: folder.path) == [address: holder])
+        #expect(AdapterLock.holders(in: folder.path) == [holder])
         withExtendedLifetime(lock) {}
     }
 
@@ -39,7 +40,7 @@ import Testing
         let listener = try AdapterLock(address, .listen, for: "pharos scan", in: folder.path)
         #expect(AdapterLock.holder(of: address, in: folder.path)?.instance == "lobby")
         #expect(AdapterLock.holder(of: address, .listen, in: folder.path)?.instance == "pharos scan")
-        #expect(AdapterLock.holders(in: folder.path).mapValues(\.instance) == [address: "lobby"])
+        #expect(AdapterLock.holders(in: folder.path).map(\.instance) == ["lobby"])
         for role in AdapterLock.Role.allCases {
             let error = refusal { _ = try AdapterLock(address, role, for: "second", in: folder.path) }
             guard case .held(address, role, let holder?) = error else {
@@ -63,10 +64,10 @@ import Testing
 
     @Test func adaptersAreLockedEachForItself() throws {
         let folder = try TemporaryFolder()
-        let other = try #require(DeviceAddress("00:11:22:33:44:55"))
+        let other = LockedAdapter(try #require(DeviceAddress("00:11:22:33:44:55")))
         let locks = try [address, other].map { try AdapterLock($0, for: "\($0)", in: folder.path) }
-        let names = AdapterLock.holders(in: folder.path).mapValues(\.instance)
-        #expect(names == [address: "\(address)", other: "\(other)"])
+        let names = AdapterLock.holders(in: folder.path).map(\.instance)
+        #expect(names == ["\(other)", "\(address)"])
         withExtendedLifetime(locks) {}
     }
 

@@ -125,6 +125,52 @@ class Bridge:
         self.cut()
 
 
+class SharedBridge(Bridge):
+    """All hosts have one controller, as with a program that serves a board to several connections.
+
+    Each host receives all events, those that answer another host too.
+    """
+
+    def __init__(self, path: Path, controller: Path):
+        self._hosts: list[socket.socket] = []
+        self._board = socket.socket(socket.AF_UNIX)
+        self._board.connect(str(controller))
+        self._turn = threading.Lock()
+        super().__init__(path, controller)
+        self._sockets.append(self._board)
+        threading.Thread(target=self._spread, daemon=True).start()
+
+    def _accept(self):
+        try:
+            while True:
+                host, _ = self._door.accept()
+                self._hosts.append(host)
+                self._sockets.append(host)
+                threading.Thread(target=self._collect, args=(host,), daemon=True).start()
+        except OSError:
+            pass
+
+    def _collect(self, host):
+        try:
+            while packet := _packet(host):
+                with self._turn:
+                    self._board.sendall(self._down(packet))
+        except OSError:
+            pass
+        self._hosts.remove(host)
+
+    def _spread(self):
+        try:
+            while packet := _packet(self._board):
+                for host in list(self._hosts):
+                    try:
+                        host.sendall(packet)
+                    except OSError:
+                        pass
+        except OSError:
+            pass
+
+
 def _packet(source) -> bytes:
     """The next H4 packet; nothing at the end of the stream."""
     kind = source.recv(1)

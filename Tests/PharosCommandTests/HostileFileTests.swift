@@ -91,7 +91,7 @@ import Testing
     func everybodySeesWhoHoldsAnAdapter() throws {
         try #require(unsafe chmod(folder.path, 0o755) == 0)
         let address = try #require(DeviceAddress("DC:A6:32:01:02:03"))
-        let lock = try AdapterLock(address, for: "lobby", in: folder.path)
+        let lock = try AdapterLock(LockedAdapter(address), for: "lobby", in: folder.path)
         try folder.file(
             "lobby.status.json",
             text: #"{"name":"lobby","adapter":"hci0","state":"on-air","advertisements":[],"rearms":{}}"#)

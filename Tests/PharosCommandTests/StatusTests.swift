@@ -164,7 +164,7 @@ import Testing
     @Test func lockSaysThatTheInstanceRuns() throws {
         try put("lobby-north", Self.lobby(process: ""))
         let address = try #require(DeviceAddress("DC:A6:32:01:02:03"))
-        let lock = try AdapterLock(address, for: "lobby-north", in: folder.path)
+        let lock = try AdapterLock(LockedAdapter(address), for: "lobby-north", in: folder.path)
         #expect(try status().code == 0)
         withExtendedLifetime(lock) {}
     }

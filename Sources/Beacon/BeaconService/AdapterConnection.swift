@@ -44,6 +44,12 @@ final class AdapterConnection {
         }
     }
 
+    /// The controller behind a socket, to lock it; `nil` for other adapters. Its address is read each time.
+    var adapterBehindSocket: LockedAdapter? {
+        guard case .hci(let adapter, _) = form else { return nil }
+        return AdapterClaim.adapter(adapter)
+    }
+
     /// Closes the adapter, even if a session still refers to it.
     func close() {
         if case .hci(_, let channel) = form { channel.close() }

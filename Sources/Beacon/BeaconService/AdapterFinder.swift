@@ -2,7 +2,7 @@ public import Advertiser
 public import BluetoothTypes
 public import HCI
 internal import HCITransports
-public import LinuxHost
+internal import LinuxHost
 
 /// Finds the adapter of a service, even if it comes back with another number, and explains its faults.
 public final class AdapterFinder {
@@ -133,54 +133,4 @@ enum DefaultAdapter {
                 ? "there is no Bluetooth adapter with LE; `--adapter virtual` works without one"
                 : "this kernel has no Bluetooth; `--adapter virtual` works without one")
     }
-}
-
-/// The right to send or to listen with an adapter of the kernel, visible to other processes of this machine. A user
-/// channel takes both rights, because it excludes all other programs.
-///
-/// If this user may not create locks, the claim is invisible and excludes no other process.
-public final class AdapterClaim {
-    private var locks: [AdapterLock] = []
-    /// Another process that listens with the adapter. Raw sockets all receive the same, so this is not an error.
-    public private(set) var shared: AdapterLockError?
-
-    /// Claims an hciN. For other forms of adapter it claims nothing.
-    ///
-    /// - Parameters:
-    ///   - purpose: The instance or the command, for messages of other processes.
-    ///   - directory: The directory of the locks. It is created if it is missing.
-    /// - Throws: `LinuxHost/AdapterLockError` if another process has the right.
-    public convenience init(
-        _ name: AdapterName, _ role: AdapterLock.Role, for purpose: String, in directory: String = defaultDirectory
-    ) throws(AdapterLockError) {
-        switch name {
-        case .raw(let index), .user(let index):
-            guard let adapter = try? BlueZAdapter(index: index) else { fallthrough }
-            let isShared = if case .raw = name { true } else { false }
-            try self.init(adapter.address, role, isShared: isShared, for: purpose, in: directory)
-        case .managed, .tcp, .unix, .serial, .virtual, .virtualTour: self.init()
-        }
-    }
-
-    private init() {}
-
-    /// - Parameter isShared: `true` if other programs may use the controller: with a raw channel, not with a user
-    ///   channel.
-    init(
-        _ address: DeviceAddress, _ role: AdapterLock.Role, isShared: Bool, for purpose: String, in directory: String
-    ) throws(AdapterLockError) {
-        try? Files.makeDirectory(directory)
-        for wanted in isShared ? [role] : AdapterLock.Role.allCases {
-            do throws(AdapterLockError) {
-                locks.append(try AdapterLock(address, wanted, for: purpose, in: directory))
-            } catch {
-                guard case .held = error else { continue }
-                guard isShared, wanted == .listen else { throw error }
-                shared = error
-            }
-        }
-    }
-
-    /// The default directory of the locks: /run/pharos.
-    public static var defaultDirectory: String { StatusFile.defaultDirectory }
 }

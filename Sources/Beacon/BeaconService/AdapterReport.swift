@@ -34,7 +34,8 @@ public struct AdapterReport {
         isUp = adapter.isUp
         users = adapter.isUp ? Privileges.processes(named: "bluetoothd").map { "bluetoothd (\($0))" } : []
         receiveErrors = adapter.receiveErrors
-        listener = AdapterLock.holder(of: adapter.address, .listen, in: AdapterClaim.defaultDirectory)?.instance
+        listener =
+            AdapterLock.holder(of: LockedAdapter(adapter.address), .listen, in: AdapterClaim.defaultDirectory)?.instance
         guard adapter.supportsLE || !adapter.isUp else {
             capabilities = nil
             (canListen, canListenWhileSending) = (false, false)
@@ -68,13 +69,17 @@ public struct AdapterReport {
 
     /// Describes a controller that no other program uses. It is reset.
     ///
-    /// - Throws: `transport` or `advertising` if it cannot be opened or does not answer.
+    /// - Throws: `transport` or `advertising` if it cannot be opened or does not answer, `adapterLock` if another
+    ///   instance uses it.
     public init(asking adapter: AdapterName) throws(BeaconServiceError) {
         do { try self.init(opening: adapter) } catch { throw BeaconServiceError(error) }
     }
 
     private init(opening adapter: AdapterName) throws {
+        let claim = try AdapterClaim(adapter, .send, for: "pharos adapters")
         let opened = try OpenAdapter(adapter)
+        try claim.add(opened)
+        defer { withExtendedLifetime(claim) {} }
         let host = HCIHost(channel: opened.channel)
         let found = try ControllerCapabilities.read(from: host, isExclusive: opened.isExclusive)
         let states = try Self.states(host)

@@ -153,7 +153,7 @@ extension InstanceStatus {
     public func verified(in directory: String) -> InstanceStatus {
         guard state != .off else { return self }
         if let process, process.isRunning { return self }
-        let holders = AdapterLock.holders(in: directory).values
+        let holders = AdapterLock.holders(in: directory)
         if holders.contains(where: { $0.instance == name }) { return self }
         var status = self
         status.state = .off

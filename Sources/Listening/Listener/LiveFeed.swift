@@ -190,15 +190,17 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
     private func claimAndOpen(_ name: AdapterName) throws -> OpenAdapter {
         claim = nil
         let claim = try AdapterClaim(name, .listen, for: options.purpose, in: options.runtimeDirectory)
+        let opened: OpenAdapter
         do throws(TransportError) {
-            let opened = try OpenAdapter(name, isListening: true, interruption: signals, air: air)
-            self.claim = claim
-            return opened
+            opened = try OpenAdapter(name, isListening: true, interruption: signals, air: air)
         } catch {
             // The other program uses the user channel, which cannot be shared.
             if error.reason == .busy, let holder = claim.shared { throw holder }
             throw error
         }
+        try claim.add(opened)
+        self.claim = claim
+        return opened
     }
 
     /// Returns an error if the right to use a raw socket is missing. The kernel would drop all reports without an
@@ -234,7 +236,9 @@ final class LiveFeed: SightingFeed, AdapterEnvironment {
         channel?.close()
         // Powers the adapter down if this feed powered it up, unless a beacon uses it meanwhile. Powering a failed
         // radio down and up also resets it.
-        if let address = opened?.raisedAddress, AdapterLock.holder(of: address, in: options.runtimeDirectory) == nil {
+        if let address = opened?.raisedAddress,
+            AdapterLock.holder(of: LockedAdapter(address), in: options.runtimeDirectory) == nil
+        {
             try? opened?.close()
         }
         (opened, channel) = (nil, nil)

@@ -50,6 +50,7 @@ final class RadioUnderTest {
         // Another listener on the same adapter would change the result.
         if let listener = claims.lazy.compactMap(\.shared).first { throw listener }
         opened = try OpenAdapter(name, isListening: true, interruption: signals, air: air)
+        try claims.first?.add(opened)
         host = HCIHost(channel: opened.channel)
         do {
             capabilities = try ControllerCapabilities.read(from: host, isExclusive: opened.isExclusive)

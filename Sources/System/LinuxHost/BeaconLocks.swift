@@ -1,10 +1,9 @@
-public import BluetoothTypes
-
 /// A lock on an adapter, for sending or for listening. On each machine, one process can send with an adapter and one can
 /// listen: two beacons on one controller would change each other's settings.
 ///
-/// The lock is a ``FileLock`` `adapter-ADDRESS.lock` or `listener-ADDRESS.lock`, which only the directory's owner and root
-/// can take. Every user can read its holder in `adapter-ADDRESS.holder`.
+/// The lock is a ``FileLock`` `adapter-KEY.lock` or `listener-KEY.lock`, which only the directory's owner and root can
+/// take. The key is that of the ``LockedAdapter``: the address of an adapter of the kernel, for example. Every user can
+/// read the holder in `adapter-KEY.holder`.
 public final class AdapterLock: Sendable {
     /// The use of an adapter.
     public enum Role: String, CaseIterable, Hashable, Sendable {
@@ -30,71 +29,65 @@ public final class AdapterLock: Sendable {
         }
     }
 
-    /// The address of the controller.
-    public let address: DeviceAddress
+    public let adapter: LockedAdapter
     private let lock: FileLock
 
-    /// Takes the adapter with `address` for `instance`.
+    /// Takes an adapter for `instance`.
     ///
     /// - Parameter directory: The directory of this machine's locks: /run/pharos.
     /// - Throws: `held` if another process, or this one, has the adapter in this role.
     public init(
-        _ address: DeviceAddress, _ role: Role = .send, for instance: String, in directory: String
+        _ adapter: LockedAdapter, _ role: Role = .send, for instance: String, in directory: String
     ) throws(AdapterLockError) {
         do throws(FileLockError) {
-            lock = try FileLock(Self.path(of: address, role, in: directory), purpose: instance, isPublic: true)
+            lock = try FileLock(Self.path(of: adapter, role, in: directory), purpose: instance, isPublic: true)
         } catch {
             switch error {
-            case .held(_, let holder): throw .held(address, role, by: holder.map(Holder.init))
+            case .held(_, let holder): throw .held(adapter, role, by: holder.map(Holder.init))
             case .system(let error): throw .system(error)
             }
         }
-        self.address = address
+        self.adapter = adapter
     }
 
-    /// Returns the holder of the adapter with `address` in this role; `nil` if it is free. Every user may call this, and it
-    /// does not affect the holder.
-    public static func holder(of address: DeviceAddress, _ role: Role = .send, in directory: String) -> Holder? {
-        FileLock.holder(of: path(of: address, role, in: directory)).map(Holder.init)
+    /// Returns the holder of an adapter in this role; `nil` if it is free. Every user may call this, and it does not affect
+    /// the holder.
+    public static func holder(of adapter: LockedAdapter, _ role: Role = .send, in directory: String) -> Holder? {
+        FileLock.holder(of: path(of: adapter, role, in: directory)).map(Holder.init)
     }
 
-    /// Returns the holders that send with an adapter of this machine.
-    public static func holders(in directory: String) -> [DeviceAddress: Holder] {
-        var result: [DeviceAddress: Holder] = [:]
-        for name in Files.names(in: directory) where name.hasPrefix(Role.send.rawValue) && name.hasSuffix(suffix) {
-            guard let address = DeviceAddress(name.dropFirst(Role.send.rawValue.count).dropLast(suffix.count)) else {
-                continue
-            }
-            result[address] = holder(of: address, in: directory)
+    /// Returns the holders that send with an adapter of this machine, in the order of their locks' names.
+    public static func holders(in directory: String) -> [Holder] {
+        Files.names(in: directory).filter { $0.hasPrefix(Role.send.rawValue) && $0.hasSuffix(suffix) }.compactMap {
+            FileLock.holder(of: "\(directory)/\($0)").map(Holder.init)
         }
-        return result
     }
 
     private static let suffix = ".lock"
 
-    private static func path(of address: DeviceAddress, _ role: Role, in directory: String) -> String {
-        "\(directory)/\(role.rawValue)\(address)\(suffix)"
+    private static func path(of adapter: LockedAdapter, _ role: Role, in directory: String) -> String {
+        "\(directory)/\(role.rawValue)\(adapter.key)\(suffix)"
     }
 }
 
 /// The reason why an adapter cannot be locked.
 public enum AdapterLockError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Another instance has the adapter in this role; its name is `nil` if it cannot be read.
-    case held(DeviceAddress, AdapterLock.Role, by: AdapterLock.Holder?)
+    case held(LockedAdapter, AdapterLock.Role, by: AdapterLock.Holder?)
     /// The file of the lock cannot be created or locked.
     case system(SystemError)
 
     public var description: String {
         switch self {
-        case .held(let address, .listen, let holder):
-            "the adapter \(address) is used for listening by "
+        case .held(let adapter, .listen, let holder):
+            "the adapter \(adapter) is used for listening by "
                 + (holder.map { "\"\($0.instance)\" (process \($0.process))" } ?? "another instance")
                 + "; stop that instance, or name another adapter"
-        case .held(let address, .send, let holder?):
-            "the adapter \(address) is used by the instance \"\(holder.instance)\" (process \(holder.process)); "
+        case .held(let adapter, .send, let holder?):
+            "the adapter \(adapter) is used by the instance \"\(holder.instance)\" (process \(holder.process)); "
                 + "stop that instance, put its advertisements into this profile, or name another adapter"
-        case .held(let address, .send, nil):
-            "the adapter \(address) is used by another instance; stop that instance, or name another adapter"
+        case .held(let adapter, .send, nil):
+            "the adapter \(adapter) is used by another instance; stop that instance, or name another adapter"
         case .system(let error): "\(error)"
         }
     }
