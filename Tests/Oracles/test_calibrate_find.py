@@ -53,6 +53,24 @@ def test_the_mean_is_that_of_headings(tmp_path):
     assert "dBm at 1 m" in text and "heading 270°" in text and str(path) in text
 
 
+def test_of_equally_strong_beacons_the_same_is_measured_each_time(tmp_path):
+    """The one with most packets, then the first by name; that there is another one is said."""
+    def packets(*counts):
+        return sorted((at * 100_000 + minor, report(address(minor), ibeacon(1, minor), -50 - at % 2))
+                      for minor, count in zip((9, 8, 7), counts, strict=True) for at in range(count))
+
+    tie = "is equally strong (-50.5 dBm): name the beacon with --beacon"
+    for counts, measured, others in (((300, 300, 300), 7, "-8 and 1 more"), ((300, 400, 200), 8, "-7 and 1 more")):
+        path = recording(tmp_path / "three.btsnoop", packets(*counts))
+        for _ in range(6):
+            result = pharos.checked("calibrate", "--strongest", "--replay", path, "--json")
+            answer = json.loads(result.out)
+            assert f"-1-{measured} was measured, but " in result.err and f"{others} {tie}" in result.err
+            assert any(tie in warning for warning in answer["warnings"])
+    alone = recording(tmp_path / "alone.btsnoop", packets(300, 0, 0))
+    assert "equally strong" not in pharos.checked("calibrate", "--strongest", "--replay", alone).err
+
+
 def test_packets_without_a_level_are_told(tmp_path):
     packets = [(number * 100_000, report(address(1), ibeacon(1, 7), 127)) for number in range(300)]
     path = recording(tmp_path / "silent.btsnoop", packets)

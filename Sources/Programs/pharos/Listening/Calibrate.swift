@@ -107,13 +107,14 @@ struct Calibrate: ParsableCommand {
         let power = try radioPowerDbm ?? profile.flatMap { try Self.radioPower($0.text, $0.path) }
         let known = try KnownBeacons(source.known)
         for warning in known.warnings { Terminal.writeMessage(warning) }
-        let measurement = try measure(known, power)
+        let (measurement, tie) = try measure(known, power)
         if let shortage = measurement.shortage { throw Failure(.temporaryFailure, "\(name): \(shortage)") }
         guard let result = measurement.result else {
             throw Failure(.temporaryFailure, "\(name): the level at 1 m cannot be computed from these distances")
         }
-        for warning in result.warnings { Terminal.writeMessage("warning: \(warning)") }
-        let report = CalibrationReport(result, receiver: source.receiver)
+        let warnings = result.warnings + [tie].compactMap(\.self)
+        for warning in warnings { Terminal.writeMessage("warning: \(warning)") }
+        let report = CalibrationReport(result, receiver: source.receiver, warnings)
         // Print the result first, so that it is not lost if the profile cannot be written.
         if json {
             Terminal.write(report.json.line + "\n")
@@ -147,7 +148,8 @@ struct Calibrate: ParsableCommand {
         }
     }
 
-    private func measure(_ known: KnownBeacons, _ power: Int?) throws -> CalibrationMeasurement {
+    /// Returns the measurement, and a sentence if the strongest beacon is not the only one of its level.
+    private func measure(_ known: KnownBeacons, _ power: Int?) throws -> (CalibrationMeasurement, tie: String?) {
         let legs = legs
         let duration = max(1, seconds * (distanceM.isEmpty ? 1 : distanceM.count) / legs.count)
         var empty = CalibrationMeasurement(legs: legs)
@@ -160,7 +162,7 @@ struct Calibrate: ParsableCommand {
             isRecording: source.replay != nil)
         if source.replay != nil {
             try first.run(listener)
-            return listener.measurement
+            return (listener.measurement, listener.tie)
         }
         for index in legs.indices where index == 0 || !listener.isSatisfied {
             let leg = legs[index]
@@ -172,7 +174,7 @@ struct Calibrate: ParsableCommand {
             try (index == 0 ? first : source.open(known, duration: duration)).run(listener)
             if listener.isInterrupted { break }
         }
-        return listener.measurement
+        return (listener.measurement, listener.tie)
     }
 
     private static func meters(_ value: Double) -> String { NumberFormat.rounded(value, 3) }
@@ -233,10 +235,43 @@ private final class CalibrationListener: SightingConsumer {
     /// The measurement of the beacon, or of the strongest beacon with enough packets.
     var measurement: CalibrationMeasurement {
         if places != nil { return measurements[0] ?? empty }
+        return strongest.flatMap { measurements[$0] } ?? empty
+    }
+
+    /// The position of the strongest beacon with enough packets; without one, of the beacon with most packets. Of equally
+    /// strong beacons the one with most packets is chosen, and of those the first by name.
+    private var strongest: Int? {
         let fewest = CalibrationMeasurement.neededPacketsOfHeading
-        let heard = measurements.values.filter { $0.packets >= fewest }
-        return heard.max { $0.mean ?? -200 < $1.mean ?? -200 }
-            ?? measurements.values.max { $0.packets < $1.packets } ?? empty
+        let heard = measurements.filter { $0.value.packets >= fewest }
+        let candidates = heard.isEmpty ? measurements.mapValues { (0.0, $0.packets) } : heard.mapValues(Self.rank)
+        return candidates.max { $0.value != $1.value ? $0.value < $1.value : title($0.key) > title($1.key) }?.key
+    }
+
+    /// The mean level to a tenth of a dB, and the number of packets.
+    private static func rank(_ measurement: CalibrationMeasurement) -> (Double, Int) {
+        (((measurement.mean ?? -200) * 10).rounded() / 10, measurement.packets)
+    }
+
+    private func title(_ place: Int) -> String {
+        let track = table.tracks[place]
+        return track.known?.name ?? track.identity?.description ?? track.sender?.address.description ?? ""
+    }
+
+    /// A sentence if other beacons have the level of the strongest one; `nil` if none has, and for a named beacon.
+    var tie: String? {
+        guard places == nil, let strongest, let measured = measurements[strongest], measured.mean != nil else {
+            return nil
+        }
+        let level = Self.rank(measured).0
+        let others = measurements.filter {
+            $0.key != strongest && $0.value.packets >= CalibrationMeasurement.neededPacketsOfHeading
+                && Self.rank($0.value).0 == level
+        }
+        guard let other = others.keys.map(title).min() else { return nil }
+        let more = others.count > 1 ? " and \(others.count - 1) more" : ""
+        return TerminalText.line(
+            "\(title(strongest)) was measured, but \(other)\(more) is equally strong "
+                + "(\(NumberFormat.rounded(level, 1)) dBm): name the beacon with --beacon, or move the others away")
     }
 
     /// `true` if a signal ended the leg early.
@@ -287,10 +322,12 @@ private final class CalibrationListener: SightingConsumer {
 private struct CalibrationReport {
     private let result: CalibrationMeasurement.Result
     private let receiver: String
+    private let warnings: [String]
 
-    init(_ result: CalibrationMeasurement.Result, receiver: String) {
+    init(_ result: CalibrationMeasurement.Result, receiver: String, _ warnings: [String]) {
         self.result = result
         self.receiver = receiver
+        self.warnings = warnings
     }
 
     private static func tenths(_ value: Double?) -> String { NumberFormat.rounded(value, 1) }
@@ -332,7 +369,7 @@ private struct CalibrationReport {
             ("estimator", .string(estimator)), ("exponent", .rounded(result.exponent?.value)),
             ("exponentLow", .rounded(result.exponent?.interval?.lowerBound)),
             ("exponentHigh", .rounded(result.exponent?.interval?.upperBound)), ("receiver", .string(receiver)),
-            ("warnings", .array(result.warnings.map(JSONValue.string))),
+            ("warnings", .array(warnings.map(JSONValue.string))),
         ])
     }
 
