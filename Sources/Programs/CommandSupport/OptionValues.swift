@@ -1,5 +1,6 @@
 package import ArgumentParser
 package import BluetoothTypes
+internal import LinuxHost
 package import VirtualController
 
 /// Parses the values of options. The argument parser prints a thrown ``Mistake`` after the name of the option.
@@ -248,4 +249,24 @@ extension CompletionKind {
 
     /// The models of the virtual controller.
     package static let models = CompletionKind.list(VirtualControllerModel.all.map(\.name))
+}
+
+/// The option --force of commands that write a file to start from.
+package struct ReplaceOption: ParsableArguments {
+    @Flag(help: "Replace the file if it exists.")
+    package var force = false
+
+    package init() {}
+
+    /// Writes the file. With --force it replaces another one, whose owner and mode it keeps.
+    ///
+    /// - Throws: A ``Failure`` with the path if the file exists and --force is missing, or if it cannot be written.
+    package func write(_ text: String, to path: String) throws {
+        guard force, Files.exists(path) else { return try NewFile.write(text, to: path, canReplace: true) }
+        do throws(SystemError) {
+            try Files.replace(path, with: Array(text.utf8), keepsRights: true)
+        } catch {
+            throw Failure(.osError, "\(path): \(error.text)")
+        }
+    }
 }

@@ -89,8 +89,7 @@ struct CollectInit: ParsableCommand {
     @Option(help: ArgumentHelp("Address of an MQTT broker, such as mqtt://broker.", valueName: "url"))
     var broker: String?
 
-    @Flag(help: "Replace the file if it exists.")
-    var force = false
+    @OptionGroup var replacing: ReplaceOption
 
     func validate() throws {
         if receiver.isEmpty { throw ValidationError("Give at least one --receiver NAME, the name of a listener.") }
@@ -109,7 +108,7 @@ struct CollectInit: ParsableCommand {
         }
         let text = JSONValue.record(members).pretty
         let next = broker == nil ? "pharos listen \(receiver[0]).json --print --json | " : ""
-        try NewHubFile.write(text, to: file, force: force, next: next + "pharos collect \(file)") {
+        try NewHubFile.write(text, to: file, replacing, next: next + "pharos collect \(file)") {
             CollectorFile.decode(Array(text.utf8)).problems
         }
     }

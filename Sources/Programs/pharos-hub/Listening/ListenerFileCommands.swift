@@ -250,8 +250,7 @@ struct ListenerStart: ParsableArguments {
         completion: .file())
     var known: [String] = []
 
-    @Flag(help: "Replace the file if it exists.")
-    var force = false
+    @OptionGroup var replacing: ReplaceOption
 
     func validate() throws { _ = try beacons }
 
@@ -323,7 +322,7 @@ struct ListenerStart: ParsableArguments {
 
     func write(_ members: [(String, JSONValue)], next: String) throws {
         let text = JSONValue.record(members).pretty
-        try NewHubFile.write(text, to: file, force: force, next: next) {
+        try NewHubFile.write(text, to: file, replacing, next: next) {
             HubFile.problems(Array(text.utf8))
         }
     }
@@ -439,23 +438,12 @@ enum NewHubFile {
     ///   - next: The command to try next.
     ///   - check: Returns the problems of the text.
     static func write(
-        _ text: String, to path: String, force: Bool, next: String, _ check: () throws -> [FileProblem]
+        _ text: String, to path: String, _ replacing: ReplaceOption, next: String, _ check: () throws -> [FileProblem]
     ) throws {
         let errors = try check().filter(\.isError)
         guard errors.isEmpty else { throw Failure(.usage, errors.map { "\($0.path): \($0.message)" }) }
         if path == "-" { return Terminal.write(text) }
-        if force {
-            do throws(SystemError) {
-                try Files.replace(path, with: Array(text.utf8))
-            } catch {
-                throw Failure(.osError, "\(path): \(error.text)")
-            }
-        } else {
-            guard !Files.exists(path) else {
-                throw Failure(.usage, "\(path): this file exists; choose another name, or use --force")
-            }
-            try NewFile.write(text, to: path)
-        }
+        try replacing.write(text, to: path)
         Terminal.show("\(path): written; try it with `\(next)`\n")
     }
 }

@@ -80,8 +80,7 @@ struct SiteInit: ParsableCommand {
         transform: { try PlanValue.number($0, in: 0...100, "dB") })
     var wallAttenuationDb: Double?
 
-    @Flag(help: "Replace the file if it exists.")
-    var force = false
+    @OptionGroup var replacing: ReplaceOption
 
     /// Two numbers with a comma between them.
     struct Pair: Equatable {
@@ -185,7 +184,7 @@ struct SiteInit: ParsableCommand {
             draft = try drawing(from, into: draft)
             source += ", from \(from)\(Self.counts(draft))"
         }
-        let site = try Self.write(draft, to: path, replaces: force)
+        let site = try write(draft, to: path)
         let bounds = site.bounds.map { [$0.width, $0.height] } ?? []
         let measures = bounds.map { NumberFormat.significant($0) + " m" }.joined(separator: " × ")
         Terminal.show(
@@ -246,22 +245,14 @@ struct SiteInit: ParsableCommand {
     /// Writes the draft if `pharos site check` would find no error in it.
     ///
     /// - Returns: the site in it.
-    private static func write(_ draft: SiteDraft, to path: String, replaces: Bool) throws -> Site {
+    private func write(_ draft: SiteDraft, to path: String) throws -> Site {
         let text = draft.text
         let (site, problems) = Site.decode(Array(text.utf8))
         guard let site else {
             let reasons = problems.filter { $0.severity == .error }.map { "\($0.path): \($0.message)" }
             throw Failure(.configuration, reasons.map { "\(path) was not written: \($0)" })
         }
-        guard replaces, Files.exists(path) else {
-            try NewFile.write(text, to: path, canReplace: true)
-            return site
-        }
-        do throws(SystemError) {
-            try Files.replace(path, with: Array(text.utf8), keepsRights: true)
-        } catch {
-            throw Failure(.osError, "\(path): \(error.text)")
-        }
+        try replacing.write(text, to: path)
         return site
     }
 }
