@@ -207,9 +207,10 @@ package.targets += [
     program(
         "pharos-hub",
         [
-            "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "Collector", "CommandSupport",
+            "Advertiser", "Airtime", "BeaconFrames", "BeaconService", "BluetoothTypes", "Collector", "CommandSupport",
             "Configuration", "FleetStore", "HCITransports", "HubService", "Inventory", "LinuxHost", "Listener",
-            "Messaging", "Positioning", "Rehearsal", "Sightings", "Sites", "Store", "Zones", argumentParser,
+            "Messaging", "Positioning", "Rehearsal", "Sightings", "Sites", "Store", "VirtualController", "Zones",
+            argumentParser,
         ]),
 ]
 
@@ -269,8 +270,8 @@ package.targets += [
     tests(
         "BeaconServiceTests",
         [
-            "Advertiser", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity", "HCITransports",
-            "LinuxHost", "TestSupport",
+            "Advertiser", "BeaconFrames", "BeaconService", "BluetoothTypes", "Configuration", "EddystoneSecurity",
+            "HCITransports", "LinuxHost", "TestSupport",
         ]),
     tests("BluetoothTypesTests", ["BluetoothTypes"]),
     tests(

@@ -267,6 +267,19 @@ def audited(folder):
             output("audit", box, "--adapter", "virtual", "--duration-s", "1.5", "--json")]
 
 
+def crowded(folder):
+    """One after the other; with a scanner; all at the same time; too few turns for a second one; a calibrated power."""
+    crowd = ("crowd", "--adapter", "virtual", "--json")
+    calibrated = folder / "calibrated.json"
+    calibrated.write_text(json.dumps({
+        "version": 1, "name": "box", "calibration": {"0": -59, "20": -49, "-40": -99}, "advertisements": [
+            {"type": "ibeacon", "uuid": UUID, "major": 1, "minor": minor, "intervalMs": 100} for minor in (1, 2, 3)]}))
+    return [output(*crowd, "--identities", "2", "--duration-s", "10.4", "--like", "intel"),
+            output(*crowd, "--identities", "3", "--duration-s", "1", "--scanner", "android-low-power"),
+            output(*crowd, "--identities", "2", "--duration-s", "0.3", "--like", "core-4"),
+            output(*crowd, calibrated, "--duration-s", "1")]
+
+
 def qualified(folder):
     known = folder / "near.json"
     known.write_text(json.dumps({"version": 1, "name": "near", "advertisements": [{
@@ -689,6 +702,7 @@ OUTPUTS = [
     Output("where", "", "where", lambda folder: collected(folder)[1]),
     Output("audit", "", "audit", audited),
     Output("qualify", "", "qualify", qualified),
+    Output("crowd", "", "crowd", crowded),
     Output("calibrate", "", "calibrate", calibrated),
     Output("find", "", "find", found),
     Output("inventory", "new", "inventory new", made),

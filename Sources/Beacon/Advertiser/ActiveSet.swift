@@ -31,12 +31,7 @@ struct ActiveSet {
     var parameters: SetParameters { place.parameters }
 
     /// Computed, because a stored existential would make every access to a set copy all of it.
-    var commands: any AdvertisingCommands {
-        switch parameters.family {
-        case .legacy: LegacyAdvertising()
-        case .extended(let handle): ExtendedAdvertising(handle: handle)
-        }
-    }
+    var commands: any AdvertisingCommands { parameters.commands }
 
     /// The parameters with the current address, and with the interval of the current part of a pattern.
     ///

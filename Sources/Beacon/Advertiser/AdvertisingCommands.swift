@@ -12,6 +12,10 @@ protocol AdvertisingCommands {
     func setScanResponse(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError)
     /// Replaces the parameters of a set that is off, for a new interval. Address, data and power stay.
     func change(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError)
+    /// Turns a set off and gives it another random address. Parameters and power stay.
+    ///
+    /// - Returns: `false` if the controller refuses the address, because it scans.
+    func move(to address: DeviceAddress, _ host: HCIHost) throws(SessionError) -> Bool
     func enable(_ host: HCIHost) throws(SessionError)
     /// Turns advertising off. It is no error if advertising is off already: controllers answer that in different ways.
     func disable(_ host: HCIHost) throws(SessionError)
@@ -25,6 +29,74 @@ struct SetConfiguration {
     /// The reason why the set does not have its own address; `nil` if it has it. A controller refuses a new random address
     /// while it scans (Core Specification 5.4, Vol 4 Part E 7.8.4).
     var addressRefusal: SessionError?
+}
+
+extension SetParameters {
+    /// The commands of the set's family.
+    var commands: any AdvertisingCommands {
+        switch family {
+        case .legacy: LegacyAdvertising()
+        case .extended(let handle): ExtendedAdvertising(handle: handle)
+        }
+    }
+}
+
+extension HCIHost {
+    /// Returns whether the set with these parameters is enabled: a controller refuses the parameters of an enabled set, and
+    /// the state of the set does not change in either case (Core Specification 5.4, Vol 4 Part E 7.8.5 and 7.8.53).
+    func isAdvertising(_ parameters: SetParameters) throws -> Bool {
+        do {
+            switch parameters.family {
+            case .legacy: _ = try execute(parameters.legacyCommand)
+            case .extended(let handle): _ = try setParameters(parameters, handle)
+            }
+            return false
+        } catch HCICommandError.refused(_, _, .commandDisallowed) {
+            return true
+        }
+    }
+
+    /// Turns sets off and restores the controller. Returns the reason why advertising may still be on.
+    ///
+    /// - Parameter isExclusive: `true` if no other program uses the controller, so that it may be reset.
+    func turnOff(_ sets: [SetParameters], isExclusive: Bool) -> SessionError? {
+        var failure: SessionError?
+        for set in sets {
+            // A controller that has disappeared or does not answer gets no further commands.
+            if let failure, failure.isHopeless { break }
+            failure = disableDespiteSignals(set) ?? failure
+        }
+        if isExclusive {
+            // The controller was reset at the start, and only a reset undoes all settings.
+            do throws(HCICommandError) {
+                _ = try execute(HCIReset())
+                return nil
+            } catch {
+                return failure
+            }
+        }
+        for set in sets {
+            do throws(SessionError) {
+                try set.commands.release(set, self)
+            } catch {
+                if error.isHopeless { break }
+            }
+        }
+        return failure
+    }
+
+    /// Tries again after a signal: a second Ctrl-C must not leave the beacon on the air.
+    private func disableDespiteSignals(_ set: SetParameters) -> SessionError? {
+        for _ in 0..<2 {
+            do throws(SessionError) {
+                try set.commands.disable(self)
+                return nil
+            } catch {
+                guard case .command(.channel(.interrupted), _) = error else { return error }
+            }
+        }
+        return .command(.channel(.interrupted), remedy: nil)
+    }
 }
 
 extension HCICommandError {
@@ -84,8 +156,7 @@ struct LegacyAdvertising: AdvertisingCommands {
         try advertising(hints: parameters.parameterHints) { _ = try host.execute(parameters.legacyCommand) }
     }
 
-    /// Turns advertising off and tries once to set the address. Returns whether the controller has accepted it.
-    func accepts(_ address: DeviceAddress, _ host: HCIHost) throws(SessionError) -> Bool {
+    func move(to address: DeviceAddress, _ host: HCIHost) throws(SessionError) -> Bool {
         try disable(host)
         return try Self.refusal(of: address, attempts: 1, host) == nil
     }
@@ -204,6 +275,12 @@ struct ExtendedAdvertising: AdvertisingCommands {
 
     func change(_ parameters: SetParameters, _ host: HCIHost) throws(SessionError) {
         try advertising(hints: parameters.parameterHints) { _ = try host.setParameters(parameters, handle) }
+    }
+
+    func move(to address: DeviceAddress, _ host: HCIHost) throws(SessionError) -> Bool {
+        try disable(host)
+        try advertising { _ = try host.execute(LESetAdvertisingSetRandomAddress(handle: handle, address: address)) }
+        return true
     }
 
     func setData(_ data: AdvertisingData, _ host: HCIHost) throws(SessionError) {

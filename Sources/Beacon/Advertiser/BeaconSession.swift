@@ -333,7 +333,7 @@ extension BeaconSession {
     private func restoreAddresses() throws(SessionError) {
         for index in sets.indices where sets[index].isAddressRefused {
             sets[index].end(at: host.now)
-            if try LegacyAdvertising().accepts(sets[index].address, host) {
+            if try sets[index].commands.move(to: sets[index].address, host) {
                 try setUp(index)
             } else {
                 try sets[index].commands.enable(host)
@@ -421,30 +421,8 @@ extension BeaconSession {
 extension BeaconSession {
     /// Turns everything off and restores the controller. Returns the reason why advertising may still be on.
     private func turnOff() -> SessionError? {
-        var failure: SessionError?
         silence(since: host.now)
-        for index in sets.indices {
-            // A controller that has disappeared or does not answer gets no further commands.
-            if let failure, failure.isHopeless { break }
-            failure = disableDespiteSignals(index) ?? failure
-        }
-        if allocation.isExclusive {
-            // The controller was reset at the start, and only a reset undoes all settings.
-            do throws(HCICommandError) {
-                _ = try host.execute(HCIReset())
-                return nil
-            } catch {
-                return failure
-            }
-        }
-        for set in sets {
-            do throws(SessionError) {
-                try set.commands.release(set.parameters, host)
-            } catch {
-                if error.isHopeless { break }
-            }
-        }
-        return failure
+        return host.turnOff(sets.map(\.parameters), isExclusive: allocation.isExclusive)
     }
 
     /// Turns off sets that are not needed any more, as far as the controller allows it.
@@ -457,19 +435,6 @@ extension BeaconSession {
                 if error.isHopeless { return }
             }
         }
-    }
-
-    /// Tries again after a signal: a second Ctrl-C must not leave the beacon on the air.
-    private func disableDespiteSignals(_ index: Int) -> SessionError? {
-        for _ in 0..<2 {
-            do throws(SessionError) {
-                try disable(index)
-                return nil
-            } catch {
-                guard case .command(.channel(.interrupted), _) = error else { return error }
-            }
-        }
-        return .command(.channel(.interrupted), remedy: nil)
     }
 }
 
@@ -494,21 +459,6 @@ extension BeaconSession: AdvertisingSession {
         try restoreAddresses()
         return try advertising {
             for index in sets.indices where try !host.isAdvertising(currentParameters(index)) { return false }
-            return true
-        }
-    }
-}
-
-extension HCIHost {
-    /// Returns whether the set with these parameters is enabled.
-    fileprivate func isAdvertising(_ parameters: SetParameters) throws -> Bool {
-        do {
-            switch parameters.family {
-            case .legacy: _ = try execute(parameters.legacyCommand)
-            case .extended(let handle): _ = try setParameters(parameters, handle)
-            }
-            return false
-        } catch HCICommandError.refused(_, _, .commandDisallowed) {
             return true
         }
     }

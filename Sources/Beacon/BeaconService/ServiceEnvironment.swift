@@ -31,7 +31,7 @@ final class ServiceEnvironment {
     /// The adapters whose LE is turned off at the end.
     private var raisedLowEnergy: Set<DeviceAddress> = []
     private var lock: AdapterLock?
-    /// The right to listen, which a user channel needs as well.
+    /// The right to listen, which an exclusive channel needs as well.
     private var listenLock: AdapterLock?
     private var nameLock: InstanceLock?
     private var air: VirtualAirServer?
@@ -148,6 +148,7 @@ extension ServiceEnvironment: AdapterEnvironment {
             dropOldEvents()
             try refuseWhenBlocked(name)
             let opened = try connect(name)
+            try takeLock(opened)
             foreign?.skip()
             connection = opened
             finder.isUserChannelOpen = opened.isUserChannel
@@ -221,22 +222,40 @@ extension ServiceEnvironment: AdapterEnvironment {
         finder.isUserChannelOpen = false
     }
 
-    /// Takes the lock of the adapter, because two instances on one hciN would undo each other's settings. Behind a
-    /// stream, the other end decides which programs may share it.
+    /// Takes the lock of an hciN or of a serial line, because two instances on one controller would undo each other's
+    /// settings. The lock of a controller behind a socket follows when it is connected.
     private func takeLock(_ name: AdapterName) throws {
-        guard let index = name.kernelIndex, !(isForeground && name == .managed(index: index)) else {
-            (lock, listenLock) = (nil, nil)
-            return
+        switch name {
+        case .raw(let index), .user(let index), .managed(let index):
+            let adapter = LockedAdapter(try BlueZAdapter(index: index).address)
+            if isForeground, case .managed = name {
+                // The kernel sends the advertisements of several programs, but no program may change all of them.
+                (lock, listenLock) = (nil, nil)
+                return try CrowdRun.refuse(besideCrowdOn: adapter, in: directories.runtime)
+            }
+            let isUserChannel = if case .user = name { true } else { false }
+            try takeLock(adapter, isAlsoListening: isUserChannel)
+        case .serial:
+            if let adapter = AdapterClaim.adapter(name) { try takeLock(adapter, isAlsoListening: true) }
+        case .tcp, .unix: return
+        case .virtual, .virtualTour: (lock, listenLock) = (nil, nil)
         }
-        let address = try BlueZAdapter(index: index).address
-        guard lock?.address != address else { return }
+    }
+
+    /// Takes the lock of the controller behind a socket, before the session resets the controller.
+    private func takeLock(_ opened: AdapterConnection) throws {
+        if let adapter = opened.adapterBehindSocket { try takeLock(adapter, isAlsoListening: true) }
+    }
+
+    private func takeLock(_ adapter: LockedAdapter, isAlsoListening: Bool) throws {
+        guard lock?.adapter != adapter else { return }
         (lock, listenLock) = (nil, nil)
         let holder = isForeground ? "pharos advertise" : job.name
         if isForeground { try? Files.makeDirectory(directories.runtime) }
         do throws(AdapterLockError) {
-            lock = try AdapterLock(address, for: holder, in: directories.runtime)
-            if case .user = name {
-                listenLock = try AdapterLock(address, .listen, for: holder, in: directories.runtime)
+            lock = try AdapterLock(adapter, for: holder, in: directories.runtime)
+            if isAlsoListening {
+                listenLock = try AdapterLock(adapter, .listen, for: holder, in: directories.runtime)
             }
         } catch {
             guard case .system = error else { throw error }

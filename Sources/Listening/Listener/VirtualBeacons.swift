@@ -1,5 +1,5 @@
 internal import Advertiser
-internal import BeaconFrames
+public import BeaconFrames
 internal import BeaconService
 internal import BluetoothTypes
 internal import Configuration
@@ -53,6 +53,17 @@ public struct VirtualBeacons: Sendable {
         let model = isExtended && !model.hasExtendedAdvertising ? .zephyr : model
         return try VirtualAirServer(VirtualAirConfiguration(model: model)) { air in
             try VirtualBeaconHosts(beacons, on: air, path)
+        }
+    }
+
+    /// The name and the advertisements of each beacon, in the order of the files.
+    ///
+    /// - Throws: if a file changed meanwhile, or a key cannot be read.
+    public func advertisements() throws(ListenerServiceError) -> [(name: String, advertisements: [Advertisement])] {
+        do {
+            return try beacons().map { ($0.name, $0.sources.map(\.advertisement)) }
+        } catch {
+            throw ListenerServiceError(error)
         }
     }
 

@@ -12,11 +12,11 @@ internal import Store
 struct PharosHub: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pharos",
-        abstract: "Receive beacons: zones, rooms, places, inventories and history.",
+        abstract: "Receive beacons: zones, rooms, places, inventories and history; and test receivers.",
         version: CommandProgram.version,
         subcommands: [
-            CollectGroup.self, FindOnMap.self, History.self, InventoryCommand.self, ListenGroup.self, Locate.self,
-            MapCommand.self, Proxy.self, Rehearse.self, WhereCommand.self, ZonesGroup.self,
+            CollectGroup.self, Crowd.self, FindOnMap.self, History.self, InventoryCommand.self, ListenGroup.self,
+            Locate.self, MapCommand.self, Proxy.self, Rehearse.self, WhereCommand.self, ZonesGroup.self,
         ])
 
     static func main() {

@@ -2,11 +2,11 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import LinuxHost
 
-/// The commands of the second program, `pharos-hub`: all receiving commands beyond `scan` and `audit`. It links C
-/// libraries that a static program cannot, so `pharos` replaces itself with it.
+/// The commands of the second program, `pharos-hub`: all receiving commands beyond `scan` and `audit`, and `crowd`, which
+/// tests receivers. It links C libraries that a static program cannot, so `pharos` replaces itself with it.
 enum HubProgram {
     static let commands: [any ParsableCommand.Type] = [
-        Collect.self, History.self, InventoryCommand.self, Listen.self, Locate.self, MapCommand.self,
+        Collect.self, Crowd.self, History.self, InventoryCommand.self, Listen.self, Locate.self, MapCommand.self,
         Proxy.self, RehearseCommand.self, Where.self, Zones.self,
     ]
 
@@ -114,6 +114,12 @@ struct Collect: HubCommand {
     static let configuration = CommandConfiguration(
         commandName: "collect",
         abstract: "Combine the reports of all receivers of a site: which beacon is in which room.")
+    @OptionGroup var arguments: HubArguments
+}
+
+struct Crowd: HubCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "crowd", abstract: "Send many beacons in turn from one radio, to test receivers.")
     @OptionGroup var arguments: HubArguments
 }
 

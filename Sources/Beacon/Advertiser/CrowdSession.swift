@@ -1,0 +1,258 @@
+public import BeaconFrames
+public import BluetoothTypes
+public import HCI
+
+/// One beacon of a crowd.
+public struct CrowdIdentity: Hashable, Sendable {
+    /// The name for people.
+    public let name: String
+    /// The advertisement. A crowd sends it in non-connectable PDUs, at its own interval.
+    public let advertisement: Advertisement
+    /// The static random address.
+    public let address: DeviceAddress
+
+    public init(name: String, advertisement: Advertisement, address: DeviceAddress) {
+        self.name = name
+        self.advertisement = advertisement
+        self.address = address
+    }
+
+    /// Returns the bytes that are sent with this radio power.
+    ///
+    /// - Throws: `payload`, with the name of the identity.
+    public func payload(_ radioPower: RadioPower?) throws(SessionError) -> AdvertisingData {
+        do throws(PayloadError) {
+            return try advertisement.payload(Advertisement.LiveValues(radioPower: radioPower))
+        } catch {
+            throw .payload("\(name): \(error)")
+        }
+    }
+}
+
+/// How a crowd uses a controller.
+public struct CrowdTiming: Hashable, Sendable {
+    /// The largest random delay after each interval, in microseconds (Core Specification 5.4, Vol 6 Part B 4.4.2.2.1).
+    public static let largestDelay = 10_000
+
+    /// The advertising interval.
+    public let interval: AdvertisingInterval
+    /// The time for which a set sends an identity, in microseconds.
+    public let dwellMicroseconds: Int
+
+    /// - Parameters:
+    ///   - interval: `nil` for the shortest one of the controller.
+    ///   - dwellMicroseconds: `nil` for the shortest time that surely has one advertising event: the interval and the
+    ///     largest random delay.
+    /// - Throws: `impossible` if the dwell time is shorter than that.
+    public init(
+        interval: AdvertisingInterval?, dwellMicroseconds: Int?, on capabilities: ControllerCapabilities
+    ) throws(SessionError) {
+        let interval = interval ?? capabilities.intervalRange(for: .nonconnectable).lowerBound
+        let least = interval.microseconds + Self.largestDelay
+        if let dwellMicroseconds, dwellMicroseconds < least {
+            let shortest = capabilities.intervalRange(for: .nonconnectable).lowerBound
+            throw .impossible(
+                "\(DecimalText.thousandths(dwellMicroseconds)) ms may be too short for one advertising event at an interval "
+                    + "of \(interval): give each identity at least \(DecimalText.thousandths(least)) ms"
+                    + (interval > shortest ? ", or choose an interval from \(shortest) on" : ""))
+        }
+        self.interval = interval
+        self.dwellMicroseconds = dwellMicroseconds ?? least
+    }
+
+    /// The number of advertising events that each turn surely has.
+    public var leastEvents: Int { events(in: dwellMicroseconds...dwellMicroseconds).lowerBound }
+
+    /// Returns the share of turns of which a receiver gets at least one event, if nothing else disturbs it.
+    ///
+    /// - Parameters:
+    ///   - window: The scan window of the receiver, in microseconds.
+    ///   - scanInterval: The scan interval of the receiver, in microseconds.
+    public func reception(window: Int, scanInterval: Int) -> Double {
+        guard window < scanInterval else { return 1 }
+        // The events that are surely sent cover the receiver's cycle like one window that is longer by their spacing.
+        let spacing = min(window, interval.microseconds)
+        let reach = max(0, window - Self.longestCopy) + (leastEvents - 1) * spacing
+        return min(1, Double(reach) / Double(max(1, scanInterval)))
+    }
+
+    /// The airtime of the longest legacy PDU, in microseconds. A copy must lie wholly inside a window.
+    private static let longestCopy = 376
+
+    /// The number of advertising events of a set that was on the air for a time between these, in microseconds. The first
+    /// event follows the command to enable at once, or after up to one interval.
+    public func events(in airtimes: ClosedRange<Int>) -> ClosedRange<Int> {
+        let least = max(0, airtimes.lowerBound / (interval.microseconds + Self.largestDelay))
+        return least...max(least, 1 + airtimes.upperBound / max(1, interval.microseconds))
+    }
+}
+
+/// Many beacons on one controller, which take turns. The order of the turns is that of a ``CrowdRotation``.
+///
+/// A set is turned off before it gets the address and the data of the next identity, so no identity is ever sent with the
+/// address or the data of another one.
+public final class CrowdSession {
+    public let identities: [CrowdIdentity]
+    public let timing: CrowdTiming
+    public let capabilities: ControllerCapabilities
+    public private(set) var rotation: CrowdRotation
+    private let host: HCIHost
+    private let isExclusive: Bool
+    /// The parameters with which each set was configured last; `nil` before.
+    private var configured: [SetParameters?]
+    /// The radio power of each set.
+    private var grants: [RadioPowerGrant]
+    /// The time since which the controller refuses the address of the next identity; `nil` if it does not.
+    private var waitingSince: HCIInstant?
+    /// The time at which everything was turned off.
+    private var stoppedAt: HCIInstant?
+
+    /// The time between two attempts to set an address that the controller refuses, in microseconds.
+    private static let retryPause = 100_000
+    /// The time after which a scan that never ends is an error, in microseconds.
+    private static let patience = 10_000_000
+
+    /// - Parameters:
+    ///   - isExclusive: `true` if no other program uses the controller.
+    ///   - setLimit: The largest number of advertising sets to use; `nil` for all that the controller has.
+    /// - Throws: `impossible` without an identity, or if one of them cannot be sent.
+    public init(
+        host: HCIHost, identities: [CrowdIdentity], timing: CrowdTiming, on capabilities: ControllerCapabilities,
+        isExclusive: Bool, setLimit: Int? = nil
+    ) throws(SessionError) {
+        guard !identities.isEmpty else { throw .impossible("there is no identity to send") }
+        self.host = host
+        self.identities = identities
+        self.timing = timing
+        self.capabilities = capabilities
+        self.isExclusive = isExclusive
+        let sets = max(1, min(setLimit ?? .max, capabilities.advertisingSets, Int(SetParameters.sharedHandle) + 1))
+        rotation = CrowdRotation(
+            identities: identities.count, sets: sets, dwellMicroseconds: timing.dwellMicroseconds)
+        configured = [SetParameters?](repeating: nil, count: rotation.sets)
+        grants = [RadioPowerGrant](repeating: .unknown, count: rotation.sets)
+        for identity in identities.indices {
+            _ = try parameters(of: CrowdRotation.Turn(set: 0, identity: identity))
+        }
+    }
+
+    /// The current time of the controller's clock.
+    public var now: HCIInstant { host.now }
+
+    /// `true` while the controller refuses the address of the next identity, because it scans.
+    public var isWaiting: Bool { waitingSince != nil }
+
+    /// The time from the first turn to the end or to now, in microseconds.
+    public var elapsedMicroseconds: Int { rotation.elapsedMicroseconds(at: stoppedAt ?? host.now) }
+
+    /// The time at which ``wake()`` has work to do; `nil` if every identity has a set of its own.
+    public var nextWakeUp: HCIInstant? { rotation.nextTurn }
+
+    /// Carries out the turns that are due.
+    ///
+    /// - Throws: The failure of a command. Call ``stop(by:)`` then.
+    public func wake() throws(SessionError) {
+        // Each set once: a set whose turn takes longer than the dwell time must not keep the others waiting.
+        for _ in 0..<rotation.sets {
+            guard let turn = rotation.take(at: host.now) else { return }
+            try perform(turn)
+        }
+    }
+
+    private func perform(_ turn: CrowdRotation.Turn) throws(SessionError) {
+        let wanted = try parameters(of: turn)
+        let commands = wanted.commands
+        let ending = host.now
+        // Only a shared legacy advertiser can be turned off by other programs.
+        let isLost = try advertising {
+            guard !isExclusive, wanted.family == .legacy, let running = configured[turn.set], !isWaiting else {
+                return false
+            }
+            return try !host.isAdvertising(running)
+        }
+        switch try place(turn, wanted, ending, isLost) {
+        case .accepted: waitingSince = nil
+        case .addressRefused: return try wait(turn)
+        case .noMemory: return rotation.withdraw(turn)
+        }
+        try commands.setData(try identities[turn.identity].payload(grants[turn.set].power), host)
+        let sent = host.now
+        try commands.enable(host)
+        rotation.begin(turn, sent: sent, at: host.now)
+    }
+
+    private enum Placement {
+        case accepted
+        case addressRefused
+        /// The kernel or another program holds the memory of this set.
+        case noMemory
+    }
+
+    /// Turns the set off and gives it the parameters of the turn.
+    private func place(
+        _ turn: CrowdRotation.Turn, _ wanted: SetParameters, _ ending: HCIInstant, _ isLost: Bool
+    ) throws(SessionError) -> Placement {
+        let commands = wanted.commands
+        if let before = configured[turn.set], before.replacingAddress(wanted.address) == wanted {
+            let isPlaced = try commands.move(to: wanted.address, host)
+            rotation.end(turn.set, sent: ending, at: host.now, isLost: isLost)
+            configured[turn.set] = wanted
+            return isPlaced ? .accepted : .addressRefused
+        }
+        let configuration: SetConfiguration
+        do throws(SessionError) {
+            configuration = try commands.configure(wanted, host)
+        } catch {
+            guard turn.set > 0, error.status == .memoryCapacityExceeded else { throw error }
+            return .noMemory
+        }
+        rotation.end(turn.set, sent: ending, at: host.now, isLost: isLost)
+        grants[turn.set] = configuration.power
+        configured[turn.set] = wanted
+        return configuration.addressRefusal == nil ? .accepted : .addressRefused
+    }
+
+    private func wait(_ turn: CrowdRotation.Turn) throws(SessionError) {
+        let since = waitingSince ?? host.now
+        waitingSince = since
+        guard host.now.microseconds(since: since) < Self.patience else {
+            throw .ended(.refused, "the adapter scans all the time, so it accepts no other address; end the scan")
+        }
+        rotation.postpone(turn, until: host.now.advanced(byMicroseconds: Self.retryPause))
+    }
+
+    private func parameters(of turn: CrowdRotation.Turn) throws(SessionError) -> SetParameters {
+        let identity = identities[turn.identity]
+        var advertisement = identity.advertisement
+        advertisement.pattern = nil
+        advertisement.interval = timing.interval
+        advertisement.pdu = .nonconnectable
+        advertisement.scanResponse = AdvertisingData(octets: [])
+        advertisement.address = .staticRandom(identity.address)
+        let number = UInt8(truncatingIfNeeded: turn.set)
+        return try SetParameters(
+            advertisement, on: capabilities, handle: isExclusive ? number : SetParameters.sharedHandle - number)
+    }
+
+    /// Handles the events that have arrived, without waiting.
+    ///
+    /// - Throws: `hardwareError`, or the failure of the channel.
+    public func receive() throws(SessionError) {
+        try takeEvents(until: host.now, { try host.nextEvent(until: max($0, host.now)) }) {
+            event throws(SessionError) in
+            if case .hardwareError(let code) = event { throw .hardwareError(code) }
+        }
+    }
+
+    /// Turns everything off and restores the controller, by `deadline`.
+    ///
+    /// - Throws: The reason why advertising may still be on.
+    public func stop(by deadline: HCIInstant) throws(SessionError) {
+        host.latestAnswer = deadline
+        let ending = host.now
+        let failure = host.turnOff(configured.compactMap(\.self), isExclusive: isExclusive)
+        stoppedAt = host.now
+        for set in 0..<rotation.sets { rotation.end(set, sent: ending, at: host.now) }
+        if let failure { throw failure }
+    }
+}

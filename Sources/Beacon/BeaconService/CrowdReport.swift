@@ -1,0 +1,289 @@
+public import Advertiser
+internal import BeaconFrames
+internal import BluetoothTypes
+public import Configuration
+internal import HCI
+
+/// What is known about a crowd before its first turn.
+public struct CrowdFacts: Sendable {
+    /// The adapter as the user named it.
+    public let adapter: String
+    public let identities: [CrowdIdentity]
+    public let timing: CrowdTiming
+    /// The number of advertising sets that send at the same time, if the kernel leaves all of them free.
+    public let sets: Int
+    /// The time that a set needs for each identity, in microseconds: the dwell time and four commands.
+    public let expectedTurnMicroseconds: Int
+    /// The time between two turns of an identity, in microseconds; `nil` if every identity has a set of its own.
+    public let expectedRoundMicroseconds: Int?
+    private let controller: String
+
+    /// The commands of a turn: disable, address, data, enable.
+    private static let commandsInATurn = 4
+
+    /// - Parameter commandMicroseconds: The time in which the controller answers a command.
+    init(adapter: String, _ session: CrowdSession, commandMicroseconds: Int) {
+        self.adapter = adapter
+        identities = session.identities
+        timing = session.timing
+        sets = session.rotation.sets
+        let commands = Self.commandsInATurn * max(0, commandMicroseconds)
+        // The commands of all sets follow one another.
+        expectedTurnMicroseconds = max(timing.dwellMicroseconds + commands, commands * sets)
+        expectedRoundMicroseconds =
+            session.rotation.isConstant ? nil : expectedTurnMicroseconds * identities.count / sets
+        let found = session.capabilities
+        controller =
+            "\(found.version), \(found.manufacturer), "
+            + (found.hasExtendedAdvertising ? "extended advertising" : "legacy advertising")
+    }
+
+    /// Checks a duration in microseconds.
+    ///
+    /// - Returns: A warning if it is shorter than the expected time of a round; `nil` without one.
+    /// - Throws: `refused` if it surely ends before every identity has had a turn.
+    @discardableResult
+    public func check(_ duration: Int) throws(BeaconServiceError) -> String? {
+        guard let expected = expectedRoundMicroseconds, duration < expected else { return nil }
+        let option = "--duration-s \(DecimalText.thousandths(duration / 1000))"
+        // Without the time of the commands.
+        let least = timing.dwellMicroseconds * identities.count / sets
+        guard duration < least else {
+            return
+                "\(option): one round is expected to take \(CrowdReport.seconds(expected)) s, so some identities may "
+                + "never be sent"
+        }
+        let sent = (duration / timing.dwellMicroseconds + 1) * sets
+        throw .refused(
+            .request,
+            "\(option): one round of \(identities.count) identities takes at least \(CrowdReport.seconds(least)) s, so "
+                + "\(max(1, identities.count - sent)) or more of them would never be sent; choose a longer duration, fewer "
+                + "identities or a shorter dwell time")
+    }
+
+    /// The lines before the start.
+    public var lines: [String] {
+        let count = identities.count
+        let dwell = DecimalText.thousandths(timing.dwellMicroseconds)
+        var lines = [
+            "\(count) \(count == 1 ? "identity" : "identities") on \(adapter) (\(controller), "
+                + "\(sets) advertising set\(sets == 1 ? "" : "s") in use)"
+        ]
+        guard let round = expectedRoundMicroseconds else {
+            return lines + ["all of them at the same time, each with an event every \(meanPeriod) ms on average"]
+        }
+        lines.append(
+            "\(sets == 1 ? "one after the other" : "\(sets) at the same time"), each for \(dwell) ms: "
+                + "at least \(timing.leastEvents) advertising event\(timing.leastEvents == 1 ? "" : "s") at an interval of "
+                + "\(timing.interval)")
+        lines.append(
+            "expected: \(CrowdReport.milliseconds(expectedTurnMicroseconds)) ms for each turn, so each identity every "
+                + "\(CrowdReport.seconds(round)) s")
+        return lines
+    }
+
+    /// The mean time between two events of a set that stays on the air, in milliseconds.
+    private var meanPeriod: String { DecimalText.thousandths(timing.interval.meanPeriodMicroseconds) }
+
+    /// What a receiver with pauses gets of the crowd.
+    public struct Reception: Sendable {
+        /// The share of turns of which it gets at least one event.
+        public let share: Double
+        /// The time until it has received an identity with a probability of 95 %, in microseconds; `nil` for never.
+        public let likelyMicroseconds: Int?
+        /// A sentence for people: a warning if ``share`` is below 1.
+        public let sentence: String
+    }
+
+    /// Estimates what a receiver gets whose pauses have nothing to do with the turns.
+    ///
+    /// - Parameters:
+    ///   - window: Its scan window, in microseconds.
+    ///   - scanInterval: Its scan interval, in microseconds.
+    public func reception(window: Int, scanInterval: Int) -> Reception {
+        let scanner = "\(DecimalText.thousandths(window)) ms in every \(DecimalText.thousandths(scanInterval)) ms"
+        guard let round = expectedRoundMicroseconds else {
+            return Reception(
+                share: 1, likelyMicroseconds: nil,
+                sentence:
+                    "a receiver that listens \(scanner): `pharos plan latency` computes when it finds each identity")
+        }
+        let share = timing.reception(window: window, scanInterval: scanInterval)
+        guard share > 0 else {
+            return Reception(
+                share: 0, likelyMicroseconds: nil,
+                sentence: "a receiver that listens \(scanner) receives nothing: its window is shorter than a packet")
+        }
+        guard share < 1 else {
+            return Reception(
+                share: 1, likelyMicroseconds: round,
+                sentence: "a receiver that listens \(scanner) can receive every turn")
+        }
+        var (rounds, missed) = (0, 1.0)
+        while missed > 0.05 { (rounds, missed) = (rounds + 1, missed * (1 - share)) }
+        // With so many events, their spacing covers the pause of the receiver.
+        let events = 2 + (scanInterval - window) / max(1, min(window, timing.interval.microseconds))
+        let sure = events * (timing.interval.microseconds + CrowdTiming.largestDelay)
+        return Reception(
+            share: share, likelyMicroseconds: rounds * round,
+            sentence:
+                "a receiver that listens \(scanner) receives only about \(CrowdReport.percent(share)) % of the turns: "
+                + "it has received an identity with a probability of 95 % after \(rounds) rounds "
+                + "(\(CrowdReport.seconds(rounds * round)) s); it receives every turn from --dwell-ms "
+                + "\(DecimalText.thousandths((sure + 999) / 1000 * 1000)) on")
+    }
+
+    /// The line of `--json` before the start.
+    ///
+    /// - Parameter reception: What the receiver of the options gets; `nil` without one.
+    public func json(_ reception: Reception?) -> JSONValue {
+        .record([
+            ("event", "start"), ("adapter", .string(adapter)), ("sets", .integer(sets)),
+            ("intervalMs", .decimal(DecimalText.thousandths(timing.interval.microseconds))),
+            ("dwellMs", .decimal(DecimalText.thousandths(timing.dwellMicroseconds))),
+            ("leastEventsPerTurn", .integer(timing.leastEvents)),
+            ("expectedTurnMs", .decimal(DecimalText.thousandths(expectedTurnMicroseconds))),
+            ("expectedRoundS", CrowdReport.json(seconds: expectedRoundMicroseconds)),
+            ("receivedShare", .rounded(reception?.share)),
+            ("receivedWithinS", CrowdReport.json(seconds: reception?.likelyMicroseconds)),
+            (
+                "identities",
+                .array(
+                    identities.map { identity in
+                        .record([
+                            ("name", .string(identity.name)),
+                            ("type", .string(identity.advertisement.content.typeName)),
+                            ("address", .string(identity.address.description)),
+                            // The measured power may depend on the radio power, which is not known yet.
+                            ("octets", .optional(try? identity.payload(nil)) { .hex($0.octets) }),
+                        ])
+                    })
+            ),
+        ])
+    }
+}
+
+/// The counts of a crowd at a moment.
+public struct CrowdReport: Sendable {
+    public let rotation: CrowdRotation
+    public let identities: [CrowdIdentity]
+    /// The time from the first turn on, in microseconds.
+    public let elapsedMicroseconds: Int
+    /// The number of advertising events of a turn, from the shortest to the longest time on the air; `nil` before a turn has
+    /// ended.
+    public let events: ClosedRange<Int>?
+    /// `true` while the controller refuses the next address.
+    public let isWaiting: Bool
+    private let timing: CrowdTiming
+
+    init(_ session: CrowdSession) {
+        rotation = session.rotation
+        identities = session.identities
+        elapsedMicroseconds = session.elapsedMicroseconds
+        timing = session.timing
+        events = session.rotation.airtimes.map(timing.events)
+        isWaiting = session.isWaiting
+    }
+
+    /// The lines of the live view, and after the end.
+    public var lines: [String] {
+        let count = rotation.identities
+        var lines = [
+            "\(Self.seconds(elapsedMicroseconds)) s: \(rotation.turns) turns, \(rotation.rounds) "
+                + "round\(rotation.rounds == 1 ? "" : "s")"
+                + (rotation.lostTurns > 0 ? ", \(rotation.lostTurns) turns ended early by another program" : "")
+                + (isWaiting ? "; waiting, because the adapter scans and accepts no other address" : "")
+        ]
+        guard !rotation.isConstant else {
+            lines.append(
+                "all \(count) identities are on the air, each with an event every "
+                    + "\(DecimalText.thousandths(timing.interval.meanPeriodMicroseconds)) ms on average")
+            return lines
+        }
+        guard let turn = rotation.turnMicroseconds, let round = rotation.roundMicroseconds else { return lines }
+        let words = events.map {
+            $0.lowerBound == $0.upperBound
+                ? "\($0.lowerBound) event\($0.lowerBound == 1 ? "" : "s")"
+                : "\($0.lowerBound) to \($0.upperBound) events"
+        }
+        lines.append(
+            "\(count) identities, each for \(words ?? "a turn") every \(Self.seconds(round)) s "
+                + "(\(Self.rate(round)) times per minute); the controller needs \(Self.milliseconds(turn)) ms for each"
+                + (rotation.sets > 1 ? ", \(rotation.sets) at the same time" : ""))
+        if let (index, gap) = rotation.slowest {
+            lines.append(
+                "slowest: \(identities[index].name) (\(identities[index].address)), once after \(Self.seconds(gap)) s")
+        } else {
+            lines.append("the first round is not complete, so the time of a round is computed")
+        }
+        return lines
+    }
+
+    /// A line of `--json`.
+    ///
+    /// - Parameter isLast: `true` for the line after the end, which lists all identities.
+    public func json(isLast: Bool) -> JSONValue {
+        let slowest = rotation.slowest
+        return .record(
+            [
+                ("event", .string(isLast ? "end" : "progress")),
+                ("elapsedS", Self.json(seconds: elapsedMicroseconds)), ("turns", .integer(rotation.turns)),
+                ("lostTurns", .integer(rotation.lostTurns)), ("rounds", .integer(rotation.rounds)),
+                ("waiting", .boolean(isWaiting)),
+                ("turnMs", .optional(rotation.turnMicroseconds) { .decimal(DecimalText.thousandths($0)) }),
+                ("roundS", Self.json(seconds: rotation.isConstant ? nil : rotation.roundMicroseconds)),
+                (
+                    "turnsPerMinute",
+                    .rounded(rotation.isConstant ? nil : rotation.roundMicroseconds.map { 6e7 / Double($0) })
+                ),
+                ("eventsPerTurn", .optional(events) { .array([.integer($0.lowerBound), .integer($0.upperBound)]) }),
+                ("slowest", .optional(slowest) { .string(identities[$0.identity].name) }),
+                ("slowestS", Self.json(seconds: slowest?.gap)),
+            ]
+                + (isLast
+                    ? [
+                        (
+                            "identities",
+                            .array(
+                                zip(identities, rotation.tallies).map { identity, tally in
+                                    .record([
+                                        ("name", .string(identity.name)), ("turns", .integer(tally.turns)),
+                                        ("lostTurns", .integer(tally.lostTurns)),
+                                        (
+                                            "longestGapS",
+                                            Self.json(seconds: tally.turns > 1 ? tally.longestGap : nil)
+                                        ),
+                                    ])
+                                })
+                        )
+                    ] : []))
+    }
+
+    // MARK: Numbers
+
+    static func json(seconds microseconds: Int?) -> JSONValue {
+        .optional(microseconds) { .decimal(DecimalText.thousandths(($0 + 500) / 1000)) }
+    }
+
+    /// Seconds with one decimal.
+    static func seconds(_ microseconds: Int) -> String {
+        let tenths = (microseconds + 50_000) / 100_000
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+
+    /// Milliseconds with one decimal.
+    static func milliseconds(_ microseconds: Int) -> String { seconds(microseconds * 1000) }
+
+    /// The number of times per minute, with two decimals.
+    private static func rate(_ round: Int) -> String {
+        let hundredths = 6_000_000_000 / max(1, round)
+        let fraction = hundredths % 100
+        return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction)"
+    }
+
+    /// A share in percent, with one decimal below 10 %.
+    static func percent(_ share: Double) -> String {
+        let tenths = Int((share * 1000).rounded())
+        return tenths < 100 ? "\(tenths / 10).\(tenths % 10)" : "\((tenths + 5) / 10)"
+    }
+}

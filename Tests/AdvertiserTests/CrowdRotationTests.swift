@@ -1,0 +1,153 @@
+import Advertiser
+import BluetoothTypes
+import HCI
+import Testing
+import VirtualController
+
+/// The order of the turns of a crowd, and what is counted.
+@Suite struct CrowdRotationTests {
+    private static func at(_ milliseconds: Int) -> HCIInstant {
+        HCIInstant(nanoseconds: UInt64(1_000_000 * (1000 + milliseconds)))
+    }
+
+    /// Carries out all turns until `end`, with commands that take 2 ms before and 1 ms after the set is enabled.
+    private static func play(_ rotation: inout CrowdRotation, from start: Int = 0, until end: Int) -> [CrowdRotation
+        .Turn]
+    {
+        var (now, turns) = (start, [CrowdRotation.Turn]())
+        while now < end {
+            while let turn = rotation.take(at: at(now)) {
+                rotation.end(turn.set, sent: at(now), at: at(now + 1))
+                rotation.begin(turn, sent: at(now + 2), at: at(now + 3))
+                #expect(rotation.check() == [])
+                now += 3
+                turns.append(turn)
+            }
+            guard let next = rotation.nextTurn else { break }
+            now = max(now, Int(next.nanoseconds / 1_000_000) - 1000)
+        }
+        return turns
+    }
+
+    @Test func oneSetSendsOneIdentityAfterTheOther() throws {
+        var rotation = CrowdRotation(identities: 3, sets: 1, dwellMicroseconds: 110_000)
+        let turns = Self.play(&rotation, until: 1000)
+        #expect(turns.map(\.identity) == [0, 1, 2, 0, 1, 2, 0, 1, 2])
+        #expect(rotation.turnMicroseconds == 113_000 && rotation.roundMicroseconds == 339_000)
+        #expect(rotation.turns == 9 && rotation.rounds == 3)
+        #expect(rotation.slowest?.gap == 339_000)
+        // From the answer of one command to the next command, and from the command to the answer.
+        #expect(rotation.airtimes == 110_000...112_000)
+        #expect(rotation.elapsedMicroseconds(at: Self.at(1003)) == 1_000_000)
+    }
+
+    @Test(arguments: [(300, 4), (7, 3), (5, 4), (100, 64)])
+    func setsNeverShareAnIdentity(identities: Int, sets: Int) {
+        var rotation = CrowdRotation(identities: identities, sets: sets, dwellMicroseconds: 30_000)
+        let turns = Self.play(&rotation, until: 20_000)
+        #expect(Set(turns.map(\.set)) == Set(0..<sets))
+        let counts = rotation.tallies.map(\.turns)
+        #expect(counts.max().map { most in counts.allSatisfy { most - $0 <= 1 } } == true)
+        #expect(counts.reduce(0, +) == turns.count)
+    }
+
+    @Test func aSetForEachIdentityNeverChanges() {
+        var rotation = CrowdRotation(identities: 3, sets: 8, dwellMicroseconds: 30_000)
+        let turns = Self.play(&rotation, until: 1000)
+        #expect(turns.map(\.identity) == [0, 1, 2])
+        #expect(rotation.isConstant && rotation.nextTurn == nil && rotation.roundMicroseconds == nil)
+        #expect(rotation.slowest == nil && rotation.rounds == 1)
+    }
+
+    @Test func anIdentityWaitsForItsAddressAndTheOthersGoOn() throws {
+        var rotation = CrowdRotation(identities: 5, sets: 2, dwellMicroseconds: 100_000)
+        _ = Self.play(&rotation, until: 50)
+        let due = rotation.take(at: Self.at(200))
+        let turn = try #require(due)
+        rotation.end(turn.set, sent: Self.at(200), at: Self.at(201))
+        rotation.postpone(turn, until: Self.at(700))
+        let others = Self.play(&rotation, from: 202, until: 700)
+        #expect(!others.isEmpty && others.allSatisfy { $0.set != turn.set && $0.identity != turn.identity })
+        // Then it is the next one of its set.
+        let later = Self.play(&rotation, from: 750, until: 760)
+        #expect(later.contains(turn))
+        #expect(rotation.check() == [])
+    }
+
+    @Test func aSetWithoutMemoryIsNotUsed() throws {
+        var rotation = CrowdRotation(identities: 5, sets: 4, dwellMicroseconds: 100_000)
+        for set in 0..<2 {
+            let due = rotation.take(at: Self.at(0))
+            let turn = try #require(due)
+            #expect(turn.set == set)
+            rotation.begin(turn, sent: Self.at(0), at: Self.at(1))
+        }
+        let third = rotation.take(at: Self.at(2))
+        rotation.withdraw(try #require(third))
+        let early = rotation.take(at: Self.at(3))
+        #expect(rotation.sets == 2 && early == nil)
+        let next = rotation.take(at: Self.at(102))
+        #expect(next?.identity == 2)
+    }
+
+    @Test func aTurnThatAnotherProgramEndedIsCounted() throws {
+        var rotation = CrowdRotation(identities: 2, sets: 1, dwellMicroseconds: 100_000)
+        _ = Self.play(&rotation, until: 50)
+        rotation.end(0, sent: Self.at(110), at: Self.at(111), isLost: true)
+        #expect(rotation.lostTurns == 1 && rotation.tallies[0].lostTurns == 1 && rotation.airtimes == nil)
+        // Ended already.
+        rotation.end(0, sent: Self.at(120), at: Self.at(121))
+        #expect(rotation.lostTurns == 1 && rotation.airtimes == nil)
+    }
+
+    @Test func nothingIsKnownBeforeTheFirstTurn() {
+        let rotation = CrowdRotation(identities: 0, sets: 0, dwellMicroseconds: 1)
+        #expect(rotation.identities == 1 && rotation.sets == 1)
+        #expect(rotation.turnMicroseconds == nil && rotation.rounds == 0)
+        #expect(rotation.elapsedMicroseconds(at: Self.at(5)) == 0 && rotation.check() == [])
+    }
+}
+
+/// How long an identity stays, and what a receiver gets of it.
+@Suite struct CrowdTimingTests {
+    private func timing(
+        _ model: VirtualControllerModel, dwell: Int? = nil, interval: UInt32? = nil
+    ) throws -> CrowdTiming {
+        try CrowdTiming(
+            interval: interval.map { AdvertisingInterval(rawValue: $0) }, dwellMicroseconds: dwell,
+            on: try Bench(model).capabilities())
+    }
+
+    @Test func theShortestTurnHasOneEvent() throws {
+        #expect(try timing(.core4).dwellMicroseconds == 110_000)
+        #expect(try timing(.core4).leastEvents == 1)
+        #expect(try timing(.intel).dwellMicroseconds == 30_000)
+        #expect(try timing(.intel, interval: 160).dwellMicroseconds == 110_000)
+        #expect(try timing(.core4, dwell: 1_000_000).leastEvents == 9)
+        #expect(try timing(.core4).events(in: 110_000...113_000) == 1...2)
+    }
+
+    @Test func aTurnWithoutASureEventIsRefused() throws {
+        #expect {
+            _ = try timing(.core4, dwell: 109_000)
+        } throws: { error in
+            "\(error)".hasPrefix(
+                "109 ms may be too short for one advertising event at an interval of 100 ms: give each")
+                && "\(error)".hasSuffix("at least 110 ms")
+        }
+        #expect {
+            _ = try timing(.intel, dwell: 50_000, interval: 160)
+        } throws: { "\($0)".hasSuffix("at least 110 ms, or choose an interval from 20 ms on") }
+    }
+
+    @Test func aReceiverWithPausesMissesTurns() throws {
+        let short = try timing(.core4)
+        #expect(short.reception(window: 5_120_000, scanInterval: 5_120_000) == 1)
+        #expect(abs(short.reception(window: 512_000, scanInterval: 5_120_000) - 0.1) < 0.001)
+        #expect(short.reception(window: 300, scanInterval: 1000) == 0)
+        // Nine events that are 100 ms apart reach as far as a window that is 800 ms longer.
+        let long = try timing(.core4, dwell: 1_000_000)
+        #expect(abs(long.reception(window: 512_000, scanInterval: 5_120_000) - 1.3116 / 5.12) < 0.001)
+        #expect(try timing(.core4, dwell: 5_280_000).reception(window: 512_000, scanInterval: 5_120_000) == 1)
+    }
+}
