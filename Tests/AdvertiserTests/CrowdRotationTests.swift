@@ -44,7 +44,7 @@ import VirtualController
     @Test(arguments: [(300, 4), (7, 3), (5, 4), (100, 64)])
     func setsNeverShareAnIdentity(identities: Int, sets: Int) {
         var rotation = CrowdRotation(identities: identities, sets: sets, dwellMicroseconds: 30_000)
-        let turns = Self.play(&rotation, until: 20_000)
+        let turns = Self.play(&rotation, until: 4000)
         #expect(Set(turns.map(\.set)) == Set(0..<sets))
         let counts = rotation.tallies.map(\.turns)
         #expect(counts.max().map { most in counts.allSatisfy { most - $0 <= 1 } } == true)
