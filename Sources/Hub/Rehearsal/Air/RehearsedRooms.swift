@@ -38,7 +38,7 @@ struct RehearsedRooms {
     private let numbers: [String: Int]
 
     /// The time of a beacon that is simulated with the collector, in s: it costs more than all the rest.
-    private static let beaconSeconds = 2_000_000
+    private static let beaconSeconds = 30_000
 
     /// - Returns: nil if the site has no rooms or no receivers.
     init?(_ rehearsal: Rehearsal, end: Int) {

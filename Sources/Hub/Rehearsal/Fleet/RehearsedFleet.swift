@@ -82,6 +82,15 @@ public struct RehearsedFleet: Sendable {
         guard !beacons.isEmpty else {
             throw RehearsalError(.invalid, "\(siteFile ?? fleetFile): no beacon of \(fleetFile) is on this floor")
         }
+        // A site file may list beacons that are there already and belong to no fleet.
+        let known = Set(beacons.map(\.name))
+        let others = (floor?.fleet == nil ? floor?.beacons ?? [] : []).filter { !known.contains($0.name) }
+        beacons += try others.map { try RehearsedBeacon($0) }
+        if !others.isEmpty {
+            notes.append(
+                "Beacons of the site that the fleet does not have send data of their length at their interval: "
+                    + others.prefix(8).map(\.name).joined(separator: ", ") + (others.count > 8 ? " and more." : "."))
+        }
         if beacons.contains(where: \.hasInventedKey) {
             notes.append(
                 "Beacons with ephemeral ids whose keys are not there send ids of invented keys; `pharos fleet keys` makes the "
@@ -144,14 +153,6 @@ public struct RehearsedFleet: Sendable {
         guard var site = floor else { return [] }
         defer { floor = site }
         guard let reference = site.fleet else {
-            // The site file lists its beacons itself. Those of the fleet have the same names.
-            let names = Set(manifest.beacons.map(\.name))
-            if let stranger = site.beacons.first(where: { !names.contains($0.name) }) {
-                throw RehearsalError(
-                    .invalid,
-                    "\(file): the fleet \(ProblemText.quoted(manifest.fleet)) has no beacon "
-                        + "\(ProblemText.quoted(stranger.name)): let \"beacons\" refer to the fleet, or use its names")
-            }
             return []
         }
         var placed = SiteFleet(reference, of: site)
@@ -245,6 +246,34 @@ struct RehearsedBeacon: Sendable {
                 identity: frame.flatMap { BeaconIdentity($0) }, type: advertisement.content.typeName)
         }
         fastest = Self.fastest(sent)
+    }
+
+    /// A beacon that only the site file describes: it sends data without a meaning.
+    init(_ place: SiteBeacon) throws {
+        name = place.name
+        group = []
+        self.place = place
+        hasPosition = true
+        model = Self.model(nil)
+        (key, epoch, hasInventedKey) = (nil, nil, false)
+        let count = min(31, max(5, Int((place.airtimeMicroseconds / 8).rounded()) - 16))
+        // Manufacturer data with the company identifier for tests.
+        let hash = RehearsalSeed.number(of: place.name)
+        let filler = (0..<count - 4).map { UInt8(truncatingIfNeeded: hash >> UInt64(8 * ($0 % 8))) }
+        let octets = [UInt8(count - 1), 0xFF, 0xFF, 0xFF] + filler
+        let units = UInt32((place.intervalMicroseconds / 625).rounded())
+        let advertisement = Advertisement(
+            content: .raw(AdvertisingData(octets: octets)), interval: AdvertisingInterval(rawValue: units),
+            radioPower: try RadioPower(dBm: Int(place.radioPower.rounded())), measuredPower: .none,
+            address: .staticRandom(StaticAddress.make(name: place.name)))
+        sent = [
+            Sent(
+                source: PayloadSource(advertisement, firstPacket: 1),
+                periodMicroseconds: Double(advertisement.interval.microseconds) + AdvertisingDelay.meanMicroseconds,
+                longestMicroseconds: Double(advertisement.interval.microseconds),
+                airtimeMicroseconds: Double(8 * (16 + count)), identity: nil, type: "raw")
+        ]
+        fastest = 0
     }
 
     /// An advertisement with the key that it needs.
