@@ -209,3 +209,12 @@ def test_wrong_files_are_named_and_nothing_is_written(words, code, sentence, tmp
     assert (result.code, result.out) == (code, "")
     assert sentence in result.err
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_fleet_with_extended_advertising_is_refused(tmp_path):
+    fleet, site = world(tmp_path)
+    found = json.loads(fleet.read_text())
+    found["template"]["advertisements"][0]["phy"] = "coded"
+    fleet.write_text(json.dumps(found))
+    result = rehearse(fleet, "--site", site)
+    assert result.code == 78 and "box-1" in result.err and "has the key phy" in result.err

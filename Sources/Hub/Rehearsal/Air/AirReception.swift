@@ -61,8 +61,8 @@ struct AirReception {
     let sensitivity: Float
     /// 10^(threshold/10).
     private let captureRatio: Float
-    /// The probability that no other device destroys a packet, by its airtime in µs.
-    private let background: BackgroundLoad
+    /// By channel: other devices on it.
+    private let backgrounds: [BackgroundLoad]
     private let emitters: Int
     let listeners: Int
     private let words: Int
@@ -90,7 +90,8 @@ struct AirReception {
         self.listeners = listeners
         self.sensitivity = Float(sensitivity)
         captureRatio = Float(pow(10, captureDecibels / 10))
-        self.background = background
+        // The shares are those of a load that was checked.
+        backgrounds = background.loads.primary.map { (try? BackgroundLoad(share: $0)) ?? .none }
         words = max(1, (listeners + 63) / 64)
         scans = Array(repeating: nil, count: listeners)
         deadUntil = Array(repeating: 0, count: listeners)
@@ -204,6 +205,7 @@ struct AirReception {
     private func outcome(
         _ channel: Int, _ packet: AirPacket, _ listener: Int, _ level: Float, _ random: inout UInt64
     ) -> Outcome {
+        let background = backgrounds[channel]
         if background.share > 0 {
             random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             let unit = Double(random >> 11) * 0x1p-53

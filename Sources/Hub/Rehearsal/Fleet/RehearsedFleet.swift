@@ -113,7 +113,7 @@ public struct RehearsedFleet: Sendable {
                 pathLoss: .logDistance(lossAtOneMeterDecibels: 65, exponent: 2.03), shadowing: 0, sensitivity: -90)
         model = SiteModel(
             beacons: beacons.map(\.place), walls: floor?.walls ?? [], radio: radio,
-            background: try BackgroundLoad(share: floor?.backgroundLoad ?? 0))
+            background: try BackgroundLoad(floor?.backgroundLoad ?? .none))
         startUnixSeconds = beacons.compactMap(\.epoch).max().map { $0 + Self.afterEpoch } ?? Self.usualStart
     }
 
@@ -232,7 +232,14 @@ struct RehearsedBeacon: Sendable {
         let key = rotation == nil ? nil : known ?? Self.inventedKey(own.name)
         self.key = key
         epoch = rotation == nil ? nil : own.eidEpoch?.secondsSince1970 ?? Self.usualEpoch
-        sent = try profile.advertisements { StaticAddress.make(name: $0) }.map { advertisement in
+        let advertisements = try profile.advertisements { StaticAddress.make(name: $0) }
+        guard advertisements.allSatisfy({ $0.phy == nil }) else {
+            throw RehearsalError(
+                .invalid,
+                "\(ProblemText.quoted(own.name)) has the key phy, but the simulated air carries only legacy advertising: "
+                    + "rehearse the fleet without this key")
+        }
+        sent = try advertisements.map { advertisement in
             let source = Self.source(of: advertisement, key)
             let octets = try advertisement.payloadOctetCount()
             // The measured power is not a part of the identity.
