@@ -16,7 +16,7 @@ import VirtualController
     {
         var (now, turns) = (start, [CrowdRotation.Turn]())
         while now < end {
-            while let turn = rotation.take(at: at(now)) {
+            while now < end, let turn = rotation.take(at: at(now)) {
                 rotation.end(turn.set, sent: at(now), at: at(now + 1))
                 rotation.begin(turn, sent: at(now + 2), at: at(now + 3))
                 #expect(rotation.check() == [])
