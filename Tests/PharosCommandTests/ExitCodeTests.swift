@@ -168,7 +168,7 @@ import Testing
             "bogus", 64,
             "pharos has no command \"bogus\"; there are encode, decode, adapters, advertise, ibeacon, run, install, set, remove, scan, "
                 + "audit, qualify, calibrate, find, irk, status, "
-                + "doctor, controller, profile, fleet, plan, site, sample, collect, crowd, history, inventory, listen, locate, map, proxy, where, zones"
+                + "doctor, controller, profile, fleet, plan, site, sample, collect, crowd, history, inventory, listen, locate, map, proxy, rehearse, where, zones"
         ),
         Mistake("decode", 64, "Missing expected argument '<input> ...'"),
         Mistake("decode ", 65, "nothing to decode: there are no bytes"),
