@@ -81,8 +81,12 @@ class Page:
         self.settle()
 
     def click(self, name: str):
+        before = self.text("play")
         self.value(f"document.getElementById('{name}').click()")
-        if self.value("document.getElementById('play').textContent") == "Play":
+        if name == "play" and before == "Pause":
+            # The next frame writes the label.
+            self.browser.wait("document.getElementById('play').textContent === 'Play'")
+        if self.text("play") == "Play":
             self.settle()
 
     def choose(self, name: str, value: str):

@@ -65,7 +65,11 @@ enum SiteFormat {
                     .object(share.schema),
                     [
                         "type": "object", "minProperties": 1, "additionalProperties": false,
-                        "properties": .object(channels.map { .init($0, .object(share.schema)) }),
+                        "properties": .object(
+                            channels.map { channel in
+                                let meaning = "Share of the time in which other devices use this channel. Default: 0."
+                                return .init(channel, .object([.init("description", .string(meaning))] + share.schema))
+                            }),
                     ],
                 ]
             ], json: { _ in 0 }
