@@ -15,8 +15,8 @@ public struct SurveyCheck: Sendable {
         public var count = 1
     }
 
-    /// The errors, then the warnings, kind by kind. Of each kind, the worst ``listed`` problems are listed, the worst first,
-    /// and the number of the others.
+    /// The errors, then the warnings, kind by kind. Of each kind, the 20 worst problems are listed, the worst first,
+    /// and then the number of the others.
     public private(set) var findings: [Finding] = []
 
     /// A stay with fewer seconds is an error.

@@ -88,7 +88,8 @@ public struct BackgroundLoad: Hashable, Sendable {
         }
     }
 
-    /// The probability that no other device hits an event: see ``logClearProbability(ofEventOf:)``.
+    /// The probability that no packet of another device hits the packets that the reception of an event needs: that on one
+    /// primary channel, and the auxiliary packets of extended PDUs.
     public func clearProbability(ofEventOf group: AdvertiserGroup) -> Double {
         exp(logClearProbability(ofEventOf: group))
     }
