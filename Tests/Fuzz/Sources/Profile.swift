@@ -50,7 +50,8 @@ private func checkPayload(_ advertisement: Advertisement, _ live: Advertisement.
     }
     do throws(PayloadError) {
         let payload = try advertisement.payload(live)
-        check(payload.octets.count <= AdvertisingData.legacyLimit, "a payload has at most 31 octets")
+        let limit = advertisement.phy == nil ? AdvertisingData.legacyLimit : AdvertisingData.extendedLimit
+        check(payload.octets.count <= limit, "a payload fits in its PDUs")
         if case .raw = advertisement.content { return }
         let rules = payload.lint().map(\.rule)
         // The user chooses the value of the flags.
