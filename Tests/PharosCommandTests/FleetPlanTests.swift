@@ -51,7 +51,7 @@ import Testing
         #expect(try Program.run("plan", "collisions", "--from-fleet", folder.place("files")) == before)
     }
 
-    /// Boxes with one advertisement are equal to `--beacons` and `--interval-ms`.
+    /// Machines with one advertisement each give the same answer as `--beacons` and `--interval-ms`.
     @Test(arguments: [
         "collisions", "latency --scanner android-low-power", "walk --speed-mps 1.4 --distance-m 3",
         "density --detect-within-s 1 --probability 0.9", "energy --chip nrf52832 --battery cr2477",

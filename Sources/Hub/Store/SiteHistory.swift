@@ -108,7 +108,8 @@ public final class SiteHistory {
         }
     }
 
-    /// Writes rows. Sightings and events whose key already exists are ignored; a run whose start exists gets the later end.
+    /// Writes rows. Sightings and events whose key already exists are left as they are; a run that is there already gets the
+    /// later of the two ends.
     public func write(_ rows: [SiteRow]) throws(SiteStoreError) {
         let sightings = rows.filter { $0.table == .sightings }.map(\.text)
         let events = rows.filter { $0.table == .events }.map(\.text)

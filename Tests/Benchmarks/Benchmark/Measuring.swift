@@ -1,7 +1,7 @@
 import CMeasurement
 
 extension [Double] {
-    /// The middle value, or the mean of the two middle values; 0 without values.
+    /// Returns the median, or 0 if there are no values.
     var median: Double {
         guard !isEmpty else { return 0 }
         let sorted = sorted()

@@ -91,7 +91,9 @@ struct AirReception {
         self.sensitivity = Float(sensitivity)
         captureRatio = Float(pow(10, captureDecibels / 10))
         // The shares are those of a load that was checked.
-        backgrounds = background.loads.primary.map { (try? BackgroundLoad(share: $0)) ?? .none }
+        backgrounds = background.loads.primary.map {
+            (try? BackgroundLoad(share: $0, airtimeMicroseconds: background.airtimeMicroseconds)) ?? .none
+        }
         words = max(1, (listeners + 63) / 64)
         scans = Array(repeating: nil, count: listeners)
         deadUntil = Array(repeating: 0, count: listeners)
@@ -130,7 +132,7 @@ struct AirReception {
 
     // MARK: Packets
 
-    /// Adds a packet. The starts must be in order.
+    /// Adds a packet, which must not start before the previous one.
     ///
     /// - Parameter decide: Gets each packet whose fate is known now: the packet, the listener, its level and the outcome.
     mutating func add(

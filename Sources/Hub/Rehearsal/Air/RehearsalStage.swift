@@ -42,7 +42,7 @@ struct RehearsalStage {
     /// By receiver, link and advertisement: the probability that a packet is clear, in millionths.
     private var clearOf: [[[Int]]] = []
     private var lastPacket: [Int]
-    /// By receiver: when it becomes deaf.
+    /// The time at which each receiver becomes deaf.
     private var deafAt: [Int]
     private var recordings: [ReceiverRecording] = []
     private var rooms: RehearsedRooms?

@@ -37,7 +37,7 @@ public struct RehearsedFleet: Sendable {
 
     /// The wall clock at the beginning of a fleet without ephemeral ids: 2026-01-01T00:00:00Z.
     private static let usualStart = 1_767_225_600
-    /// The time from the latest epoch of ephemeral ids to the beginning, in seconds.
+    /// The time from the latest epoch of ephemeral ids to the beginning of the rehearsal, in seconds.
     private static let afterEpoch = 3600
 
     /// Reads a fleet and its floor.

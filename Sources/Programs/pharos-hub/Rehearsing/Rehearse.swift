@@ -29,7 +29,8 @@ struct Rehearse: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A fleet file, a directory of `pharos fleet generate`, or a site file that refers to a fleet. With --add: reports.",
+            "A fleet file, the directory that `pharos fleet generate` wrote, or a site file that refers to a fleet. With --add: "
+                + "the reports.",
             valueName: "file"), completion: .file())
     var files: [String] = []
 
