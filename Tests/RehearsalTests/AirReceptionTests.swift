@@ -40,6 +40,30 @@ struct AirReceptionTests {
     }
 
     @Test(
+        "other devices destroy only packets on their own channel",
+        arguments: [([0.5, 0, 0], 0.75), ([0, 0.5, 0.9], 0)] as [([Double], Double)])
+    func loadOfAChannel(primary: [Double], share: Double) throws {
+        var reception = AirReception(
+            emitters: 1, listeners: 1, sensitivity: -90, captureDecibels: 12,
+            background: try BackgroundLoad(ChannelLoads(primary: primary, secondary: 0)))
+        // It listens on channel 37 alone.
+        reception.scans[0] = AirReception.Scan(.continuous, phase: 0)
+        reception.setLevel(-60, of: 0, at: 0)
+        var random: UInt64 = 1
+        var (all, lost) = (0, 0)
+        for packet in Traffic(beacons: 1, interval: 20_000, seconds: 200, seed: 3).packets {
+            reception.add(packet, &random) { _, _, _, outcome in
+                all += 1
+                if outcome == .background { lost += 1 }
+                return true
+            }
+        }
+        #expect(all > 5000)
+        // Other packets are as long as these: a packet is clear with probability (1 - O)^2.
+        #expect(abs(Double(lost) / Double(all) - share) < 0.03)
+    }
+
+    @Test(
         "the share of clear packets is (1 - 2 tau / E)^(N - 1)",
         arguments: [(50, 100_000), (100, 100_000), (20, 250_000)])
     func clearShare(beacons: Int, interval: Int) {
