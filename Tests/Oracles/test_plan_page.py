@@ -271,7 +271,7 @@ def test_a_page_states_each_number_once(browser, tmp_path, options):
     headline = pharos.checked("plan", "walk", *[word for option in options.items() for word in option]).out
     seen = headline.split(" of the walks")[0]
     opened(browser, page)
-    assert text(browser, "probabilitySeen") == seen and f"seen in {seen} of the cases" in text(browser, "sentence")
+    assert text(browser, "probabilitySeen") == seen and f"is found in {seen} of the cases" in text(browser, "sentence")
     assert number(browser, "probabilitySeen") == pytest.approx(expected["probabilitySeen"], abs=1e-4)
     turn(browser, distanceM=5)
     turn(browser, distanceM=options["--distance-m"])
