@@ -141,16 +141,16 @@ public struct Supervisor: Sendable {
             return [.start]
         case .started(let text):
             guard case .starting = phase else { return [] }
-            return enterAir(text, now) + continueReload(now)
+            return enterAir(text, now) + continueReload()
         case .rearmed:
             guard case .rearming = phase else { return [] }
-            return enterAir(summary, now) + continueReload(now)
+            return enterAir(summary, now) + continueReload()
         case .verified:
             guard case .verifying = phase else { return [] }
             phase = .onAir
             lastVerified = now
             hasSlept = false
-            return [.notify(.watchdog)] + continueReload(now)
+            return [.notify(.watchdog)] + continueReload()
         case .failed(let cause, let text):
             return fail(cause, text, now)
         case .impossible(let text):
@@ -262,7 +262,7 @@ extension Supervisor {
         if isNews || attempt & (attempt - 1) == 0 { actions.append(.log(.warning, text)) }
         actions.append(.notify(.status(statusLine)))
         if reload == .adopting { reload = .ready }
-        return actions + continueReload(now) + wake(at: now)
+        return actions + continueReload() + wake(at: now)
     }
 
     private mutating func note(_ cause: SupervisorCause, _ text: String, _ now: HCIInstant) {
@@ -335,7 +335,7 @@ extension Supervisor {
         case (.reloadGood(let name), .reading):
             refusal = nil
             reload = .ready
-            return name == adapter ? continueReload(now) : changeAdapter(name, now)
+            return name == adapter ? continueReload() : changeAdapter(name, now)
         case (.reloadBad(let reason), .some):
             refusal = reason
             lastError = "reload refused: \(reason)"
@@ -350,7 +350,7 @@ extension Supervisor {
     }
 
     /// Adopts a good profile, unless another action must end first.
-    private mutating func continueReload(_ now: HCIInstant) -> [Action] {
+    private mutating func continueReload() -> [Action] {
         guard reload == .ready else { return [] }
         switch phase {
         case .onAir:
@@ -378,6 +378,6 @@ extension Supervisor {
         episode = Episode(since: now)
         onAirSince = nil
         nextAttempt = now
-        return leaving + continueReload(now) + wake(at: now)
+        return leaving + continueReload() + wake(at: now)
     }
 }

@@ -67,7 +67,7 @@ extension ConfigurationDecoder {
             let next = pattern.parts[(index + 1) % pattern.parts.count]
             if next.interval.interval == interval {
                 warning(
-                    "the next part has the same interval: one part for both does the same with one change less",
+                    "the next part has the same interval; write both as one part",
                     at: node[index] ?? node)
             }
         }

@@ -25,9 +25,6 @@ public final class VirtualChannel: HCIChannel {
 
     public var now: HCIInstant { air.now }
 
-    /// The number of events that were lost because they were not received in time.
-    public var lostEvents: Int { arrived.lost }
-
     /// Passes the packet to the controller. The answer takes no time, unless a fault delays it.
     public func send(_ packet: HCIPacket) throws(HCIChannelError) {
         guard controller.isAttached else { throw Self.gone }
@@ -61,14 +58,11 @@ final class PacketQueue {
     private var packets: [HCIPacket] = []
     /// The position of the first packet that was not fetched yet.
     private var first = 0
-    private(set) var lost = 0
 
     func append(_ packet: HCIPacket) {
-        if packets.count - first >= Self.room, packet.kind == .event, packet.octets.first == 0x3E {
-            lost += 1
-        } else {
-            packets.append(packet)
-        }
+        let isFull = packets.count - first >= Self.room
+        let isLEMetaEvent = packet.kind == .event && packet.octets.first == 0x3E
+        if !(isFull && isLEMetaEvent) { packets.append(packet) }
     }
 
     func removeFirst() -> HCIPacket? {

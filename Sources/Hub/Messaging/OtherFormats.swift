@@ -31,7 +31,6 @@ public struct Raddec: Hashable, Sendable {
     /// Types of identifiers.
     public enum IdentifierType: Int, Hashable, Sendable {
         case unknown = 0
-        case eui64 = 1
         case eui48 = 2
         case random48 = 3
     }

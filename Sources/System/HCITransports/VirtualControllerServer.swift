@@ -66,9 +66,6 @@ public final class VirtualControllerServer {
         admit(vhci, isPacketOriented: true)
     }
 
-    /// The number of connected hosts.
-    public var clientCount: Int { clients.count }
-
     /// Serves until a signal is received or the mailbox is closed.
     public func run(until stop: SignalDescriptor? = nil) throws(SystemError) {
         while true {

@@ -169,7 +169,6 @@ public enum AdvertisingReportType: Hashable, Sendable {
     public var isLegacyPDU: Bool { has(0x10) }
     public var isConnectable: Bool { has(0x01) }
     public var isScannable: Bool { has(0x02) }
-    public var isDirected: Bool { has(0x04) }
     public var isScanResponse: Bool { has(0x08) }
 
     public var dataStatus: DataStatus {

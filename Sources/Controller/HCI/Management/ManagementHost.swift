@@ -107,21 +107,6 @@ extension ManagementHost {
         try adapters().first { $0.address == address }?.index
     }
 
-    /// Waits until an adapter appears: it is plugged in, or a program closes its user channel. Other events are
-    /// discarded.
-    ///
-    /// - Parameter address: The address of the adapter; `nil` for any adapter.
-    /// - Returns: the index of the adapter; `nil` if `deadline` passes first.
-    public func nextAdapter(
-        _ address: DeviceAddress?, until deadline: HCIInstant
-    ) throws(ManagementError) -> UInt16? {
-        while let event = try nextEvent(until: deadline) {
-            guard event.content == .indexAdded, let found = try self.address(of: event.index) else { continue }
-            if address == nil || found == address { return event.index }
-        }
-        return nil
-    }
-
     /// The address of an adapter; `nil` if the adapter has disappeared.
     private func address(of index: UInt16) throws(ManagementError) -> DeviceAddress? {
         do throws(ManagementError) {

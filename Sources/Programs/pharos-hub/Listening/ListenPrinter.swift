@@ -20,7 +20,7 @@ final class ListenPrinter: SightingConsumer {
     /// The wall-clock time since which nothing is received; `nil` while the receiver works.
     private var deafSince: String?
     private var hasListened = false
-    private var octets: [UInt8] = []
+    private var output: LineOutput
     private var row = JSONWriter()
 
     init(
@@ -30,6 +30,7 @@ final class ListenPrinter: SightingConsumer {
         self.known = known
         self.source = source
         self.json = json
+        output = LineOutput(isData: json)
         values = SightingJSON(source)
         let strangers: SightingTable.Strangers =
             listener.listsStrangers ? .kept(SightingTable.defaultStrangers) : .counted
@@ -56,29 +57,18 @@ final class ListenPrinter: SightingConsumer {
 
     func change(_ state: ListeningState, at now: HeardInstant) {
         if state.isHearing { hearing.becomeHearing(at: now) } else { hearing.becomeDeaf(at: now) }
-        if hasListened, state != .off, json { add(values.state(state, at: now).line + "\n") }
+        if hasListened, state != .off, json { output.add(values.state(state, at: now).line + "\n") }
         hasListened = hasListened || state.isHearing
     }
 
-    func rest(at now: HeardInstant) { flush() }
+    func rest(at now: HeardInstant) { output.flush() }
 
     func say(_ sentence: String, isWarning: Bool) { Terminal.writeMessage(sentence) }
 
     func finish(at now: HeardInstant) {
         advance(to: now)
         if let event = hearing.finish(at: now) { show(event) }
-        flush()
-    }
-
-    private func add(_ line: String) {
-        octets += line.utf8
-        if octets.count >= 1 << 16 { flush() }
-    }
-
-    private func flush() {
-        guard !octets.isEmpty else { return }
-        if json { Terminal.write(octets) } else { Terminal.show(String(decoding: octets, as: UTF8.self)) }
-        octets.removeAll(keepingCapacity: true)
+        output.flush()
     }
 
     // MARK: Rounds
@@ -89,11 +79,11 @@ final class ListenPrinter: SightingConsumer {
         let silentSince = watch.clock.silentSince(at: to)
         deafSince = silentSince == nil ? nil : deafSince ?? silentSince.flatMap(source.clock.text)
         let rows = rows
-        guard json else { return add(text(to, rows)) }
+        guard json else { return output.add(text(to, rows)) }
         write(from, to, rows)
-        octets += row.octets
+        output.add(row.octets)
+        output.add("\n")
         row.removeAll()
-        add("\n")
     }
 
     /// The tracks to print: all that were received in the round, and the last track of each other known beacon.

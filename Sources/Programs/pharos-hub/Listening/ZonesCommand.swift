@@ -92,11 +92,12 @@ private final class ZonePrinter: SightingConsumer {
     private let monitor: ZoneMonitor
     private let clockQuality: ClockQuality
     private var context: ZoneEvent.Context
-    private var octets: [UInt8] = []
+    private var output: LineOutput
     private var row = JSONWriter()
 
     init(_ file: HubFile, _ source: SightingSource, isRecorded: Bool, json: Bool) {
         self.json = json
+        output = LineOutput(isData: json)
         monitor = ZoneMonitor(file, source)
         clockQuality = ClockQuality(isRecorded: isRecorded)
         context = ZoneEvent.Context(file, source, clockQuality, isRecorded: isRecorded)
@@ -115,7 +116,7 @@ private final class ZonePrinter: SightingConsumer {
 
     func change(_ state: ListeningState, at now: HeardInstant) { show(monitor.change(state, at: now)) }
 
-    func rest(at now: HeardInstant) { flush() }
+    func rest(at now: HeardInstant) { output.flush() }
 
     func say(_ sentence: String, isWarning: Bool) { Terminal.writeMessage(sentence) }
 
@@ -126,21 +127,16 @@ private final class ZonePrinter: SightingConsumer {
             context.clock = clockQuality.text
             if json {
                 event.write(context, into: &row)
-                octets += row.octets
+                output.add(row.octets)
+                output.add("\n")
                 row.removeAll()
-                octets.append(UInt8(ascii: "\n"))
             } else {
-                octets += (ZoneText.line(event, context) + "\n").utf8
+                output.add(ZoneText.line(event, context) + "\n")
             }
-            if octets.count >= 1 << 16 { flush() }
         }
     }
 
-    func flush() {
-        guard !octets.isEmpty else { return }
-        if json { Terminal.write(octets) } else { Terminal.show(String(decoding: octets, as: UTF8.self)) }
-        octets.removeAll(keepingCapacity: true)
-    }
+    func flush() { output.flush() }
 
     /// Prints a table of the beacons that are inside at the end.
     func printSummary() {

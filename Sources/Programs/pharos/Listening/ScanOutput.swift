@@ -54,8 +54,8 @@ final class ScanOutput {
     private let regions: [String]
     /// Whether the key q ends the scan.
     var canQuit = false
-    /// The output that is not written yet.
-    private var lines: [UInt8] = []
+    /// The lines of the forms that are data.
+    private var output = LineOutput(isData: true)
     private var row = JSONWriter()
     private var block = LiveBlock()
     private var hasShownTable = false
@@ -85,31 +85,19 @@ final class ScanOutput {
     /// The width of lines that are not updated, in columns: that of the terminal; unlimited in a file or a pipe.
     private var plainWidth: Int { Terminal.outputIsTerminal ? Terminal.columns : .max }
 
-    private func add(_ line: String) { add(line.utf8) }
-
     /// Adds text for users.
     private func addText(_ text: String) {
         flush()
         Terminal.show(text)
     }
 
-    private func add(_ line: some Collection<UInt8>) {
-        lines += line
-        if lines.count >= 1 << 16 { flush() }
-    }
-
     private func addRow() {
-        add(row.octets)
-        add("\n")
+        output.add(row.octets)
+        output.add("\n")
         row.removeAll()
     }
 
-    /// Writes the output since the last call.
-    func flush() {
-        guard !lines.isEmpty else { return }
-        Terminal.write(lines)
-        lines.removeAll(keepingCapacity: true)
-    }
+    func flush() { output.flush() }
 
     // MARK: Reports
 
@@ -163,12 +151,12 @@ final class ScanOutput {
             let what = event.kind == .exit ? "exit " : event.kind.rawValue
             return addText("\(source.clock.text(event.instant) ?? "-")  \(what)  \(TerminalText.line(name))\n")
         }
-        add(values.region(event, name: name).line + "\n")
+        output.add(values.region(event, name: name).line + "\n")
     }
 
     /// Prints a change of the state.
     func show(_ state: ListeningState, at instant: HeardInstant) {
-        if json { add(values.state(state, at: instant).line + "\n") }
+        if json { output.add(values.state(state, at: instant).line + "\n") }
     }
 
     /// Returns the positions of the beacons to show: known beacons in their order, then other beacons by identity,
