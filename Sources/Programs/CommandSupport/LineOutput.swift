@@ -1,10 +1,10 @@
 internal import LinuxHost
 
-/// Lines for standard output that are written together: in blocks of 64 KiB, and by ``flush()``.
+/// Collects lines, and writes them to standard output when there are 64 KiB or more, and when ``flush()`` is called.
 package struct LineOutput {
     private static let blockSize = 1 << 16
 
-    /// Whether the lines are data for programs. Others are text for people, adapted to the terminal.
+    /// `true` for JSON, which is written unchanged; `false` for text, which is adapted to the terminal.
     private let isData: Bool
     private var octets: [UInt8] = []
 
@@ -18,7 +18,7 @@ package struct LineOutput {
         if octets.count >= Self.blockSize { flush() }
     }
 
-    /// Writes what was added since the last block.
+    /// Writes all lines that are not written yet.
     package mutating func flush() {
         guard !octets.isEmpty else { return }
         if isData { Terminal.write(octets) } else { Terminal.show(String(decoding: octets, as: UTF8.self)) }

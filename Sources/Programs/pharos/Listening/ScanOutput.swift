@@ -54,7 +54,7 @@ final class ScanOutput {
     private let regions: [String]
     /// Whether the key q ends the scan.
     var canQuit = false
-    /// The lines of the forms that are data.
+    /// The JSON lines that are not written yet.
     private var output = LineOutput(isData: true)
     private var row = JSONWriter()
     private var block = LiveBlock()
