@@ -290,9 +290,7 @@ package.targets += [
         ]),
     tests(
         "FleetTests",
-        [
-            "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "Profiles",
-        ]),
+        ["BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet", "Profiles"]),
     tests("HCITests", ["BluetoothTypes", "HCI"]),
     tests(
         "HCITransportsTests",

@@ -91,7 +91,7 @@ import Testing
         } throws: { error in
             "\(error)".hasPrefix("the adapter unix:\(link) is used by the instance \"lobby\" (process ")
         }
-        #expect(AdapterLock.holders(in: folder.place("pharos")).map(\.instance) == ["lobby"])
+        #expect(AdapterLock.holders(in: folder.place("pharos")).map(\.purpose) == ["lobby"])
         withExtendedLifetime((listener, first)) {}
     }
 

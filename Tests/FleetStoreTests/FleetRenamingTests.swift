@@ -317,7 +317,7 @@ struct FleetRenamingTests {
     @Test("text is not written to a file whose name promises a picture", arguments: ["x.png", "x.PDF", "x.xlsx"])
     func refusesPictures(name: String) throws {
         let folder = try TemporaryFolder()
-        let error = #expect(throws: FleetStoreError.self) { try OutputFile.write("text", to: folder.place(name)) }
+        let error = #expect(throws: FleetStoreError.self) { try ExportFile.write("text", to: folder.place(name)) }
         #expect(error?.kind == .request && !Files.exists(folder.place(name)))
     }
 

@@ -1,4 +1,3 @@
-import Airtime
 import BluetoothTypes
 import Configuration
 import Testing
@@ -43,7 +42,7 @@ struct IntervalSpreadTests {
         for (name, own) in intervals {
             #expect(own[1] == 5_000_000)
             #expect((912_600...1_021_800).contains(own[0]) && own[0] % 625 == 0)
-            #expect(own[0] == IntervalSpread.interval(of: name.utf8, within: range).microseconds, "\(name)")
+            #expect(own[0] == AdvertisingInterval.spread(name, over: range).microseconds, "\(name)")
         }
         #expect(Set(intervals.values.map { $0[0] }).count > 25, "they are spread")
     }

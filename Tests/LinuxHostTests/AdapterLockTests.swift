@@ -23,7 +23,7 @@ import Testing
         let lock = try AdapterLock(address, for: "lobby-north", in: folder.path)
         #expect(try Files.read(folder.place(file)).starts(with: "\(getpid())\nlobby-north\n".utf8))
         let error = refusal { _ = try AdapterLock(address, for: "second", in: folder.path) }
-        let holder = AdapterLock.Holder(process: getpid(), instance: "lobby-north")
+        let holder = FileLock.Holder(process: getpid(), purpose: "lobby-north")
         #expect(error == .held(address, .send, by: holder))
         #expect(
             error?.description == "the adapter DC:A6:32:01:02:03 is used by the instance \"lobby-north\" "
@@ -38,16 +38,16 @@ import Testing
         let folder = try TemporaryFolder()
         let sender = try AdapterLock(address, for: "lobby", in: folder.path)
         let listener = try AdapterLock(address, .listen, for: "pharos scan", in: folder.path)
-        #expect(AdapterLock.holder(of: address, in: folder.path)?.instance == "lobby")
-        #expect(AdapterLock.holder(of: address, .listen, in: folder.path)?.instance == "pharos scan")
-        #expect(AdapterLock.holders(in: folder.path).map(\.instance) == ["lobby"])
+        #expect(AdapterLock.holder(of: address, in: folder.path)?.purpose == "lobby")
+        #expect(AdapterLock.holder(of: address, .listen, in: folder.path)?.purpose == "pharos scan")
+        #expect(AdapterLock.holders(in: folder.path).map(\.purpose) == ["lobby"])
         for role in AdapterLock.Role.allCases {
             let error = refusal { _ = try AdapterLock(address, role, for: "second", in: folder.path) }
             guard case .held(address, role, let holder?) = error else {
                 Issue.record("\(role): \(String(describing: error))")
                 continue
             }
-            #expect(error?.description.contains("\"\(holder.instance)\" (process \(getpid()))") == true)
+            #expect(error?.description.contains("\"\(holder.purpose)\" (process \(getpid()))") == true)
         }
         withExtendedLifetime((sender, listener)) {}
     }
@@ -58,7 +58,7 @@ import Testing
         #expect(AdapterLock.holder(of: address, in: folder.path) == nil)
         #expect(Files.names(in: folder.path).isEmpty)
         let second = try AdapterLock(address, for: "second", in: folder.path)
-        #expect(AdapterLock.holder(of: address, in: folder.path)?.instance == "second")
+        #expect(AdapterLock.holder(of: address, in: folder.path)?.purpose == "second")
         withExtendedLifetime(second) {}
     }
 
@@ -66,7 +66,7 @@ import Testing
         let folder = try TemporaryFolder()
         let other = LockedAdapter(try #require(DeviceAddress("00:11:22:33:44:55")))
         let locks = try [address, other].map { try AdapterLock($0, for: "\($0)", in: folder.path) }
-        let names = AdapterLock.holders(in: folder.path).map(\.instance)
+        let names = AdapterLock.holders(in: folder.path).map(\.purpose)
         #expect(names == ["\(other)", "\(address)"])
         withExtendedLifetime(locks) {}
     }
@@ -77,7 +77,7 @@ import Testing
             _ = try folder.file(file, text: text)
             #expect(AdapterLock.holder(of: address, in: folder.path) == nil)
             let lock = try AdapterLock(address, for: "new", in: folder.path)
-            #expect(AdapterLock.holder(of: address, in: folder.path)?.instance == "new")
+            #expect(AdapterLock.holder(of: address, in: folder.path)?.purpose == "new")
             withExtendedLifetime(lock) {}
         }
         _ = try folder.file("adapter-nonsense.lock", text: "1\nx\n")
@@ -90,7 +90,7 @@ import Testing
         let path = try folder.file(file, [])
         let other = try LockingProcess(path, says: "lobby-south")
         let process = other.number
-        let holder = AdapterLock.Holder(process: process, instance: "lobby-south")
+        let holder = FileLock.Holder(process: process, purpose: "lobby-south")
         #expect(AdapterLock.holder(of: address, in: folder.path) == holder)
         let error = refusal { _ = try AdapterLock(address, for: "second", in: folder.path) }
         #expect(error == .held(address, .send, by: holder))

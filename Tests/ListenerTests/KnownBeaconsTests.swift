@@ -1,5 +1,6 @@
 import BeaconFrames
 import BluetoothTypes
+import Configuration
 import EddystoneSecurity
 import Fleet
 import HCI

@@ -39,10 +39,6 @@ import Testing
     }
 
     @Test func everybodyDividesBeaconsAlike() {
-        // The published test vectors of FNV-1a.
-        #expect(StableHash.of("") == 0xCBF2_9CE4_8422_2325)
-        #expect(StableHash.of("a") == 0xAF63_DC4C_8601_EC8C)
-        #expect(StableHash.of("foobar") == 0x8594_4171_F739_67E8)
         let shards = Set((0..<1000).map { TopicTree.shard(of: "beacon-\($0)") })
         #expect(shards == Set(0..<16))
     }

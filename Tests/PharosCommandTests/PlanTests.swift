@@ -384,7 +384,7 @@ import Testing
     @Test func aPageThatCannotBeWrittenIsSaid() throws {
         let result = try Program.run("plan", "thesis", "--beacons", "250", "--html", "/nowhere/page.html")
         #expect(result.code == 71)
-        #expect(result.errors.hasPrefix("pharos: /nowhere/page.html: cannot write the page: "))
+        #expect(result.errors.hasPrefix("pharos: /nowhere/page.html: the page cannot be written: "))
     }
 
     @Test func chargeAndCapacityTakeThePlaceOfTheTables() throws {

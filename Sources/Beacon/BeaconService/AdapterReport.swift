@@ -35,7 +35,7 @@ public struct AdapterReport {
         users = adapter.isUp ? Privileges.processes(named: "bluetoothd").map { "bluetoothd (\($0))" } : []
         receiveErrors = adapter.receiveErrors
         listener =
-            AdapterLock.holder(of: LockedAdapter(adapter.address), .listen, in: AdapterClaim.defaultDirectory)?.instance
+            AdapterLock.holder(of: LockedAdapter(adapter.address), .listen, in: AdapterClaim.defaultDirectory)?.purpose
         guard adapter.supportsLE || !adapter.isUp else {
             capabilities = nil
             (canListen, canListenWhileSending) = (false, false)

@@ -1,4 +1,5 @@
 public import Advertiser
+public import Configuration
 internal import HCI
 public import HCITransports
 public import LinuxHost
@@ -56,21 +57,25 @@ public enum BeaconServiceError: Error, Sendable {
             }
     }
 
+    /// The errors of a file that cannot be decoded.
+    ///
+    /// - Parameters:
+    ///   - name: The file's name in the messages.
+    ///   - more: Sentences about other files that it names.
+    public init(_ problems: [FileProblem], of name: String, more: [String] = []) {
+        let errors = FileProblem.sorted(problems.filter(\.isError))
+        self = .refused(
+            errors.refusal == .malformed ? .malformed : .invalid, errors.map { $0.text(file: name) } + more)
+    }
+
     /// Converts an error of reading a file.
     ///
     /// - Parameters:
     ///   - name: The file's name in the message.
     ///   - limit: The largest allowed size, in bytes.
     public init(_ error: SystemError, reading name: String, limit: Int = 0) {
-        self =
-            switch error.errno {
-            case SystemError.noEntry, SystemError.notADirectory: .refused(.missing, "\(name): there is no such file")
-            case SystemError.isDirectory: .refused(.missing, "\(name): this is a directory, not a file")
-            case SystemError.accessDenied: .refused(.missing, "\(name): this user may not read it")
-            case _ where error.reason != nil: .refused(.missing, "\(name): \(error.text)")
-            case SystemError.tooLarge: .refused(.malformed, "\(name): it is larger than \(limit >> 20) MiB")
-            default: .refused(.missing, "\(name): \(error.call): \(error.text)")
-            }
+        self = .refused(
+            error.errno == SystemError.tooLarge ? .malformed : .missing, "\(name): \(error.readingReason(limit: limit))")
     }
 }
 

@@ -120,7 +120,7 @@ public final class CrowdRun {
 
     /// Refuses an adapter on which a crowd is sent, for a program that needs no lock.
     static func refuse(besideCrowdOn adapter: LockedAdapter, in directory: String) throws(AdapterLockError) {
-        guard let holder = AdapterLock.holder(of: adapter, in: directory), holder.instance == purpose else { return }
+        guard let holder = AdapterLock.holder(of: adapter, in: directory), holder.purpose == purpose else { return }
         throw .held(adapter, .send, by: holder)
     }
 

@@ -103,7 +103,7 @@ extension DoctorChecks {
 
     /// The beacon that uses this adapter; `nil` for none.
     private func owner(of adapter: BlueZAdapter) -> String? {
-        AdapterLock.holder(of: LockedAdapter(adapter.address), in: root + StatusFile.defaultDirectory)?.instance
+        AdapterLock.holder(of: LockedAdapter(adapter.address), in: root + StatusFile.defaultDirectory)?.purpose
     }
 }
 

@@ -154,7 +154,7 @@ extension InstanceStatus {
         guard state != .off else { return self }
         if let process, process.isRunning { return self }
         let holders = AdapterLock.holders(in: directory)
-        if holders.contains(where: { $0.instance == name }) { return self }
+        if holders.contains(where: { $0.purpose == name }) { return self }
         var status = self
         status.state = .off
         status.since = nil

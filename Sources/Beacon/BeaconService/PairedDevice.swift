@@ -23,9 +23,9 @@ public struct PairedDevice: Hashable, Sendable {
         guard Files.exists(directory) else { return [] }
         var devices: [PairedDevice] = []
         do throws(SystemError) {
-            for adapterName in try names(in: directory) {
+            for adapterName in try Files.listing(directory) {
                 guard let adapter = parsed(adapterName) else { continue }
-                for deviceName in try names(in: "\(directory)/\(adapterName)") {
+                for deviceName in try Files.listing("\(directory)/\(adapterName)") {
                     let path = "\(directory)/\(adapterName)/\(deviceName)/info"
                     guard let address = parsed(deviceName), Files.exists(path) else { continue }
                     let text = String(decoding: try Files.read(path, limit: 1 << 20), as: UTF8.self)
@@ -70,8 +70,4 @@ public struct PairedDevice: Hashable, Sendable {
     }
 
     private static func parsed(_ name: String) -> DeviceAddress? { name.utf8.count == 17 ? DeviceAddress(name) : nil }
-
-    private static func names(in directory: String) throws(SystemError) -> [String] {
-        try Files.listing(directory).sorted()
-    }
 }

@@ -18,16 +18,16 @@ public enum StatusFile {
 
     /// Writes `status` for `pharos status`. Readers see the old file or the new one, never a part.
     public static func write(_ status: InstanceStatus, in directory: String) throws(SystemError) {
-        let text = status.json(withProcess: true).line + "\n"
-        try Files.replace(
-            path(of: status.name, in: directory), with: Array(text.utf8), isDurable: false, ifBegins: isStatus)
+        try replace(path(of: status.name, in: directory), with: status.json(withProcess: true))
     }
 
     /// Writes the status of a listener.
     public static func write(_ status: ListenerStatus, in directory: String) throws(SystemError) {
-        let text = status.json(withProcess: true).line + "\n"
-        try Files.replace(
-            path(ofListener: status.name, in: directory), with: Array(text.utf8), isDurable: false, ifBegins: isStatus)
+        try replace(path(ofListener: status.name, in: directory), with: status.json(withProcess: true))
+    }
+
+    private static func replace(_ path: String, with status: JSONValue) throws(SystemError) {
+        try Files.replace(path, with: Array((status.line + "\n").utf8), isDurable: false, ifBegins: isStatus)
     }
 
     /// Whether a file that begins with this text is a status file: the state comes soon after the name.

@@ -37,6 +37,14 @@ public struct AdvertisingInterval: RawRepresentable, Hashable, Comparable, Senda
     public var meanPeriodMicroseconds: Int { microseconds + Self.meanDelayMicroseconds }
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+    /// The interval of the beacon `name` if many beacons are spread over a range: it depends only on the name, and many
+    /// names are spread evenly, in steps of 0.625 ms.
+    public static func spread(_ name: String, over range: ClosedRange<AdvertisingInterval>) -> AdvertisingInterval {
+        let count = UInt64(range.upperBound.rawValue - range.lowerBound.rawValue) + 1
+        let step = StableHash.scattered(name).multipliedFullWidth(by: count).high
+        return AdvertisingInterval(rawValue: range.lowerBound.rawValue + UInt32(truncatingIfNeeded: step))
+    }
 }
 
 extension AdvertisingInterval: CustomStringConvertible {

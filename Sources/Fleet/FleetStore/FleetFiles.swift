@@ -45,7 +45,7 @@ public struct FleetFiles: Sendable {
             do throws(SystemError) {
                 return .octets(try Files.read(path, limit: Self.tableLimit))
             } catch {
-                return .unreadable(SourceFile.reason(error, Self.tableLimit))
+                return .unreadable(error.readingReason(limit: Self.tableLimit))
             }
         }
         let (lock, faults) = hasLockFile ? FleetLock.decode(lockOctets, file: lockFile) : (nil, [])

@@ -27,10 +27,10 @@ public struct LabelFiles: Sendable {
     /// - Throws: ``FleetStoreError/Kind/request`` for a name of another kind of picture, such as `labels.png`.
     public func write(progress: (_ done: Int?) -> Void = { _ in }) throws(FleetStoreError) {
         if isDocument { return try writeDocument(progress) }
-        try OutputFile.refusePicture(output)
+        try ExportFile.refusePicture(output)
         for index in 0..<sheet.pageCount {
             progress(index)
-            try OutputFile.write(sheet.page(index), to: name(of: index))
+            try ExportFile.write(sheet.page(index), to: name(of: index))
         }
     }
 
@@ -53,7 +53,7 @@ public struct LabelFiles: Sendable {
             try ProcessPool.run([job], parallel: 1, timeoutSeconds: Self.timeLimit, outputLimit: 1 << 30)
         }
         switch answers.first {
-        case .ended(let document, _, 0): try OutputFile.write(octets: document, to: output)
+        case .ended(let document, _, 0): try ExportFile.write(octets: document, to: output)
         case .ended(_, let errors, let code):
             let reason = errors.split(separator: UInt8(ascii: "\n")).first.map { String(decoding: $0, as: UTF8.self) }
             throw FleetStoreError(.failed, "rsvg-convert ended with \(code): \(reason ?? "it printed no reason")")

@@ -29,18 +29,7 @@ enum SourceFile {
     static func refusal(_ error: SystemError, _ path: String, _ limit: Int) -> FleetStoreError {
         let name = path == "-" ? "standard input" : path
         return FleetStoreError(
-            error.errno == SystemError.tooLarge ? .malformed : .missing, "\(name): \(reason(error, limit))")
-    }
-
-    /// The reason why a file cannot be read, as the end of a sentence.
-    static func reason(_ error: SystemError, _ limit: Int) -> String {
-        switch error.errno {
-        case SystemError.noEntry, SystemError.notADirectory: "there is no such file"
-        case SystemError.isDirectory: "this is a directory, not a file"
-        case SystemError.accessDenied: "this user may not read it"
-        case SystemError.tooLarge: "it is larger than \(limit >> 20) MiB"
-        default: error.reason ?? "\(error.call): \(error.text)"
-        }
+            error.errno == SystemError.tooLarge ? .malformed : .missing, "\(name): \(error.readingReason(limit: limit))")
     }
 
     /// The directory of a path with a slash at the end; empty for the current directory.
@@ -88,7 +77,7 @@ enum SecretFile {
 }
 
 /// Writes files that are named on the command line, such as exports.
-public enum OutputFile {
+public enum ExportFile {
     /// Endings of files that never contain text.
     private static let binaryFormats = ["png", "pdf", "jpg", "jpeg", "gif", "xlsx", "ods", "zip"]
 

@@ -1,4 +1,5 @@
 internal import BeaconService
+internal import BluetoothTypes
 internal import Configuration
 public import Fleet
 internal import LinuxHost
@@ -118,14 +119,6 @@ public struct StatusGathering: Sendable {
     /// which would be an option of ssh.
     private static func isHost(_ host: String) -> Bool {
         guard let first = host.utf8.first, first != UInt8(ascii: "-"), host.utf8.count <= 255 else { return false }
-        return host.utf8.allSatisfy { octet in
-            switch octet {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"),
-                UInt8(ascii: ":"), UInt8(ascii: "@"):
-                true
-            default: false
-            }
-        }
+        return host.utf8.allSatisfy { $0.isASCIILetterOrDigit || ".-_:@".utf8.contains($0) }
     }
 }

@@ -1,4 +1,5 @@
 public import Airtime
+internal import BluetoothTypes
 internal import Configuration
 internal import Messaging
 public import Sightings

@@ -23,12 +23,6 @@ public struct UnknownReason: Hashable, Sendable {
         public var name: String
         /// The time of its last line or of its last report, in milliseconds since 1970; `nil` if there was none.
         public var since: Int?
-
-        /// Creates a silent receiver.
-        public init(name: String, since: Int?) {
-            self.name = name
-            self.since = since
-        }
     }
 
     /// The likeliest first.

@@ -191,33 +191,15 @@ struct HookWords {
 
     private let event: JSONNode?
 
-    /// The names of texts in a word.
-    static func names(in word: String) -> [String] {
-        var names: [String] = []
-        _ = fill(word) {
-            names.append($0)
-            return ""
-        }
-        return names
-    }
-
     /// - Parameter json: The event.
     init(_ json: String) { event = JSONDocument.parse(Array(json.utf8)).root }
 
     /// The words with the texts filled in. Names without a text become empty. The program's name stays as it is.
     func filled(_ words: [String]) -> [String] { words.prefix(1) + words.dropFirst().map(filled) }
 
-    private func filled(_ word: String) -> String { Self.fill(word, text) }
-
-    private static func fill(_ word: String, _ text: (String) -> String) -> String {
-        var result = ""
-        var rest = word[...]
-        while let start = rest.firstRange(of: "${"), let end = rest[start.upperBound...].firstIndex(of: "}") {
-            result += rest[..<start.lowerBound] + text(String(rest[start.upperBound..<end]))
-            rest = rest[rest.index(after: end)...]
-        }
+    private func filled(_ word: String) -> String {
         // An argument cannot contain a zero byte.
-        return (result + rest).filter { $0 != "\0" }
+        NamedTexts.fill(word, text).filter { $0 != "\0" }
     }
 
     private func text(_ name: String) -> String {

@@ -39,7 +39,7 @@ public struct HubFile {
         let (document, faults) = JSONDocument.parse(octets)
         guard let document, faults.isEmpty else {
             let problems = document.map { ListenerFile.decode($0).problems } ?? []
-            throw Self.refusal(faults + problems, name, isJSON: false)
+            throw .service(BeaconServiceError(faults + problems, of: name))
         }
         let (listener, form) = ListenerFile.decode(document)
         // A wrong key must not hide the problems of zones, and of the files that the rest names.
@@ -49,7 +49,7 @@ public struct HubFile {
         let sections = HubSections(document, beacons: hasAll ? known.map(Self.beacons) : nil)
         let problems = form + sections.problems
         guard !problems.contains(where: \.isError), let listener, let known else {
-            throw Self.refusal(problems, name, isJSON: true, more: known?.failure?.messages ?? [])
+            throw .service(BeaconServiceError(problems, of: name, more: known?.failure?.messages ?? []))
         }
         if let failure = known.failure { throw failure }
         self.known = known
@@ -112,23 +112,13 @@ public struct HubFile {
             .schemaFile(title: "Pharos listener")
     }
 
-    /// - Parameter more: The problems of other files.
-    private static func refusal(
-        _ problems: [FileProblem], _ name: String, isJSON: Bool, more: [String] = []
-    ) -> ListenerServiceError {
-        let lines = FileProblem.sorted(problems.filter(\.isError)).map { $0.text(file: name) } + more
-        return .service(.refused(isJSON ? .invalid : .malformed, lines))
-    }
-
     /// The beacons with a name, each once, in the order of the files.
     public static func beacons(_ known: KnownBeacons) -> [ZoneBeacon] {
         var seen: Set<String> = []
         return known.beacons.compactMap { beacon in
             guard seen.insert(beacon.name).inserted else { return nil }
             let note = known.notes[beacon.name] ?? BeaconNote()
-            return ZoneBeacon(
-                name: beacon.name, tags: note.tags,
-                attachments: note.attachments.map { .init(key: $0.key, text: $0.text) })
+            return ZoneBeacon(name: beacon.name, tags: note.tags, attachments: note.attachments)
         }
     }
 
@@ -276,7 +266,7 @@ struct HubSections {
         }
         for (word, node) in zip(run, object["run"]?.elements ?? []).dropFirst() {
             guard let texts else { break }
-            for name in HookWords.names(in: word) where !texts.contains(name) {
+            for name in NamedTexts.names(in: word) where !texts.contains(name) {
                 let near = NearestWord.find(name, among: texts.sorted()).map { "; did you mean ${\($0)}?" } ?? ""
                 decoder.warning(
                     "no beacon has an attachment \(ProblemText.quoted(name)): an empty text is used instead\(near)",
@@ -319,9 +309,7 @@ extension KnownBeacons {
         }
         let (inventory, problems) = Inventory.decode(octets)
         guard let inventory else {
-            let lines = problems.filter(\.isError).map { $0.text(file: path) }
-            let isJSON = JSONDocument.parse(octets).problems.isEmpty
-            throw .service(.refused(isJSON ? .invalid : .malformed, lines))
+            throw .service(BeaconServiceError(problems, of: path))
         }
         return zip(inventory.items, inventory.knownBeacons).map { item, beacon in
             var note = BeaconNote()

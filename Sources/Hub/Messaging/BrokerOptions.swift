@@ -1,3 +1,4 @@
+internal import BluetoothTypes
 internal import LinuxHost
 
 /// The address of a broker, the credentials, and the limits of a connection.

@@ -1,3 +1,4 @@
+internal import BluetoothTypes
 public import Configuration
 
 /// The section `mqtt` of a listener or collector file: the broker, and the publications there in addition to Pharos'
@@ -89,12 +90,7 @@ public struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func isName(_ octet: UInt8) -> Bool {
-        switch octet {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        octet.isASCIILetterOrDigit || ".-_".utf8.contains(octet)
     }
 
     /// Returns true if a byte may be in an IPv6 address, which may end with `%` and an interface.

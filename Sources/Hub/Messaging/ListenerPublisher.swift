@@ -1,4 +1,5 @@
 internal import BeaconFrames
+internal import BluetoothTypes
 internal import Configuration
 public import Sightings
 

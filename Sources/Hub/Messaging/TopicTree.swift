@@ -1,3 +1,5 @@
+internal import BluetoothTypes
+
 /// One level of a topic, made from a name: letters of any alphabet, digits, `.`, `_` and `-`.
 ///
 /// Every other character becomes `_`, and four digits made from the whole name are added, so that two names never share
@@ -35,14 +37,6 @@ public struct TopicLevel: Hashable, Sendable, CustomStringConvertible {
         }
         let digits = String(StableHash.of(name) & 0xFFFF | 0x1_0000, radix: 16).dropFirst()
         description = String(text) + (isWhole ? "" : "_\(digits)")
-    }
-}
-
-/// The hash FNV-1a with 64 bits, which is the same on all machines.
-public enum StableHash {
-    /// The hash of a text in UTF-8.
-    public static func of(_ text: String) -> UInt64 {
-        text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 }
 

@@ -19,7 +19,7 @@ struct EphemeralIDProof: Sendable {
     /// The number of ids that are kept. A beacon can send several ids, each with its own rotation.
     private static let mostIDs = 8
 
-    /// What was received with one id.
+    /// The senders and levels that were received with one id.
     private struct Use {
         let id: BeaconIdentity
         var senders: [Sender?] = []

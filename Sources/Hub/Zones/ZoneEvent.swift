@@ -59,7 +59,7 @@ public struct ZoneEvent: Hashable, Sendable {
     public internal(set) var isCloned: Bool?
     /// The zone's texts, with attachments filled in.
     public internal(set) var content: ZoneRule.Content?
-    public internal(set) var attachments: [ZoneBeacon.Attachment] = []
+    public internal(set) var attachments: [BeaconAttachment] = []
     /// Whether the beacon has its own place in the zone. Otherwise all beacons of the zone share one.
     public internal(set) var hasOwnPresence = false
 }

@@ -1,3 +1,4 @@
+public import Configuration
 internal import Glibc
 
 /// A zone of a listener file, with all defaults: which beacons belong to it, and when they enter and leave.
@@ -134,16 +135,9 @@ extension ZoneRule.Bound {
 
 extension ZoneRule.Content {
     /// The texts with attachments filled in.
-    func filled(_ attachments: [ZoneBeacon.Attachment]) -> ZoneRule.Content {
+    func filled(_ attachments: [BeaconAttachment]) -> ZoneRule.Content {
         func fill(_ text: String) -> String {
-            var result = ""
-            var rest = text[...]
-            while let key = Self.nextKey(in: rest) {
-                result += rest[..<key.whole.lowerBound]
-                result += attachments.first { $0.key == rest[key.name] }?.text ?? ""
-                rest = rest[key.whole.upperBound...]
-            }
-            return result + rest
+            NamedTexts.fill(text) { key in attachments.first { $0.key == key }?.text ?? "" }
         }
         return ZoneRule.Content(title: title.map(fill), body: body.map(fill))
     }
@@ -151,29 +145,10 @@ extension ZoneRule.Content {
     /// The keys of both texts, each once.
     var keys: [String] {
         var keys: [String] = []
-        for text in [title, body].compactMap(\.self) {
-            var rest = text[...]
-            while let key = Self.nextKey(in: rest) {
-                if !keys.contains(String(rest[key.name])) { keys.append(String(rest[key.name])) }
-                rest = rest[key.whole.upperBound...]
-            }
+        for key in [title, body].compactMap(\.self).flatMap(NamedTexts.names) where !keys.contains(key) {
+            keys.append(key)
         }
         return keys
-    }
-
-    private static func nextKey(in text: Substring) -> (whole: Range<String.Index>, name: Range<String.Index>)? {
-        var place = text.startIndex
-        while let dollar = text[place...].firstIndex(of: "$") {
-            let brace = text.index(after: dollar)
-            guard brace < text.endIndex, text[brace] == "{" else {
-                place = brace
-                continue
-            }
-            let name = text.index(after: brace)
-            guard let end = text[name...].firstIndex(of: "}") else { return nil }
-            return (dollar..<text.index(after: end), name..<end)
-        }
-        return nil
     }
 }
 
@@ -182,24 +157,12 @@ public struct ZoneBeacon: Hashable, Sendable {
     public var name: String
     public var tags: [String]
     /// In the order of the file.
-    public var attachments: [Attachment]
+    public var attachments: [BeaconAttachment]
 
     /// A beacon.
-    public init(name: String, tags: [String] = [], attachments: [Attachment] = []) {
+    public init(name: String, tags: [String] = [], attachments: [BeaconAttachment] = []) {
         self.name = name
         self.tags = tags
         self.attachments = attachments
-    }
-
-    /// A text with a key, such as the owner of a desk.
-    public struct Attachment: Hashable, Sendable {
-        public var key: String
-        public var text: String
-
-        /// The attachment `key` with the value `text`.
-        public init(key: String, text: String) {
-            self.key = key
-            self.text = text
-        }
     }
 }

@@ -35,20 +35,10 @@ public struct ExpectedLevels: Sendable {
         guard !differences.isEmpty else { return nil }
         let mean = differences.reduce(0, +) / Double(differences.count)
         let error = shadowing / Double(differences.count).squareRoot()
-        let allowed = Self.deviations(SilenceModel.rarity / Double(max(1, advertisements))) * error
+        let allowed = -NormalDistribution.quantile(SilenceModel.rarity / Double(max(1, advertisements))) * error
         guard -mean > max(Self.tolerance, allowed) else { return nil }
         let places = differences.count == 1 ? "1 receiver" : "\(differences.count) receivers"
         return "\(NumberFormat.rounded(-mean, 1)) dB weaker than the plan expects, at \(places)"
-    }
-
-    /// The z with P(N > z) = `probability`.
-    private static func deviations(_ probability: Double) -> Double {
-        var (low, high) = (0.0, 40.0)
-        for _ in 0..<50 {
-            let middle = (low + high) / 2
-            if erfc(middle / 2.0.squareRoot()) / 2 > probability { low = middle } else { high = middle }
-        }
-        return high
     }
 }
 

@@ -69,7 +69,8 @@ struct EventTimes: Sendable {
         times.append(now)
     }
 
-    /// Returns the events of several receivers, whose clocks may differ by up to `window` microseconds.
+    /// Returns the events that at least one receiver has received. Times less than `window` microseconds apart are one
+    /// event, because clocks differ.
     static func union(_ all: [EventTimes], window: Int) -> EventTimes {
         guard all.count > 1 else { return all.first ?? EventTimes() }
         var merged = EventTimes()

@@ -227,7 +227,7 @@ public struct KnownBeacons {
             if !beacon.tags.isEmpty || !beacon.attachments.isEmpty {
                 var note = BeaconNote()
                 note.tags = beacon.tags
-                note.attachments = beacon.attachments.map { .init(key: $0.key, text: $0.text) }
+                note.attachments = beacon.attachments
                 notes[beacon.name] = notes[beacon.name] ?? note
             }
             for advertisement in beacon.advertisements {
@@ -371,12 +371,7 @@ extension ListenerFile {
             throw .service(error)
         }
         let (file, problems) = decode(octets)
-        guard let file else {
-            let lines = problems.filter(\.isError).map { $0.text(file: name) }
-            // A text that is not JSON is malformed; JSON with wrong values is invalid.
-            let isJSON = JSONDocument.parse(octets).problems.isEmpty
-            throw .service(.refused(isJSON ? .invalid : .malformed, lines))
-        }
+        guard let file else { throw .service(BeaconServiceError(problems, of: name)) }
         return file
     }
 }

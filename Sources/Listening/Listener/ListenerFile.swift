@@ -86,22 +86,10 @@ public struct ListenerFile: Hashable, Sendable {
 public struct BeaconNote: Hashable, Sendable {
     /// Without repetitions, in the order of the file.
     public var tags: [String] = []
-    public var attachments: [Attachment] = []
+    public var attachments: [BeaconAttachment] = []
 
     /// A note without tags and attachments.
     public init() {}
-
-    /// A text with a key, such as the owner of a desk.
-    public struct Attachment: Hashable, Sendable {
-        public var key: String
-        public var text: String
-
-        /// The attachment `key` with the value `text`.
-        public init(key: String, text: String) {
-            self.key = key
-            self.text = text
-        }
-    }
 }
 
 extension ListenerFile {

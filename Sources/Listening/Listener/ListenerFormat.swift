@@ -147,7 +147,7 @@ enum KnownKeys {
     ]
     static let tags = Key(
         "tags", .list("tags", 1...Int.max, of: .label().defined(as: "label", "A text for people."), isUnique: true),
-        "Words by which the key tag of a zone selects beacons.")
+        "Words that group beacons: a zone with \"tag\" takes all beacons that have the word.")
     static let attachments = Key(
         "attachments", attachmentTexts, "Your own keys and texts, which the texts of zones can contain as ${key}.")
 
@@ -184,7 +184,7 @@ enum KnownKeys {
         }
     }()
 
-    private static let attachmentTexts: ValueType<[BeaconNote.Attachment]> = {
+    private static let attachmentTexts: ValueType<[BeaconAttachment]> = {
         let text = ValueType<String>.label(1000, isEmptyGood: true)
         return ValueType(
             schema: ["type": "object", "additionalProperties": .object(text.schema)]
@@ -194,7 +194,7 @@ enum KnownKeys {
                 return nil
             }
             return members.compactMap { member in
-                text.read(&decoder, member.value).map { BeaconNote.Attachment(key: member.key, text: $0) }
+                text.read(&decoder, member.value).map { BeaconAttachment(key: member.key, text: $0) }
             }
         }
     }()

@@ -63,7 +63,7 @@ public final class QualificationRun {
     /// A signal arrived.
     private struct Interruption: Error {}
 
-    /// The longest wait, in microseconds.
+    /// The longest wait for an event before the time is checked again, in microseconds.
     private static let tick = 100_000
     private let options: Options
     private let signals: SignalDescriptor

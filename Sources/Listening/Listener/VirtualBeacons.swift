@@ -311,7 +311,7 @@ final class VirtualBeaconHosts: AirResident {
                 let session = BeaconSession(
                     host: host,
                     allocation: try SetAllocation(beacon.sources, on: capabilities, isExclusive: true),
-                    clock: EIDClock(saved: beacon.eidTime, at: host.now), telemetry: RehearsalSensors.shared)
+                    clock: EIDClock(saved: beacon.eidTime, at: host.now), telemetry: FixedSensors.shared)
                 try session.start()
                 sessions.append(session)
                 places[channel.controller.id] = (index, beacon.lossAtOneMeter)
@@ -339,11 +339,11 @@ final class VirtualBeaconHosts: AirResident {
 }
 
 /// The sensors of virtual beacons: fixed values, because this machine's sensors are not those of the beacons.
-private final class RehearsalSensors: TelemetrySource, Sendable {
-    static let shared = RehearsalSensors()
+package final class FixedSensors: TelemetrySource, Sendable {
+    package static let shared = FixedSensors()
 
-    func batteryMillivolts(_ sensor: String) -> UInt16? { 2900 }
-    func batteryPercent(_ sensor: String) -> UInt8? { 80 }
-    func temperature(_ sensor: String) -> FixedPointTemperature? { FixedPointTemperature(rawValue: 21 * 256) }
-    func measurement(_ kind: BTHomeKind, _ sensor: String) -> String? { "1" }
+    package func batteryMillivolts(_ sensor: String) -> UInt16? { 2900 }
+    package func batteryPercent(_ sensor: String) -> UInt8? { 80 }
+    package func temperature(_ sensor: String) -> FixedPointTemperature? { FixedPointTemperature(rawValue: 21 * 256) }
+    package func measurement(_ kind: BTHomeKind, _ sensor: String) -> String? { "1" }
 }

@@ -18,7 +18,7 @@ internal import Glibc
 let lnOfTen = M_LN10
 
 /// Shadowing's distribution: Φ, the integral of the standard normal density, and what is derived from it.
-enum NormalDistribution {
+package enum NormalDistribution {
     /// Φ(x). By erfc, so that the lower tail keeps its digits.
     static func cumulative(_ x: Double) -> Double { 0.5 * erfc(-x / 2.squareRoot()) }
 
@@ -26,7 +26,7 @@ enum NormalDistribution {
     static func density(_ x: Double) -> Double { exp(-x * x / 2) / (2 * Double.pi).squareRoot() }
 
     /// The x with Φ(x) = `probability`, -∞ at 0 and ∞ at 1. Computed by bisection.
-    static func quantile(_ probability: Double) -> Double {
+    package static func quantile(_ probability: Double) -> Double {
         guard probability > 0 else { return -.infinity }
         guard probability < 1 else { return .infinity }
         var low = -39.0

@@ -1,4 +1,5 @@
 public import Airtime
+internal import BluetoothTypes
 internal import Configuration
 
 /// The first line of a file with the counts of one part of a simulation.
@@ -173,15 +174,9 @@ public struct MergedTallies: Sendable {
 extension SimulationQuestion {
     /// A hash of everything that is simulated.
     public var sceneName: String {
-        // FNV-1a.
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        func mix(_ text: String) {
-            for octet in text.utf8 { hash = (hash ^ UInt64(octet)) &* 0x100_0000_01b3 }
-        }
-        for advertiser in scene.advertisers { mix("\(advertiser)") }
-        mix("\(scene.receiver) \(scene.conditions) \(seed) \(goal)")
-        for visitor in scene.visitors { mix("\(visitor)") }
-        let digits = String(hash, radix: 16)
+        let scenery = "\(scene.receiver) \(scene.conditions) \(seed) \(goal)"
+        let parts = scene.advertisers.map { "\($0)" } + [scenery] + scene.visitors.map { "\($0)" }
+        let digits = String(StableHash.of(parts.joined()), radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 

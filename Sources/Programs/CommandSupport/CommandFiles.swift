@@ -74,3 +74,17 @@ package enum NewFile {
         }
     }
 }
+
+/// Writes the pages of commands.
+package enum PageFile {
+    /// Replaces the file at `path` with a page.
+    ///
+    /// - Throws: A ``Failure`` with the path if it cannot be written.
+    package static func write(_ page: String, to path: String) throws {
+        do throws(SystemError) {
+            try Files.replace(path, with: Array(page.utf8), isDurable: false)
+        } catch {
+            throw Failure(.osError, "\(path): the page cannot be written: \(error.text)")
+        }
+    }
+}

@@ -2,7 +2,7 @@ internal import Advertiser
 internal import ArgumentParser
 internal import BeaconService
 internal import BluetoothTypes
-internal import Configuration
+package import Configuration
 internal import EddystoneSecurity
 internal import FleetStore
 internal import Glibc
@@ -228,5 +228,24 @@ package struct Failure: Error {
     /// - Parameter message: The sentence; empty if the command has printed the cause already.
     package init(_ status: ExitStatus, _ message: String = "") {
         self.init(status, message.isEmpty ? [] : [message])
+    }
+
+    /// The errors of a file that cannot be decoded, at most ``JSONDocument/problemLimit`` of them.
+    ///
+    /// - Parameter path: The file's path as the user named it.
+    package init(_ problems: [FileProblem], of path: String) {
+        let errors = problems.filter(\.isError)
+        self.init(
+            errors.refusal == .malformed ? .dataFormat : .configuration,
+            FileProblem.lines(errors, file: path == "-" ? "standard input" : path))
+    }
+}
+
+extension FileProblem {
+    /// Returns the problems as text, and the number of those after the first ``JSONDocument/problemLimit``.
+    package static func lines(_ problems: [FileProblem], file: String) -> [String] {
+        let lines = problems.prefix(JSONDocument.problemLimit).map { $0.text(file: file) }
+        let rest = problems.count - lines.count
+        return rest > 0 ? lines + ["\(file): \(rest) more problems"] : lines
     }
 }

@@ -38,16 +38,6 @@ struct PharosHub: ParsableCommand {
     }
 }
 
-extension Failure {
-    /// The errors of a file that cannot be decoded.
-    init(_ problems: [FileProblem], of path: String) {
-        let errors = problems.filter(\.isError)
-        self.init(
-            errors.refusal == .malformed ? .dataFormat : .configuration,
-            errors.map { $0.text(file: path == "-" ? "standard input" : path) })
-    }
-}
-
 extension ExitStatus {
     fileprivate init(_ error: BrokerError) {
         if case .missing = error {

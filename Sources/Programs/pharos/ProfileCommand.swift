@@ -107,8 +107,8 @@ struct ProfileInit: ParsableCommand {
     @Option(help: ArgumentHelp("Advertising interval, such as 100, 100ms or 1.28s.", valueName: "ms"))
     var intervalMs: String?
 
-    @Flag(help: "Replace the file if it exists.")
-    var force = false
+    @OptionGroup
+    var replacing: ReplaceOption
 
     private static let names = FrameKind.allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -172,14 +172,7 @@ struct ProfileInit: ParsableCommand {
                 throw Failure(.osError, "\(place): \(error.text)")
             }
         }
-        guard force, Files.exists(path) else {
-            return try NewFile.write(profile.text, to: path, canReplace: true)
-        }
-        do throws(SystemError) {
-            try Files.replace(path, with: Array(profile.text.utf8), keepsRights: true)
-        } catch {
-            throw Failure(.osError, "\(path): \(error.text)")
-        }
+        try replacing.write(profile.text, to: path)
     }
 
     private static let question =

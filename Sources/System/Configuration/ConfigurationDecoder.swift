@@ -268,11 +268,11 @@ package struct ConfigurationDecoder {
     /// Reads a name for files and units.
     package mutating func name(_ node: JSONNode?) -> String? {
         guard let node, let name = text(node) else { return nil }
-        let isGood = name.utf8.allSatisfy { Self.isLetterOrDigit($0) || "._-".utf8.contains($0) }
+        let isGood = name.utf8.allSatisfy { $0.isASCIILetterOrDigit || "._-".utf8.contains($0) }
         let rule =
             "use at most \(Self.nameLimit) letters (a-z, A-Z), digits, \".\", \"_\" and \"-\", and begin with a letter or "
             + "digit"
-        guard isGood, let first = name.utf8.first, Self.isLetterOrDigit(first) else {
+        guard isGood, let first = name.utf8.first, first.isASCIILetterOrDigit else {
             error("\(ProblemText.quoted(name)) is not a valid name: \(rule)", at: node)
             return nil
         }
@@ -281,15 +281,6 @@ package struct ConfigurationDecoder {
             return nil
         }
         return name
-    }
-
-    private static func isLetterOrDigit(_ octet: UInt8) -> Bool {
-        switch octet {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
     }
 }
 

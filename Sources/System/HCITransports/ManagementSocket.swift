@@ -42,7 +42,7 @@ public final class ManagementSocket: ManagementChannel {
 /// The monitor channel of the kernel: every packet of every adapter, and the programs that have Bluetooth sockets.
 ///
 /// It needs CAP_NET_RAW.
-public final class MonitorSocket: MonitorChannel {
+public final class MonitorSocket {
     /// The descriptor to poll for reading.
     public let descriptor: Descriptor
     private let waiter: ChannelWaiter

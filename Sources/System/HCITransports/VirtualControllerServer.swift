@@ -32,7 +32,7 @@ public final class VirtualControllerServer {
     private var acceptsAgainAt: UInt64 = 0
     /// The pause after a failed accept, 0.1 s in nanoseconds.
     private static let pauseAfterFailure: UInt64 = 100_000_000
-    /// The longest time by which the air advances at once, 50 ms in microseconds.
+    /// The longest step of the air's clock: 50 ms, in microseconds.
     private static let longestAdvance = 50_000
     var mailbox: VirtualAirServer.Mailbox?
     private var resident: (any AirResident)?

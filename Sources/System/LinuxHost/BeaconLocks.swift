@@ -11,24 +11,6 @@ public final class AdapterLock: Sendable {
         case listen = "listener-"
     }
 
-    /// The process that holds an adapter.
-    public struct Holder: Hashable, Sendable {
-        /// The process id.
-        public let process: Int32
-        /// The name of the instance from its profile, or the command.
-        public let instance: String
-
-        /// Creates a holder from a process id and the name of the instance.
-        public init(process: Int32, instance: String) {
-            self.process = process
-            self.instance = instance
-        }
-
-        fileprivate init(_ holder: FileLock.Holder) {
-            self.init(process: holder.process, instance: holder.purpose)
-        }
-    }
-
     public let adapter: LockedAdapter
     private let lock: FileLock
 
@@ -43,23 +25,24 @@ public final class AdapterLock: Sendable {
             lock = try FileLock(Self.path(of: adapter, role, in: directory), purpose: instance, isPublic: true)
         } catch {
             switch error {
-            case .held(_, let holder): throw .held(adapter, role, by: holder.map(Holder.init))
+            case .held(_, let holder): throw .held(adapter, role, by: holder)
             case .system(let error): throw .system(error)
             }
         }
         self.adapter = adapter
     }
 
-    /// Returns the holder of an adapter in this role; `nil` if it is free. Every user may call this, and it does not affect
+    /// Returns the holder of an adapter in this role; its purpose is the name of the instance or the command. `nil` if the
+    /// adapter is free. Every user may call this, and it does not affect
     /// the holder.
-    public static func holder(of adapter: LockedAdapter, _ role: Role = .send, in directory: String) -> Holder? {
-        FileLock.holder(of: path(of: adapter, role, in: directory)).map(Holder.init)
+    public static func holder(of adapter: LockedAdapter, _ role: Role = .send, in directory: String) -> FileLock.Holder? {
+        FileLock.holder(of: path(of: adapter, role, in: directory))
     }
 
     /// Returns the holders that send with an adapter of this machine, in the order of their locks' names.
-    public static func holders(in directory: String) -> [Holder] {
+    public static func holders(in directory: String) -> [FileLock.Holder] {
         Files.names(in: directory).filter { $0.hasPrefix(Role.send.rawValue) && $0.hasSuffix(suffix) }.compactMap {
-            FileLock.holder(of: "\(directory)/\($0)").map(Holder.init)
+            FileLock.holder(of: "\(directory)/\($0)")
         }
     }
 
@@ -73,7 +56,7 @@ public final class AdapterLock: Sendable {
 /// The reason why an adapter cannot be locked.
 public enum AdapterLockError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Another instance has the adapter in this role; its name is `nil` if it cannot be read.
-    case held(LockedAdapter, AdapterLock.Role, by: AdapterLock.Holder?)
+    case held(LockedAdapter, AdapterLock.Role, by: FileLock.Holder?)
     /// The file of the lock cannot be created or locked.
     case system(SystemError)
 
@@ -81,10 +64,10 @@ public enum AdapterLockError: Error, Hashable, Sendable, CustomStringConvertible
         switch self {
         case .held(let adapter, .listen, let holder):
             "the adapter \(adapter) is used for listening by "
-                + (holder.map { "\"\($0.instance)\" (process \($0.process))" } ?? "another instance")
+                + (holder.map { "\"\($0.purpose)\" (process \($0.process))" } ?? "another instance")
                 + "; stop that instance, or name another adapter"
         case .held(let adapter, .send, let holder?):
-            "the adapter \(adapter) is used by the instance \"\(holder.instance)\" (process \(holder.process)); "
+            "the adapter \(adapter) is used by the instance \"\(holder.purpose)\" (process \(holder.process)); "
                 + "stop that instance, put its advertisements into this profile, or name another adapter"
         case .held(let adapter, .send, nil):
             "the adapter \(adapter) is used by another instance; stop that instance, or name another adapter"

@@ -1,3 +1,5 @@
+internal import BluetoothTypes
+
 /// A request of HTTP/1.1 (RFC 9112), as far as a browser needs it to load a page and to save a file.
 public struct HTTPRequest: Hashable, Sendable {
     /// The method, such as `GET`.
@@ -124,14 +126,7 @@ public struct HTTPRequestReader: Sendable {
 
     private static func isToken(_ text: some StringProtocol) -> Bool {
         !text.isEmpty
-            && text.utf8.allSatisfy { octet in
-                switch octet {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: "!#$%&'*+-.^_`|~".utf8.contains(octet)
-                }
-            }
+            && text.utf8.allSatisfy { $0.isASCIILetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains($0) }
     }
 
     private func length(_ request: HTTPRequest) throws(HTTPFault) -> Int {

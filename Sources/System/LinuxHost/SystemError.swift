@@ -61,6 +61,21 @@ extension SystemError {
     public static let readOnlyFileSystem = Errno.readOnlyFileSystem
 }
 
+extension SystemError {
+    /// The reason why a file cannot be read, as the end of a sentence that begins with its name.
+    ///
+    /// - Parameter limit: The largest allowed size, in bytes.
+    public func readingReason(limit: Int) -> String {
+        switch errno {
+        case Self.noEntry, Self.notADirectory: "there is no such file"
+        case Self.isDirectory: "this is a directory, not a file"
+        case Self.accessDenied: "this user may not read it"
+        case Self.tooLarge: "it is larger than \(limit >> 20) MiB"
+        default: reason ?? "\(call): \(text)"
+        }
+    }
+}
+
 /// Runs an operation of swift-system; its error becomes one that names the call and its subject.
 func systemCall<Value>(
     _ call: String, _ subject: String = "", _ body: () throws -> Value

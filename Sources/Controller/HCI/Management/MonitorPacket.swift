@@ -143,12 +143,6 @@ public struct MonitorPacket: Hashable, Sendable {
     }
 }
 
-/// A source of the messages between the kernel, its programs and its controllers.
-public protocol MonitorChannel: AnyObject {
-    /// The next message, or `nil` if `deadline` passes first.
-    func receive(until deadline: HCIInstant) throws(HCIChannelError) -> MonitorPacket?
-}
-
 /// The open Bluetooth sockets, according to the monitor channel.
 public struct MonitoredSockets: Sendable {
     /// One open socket.

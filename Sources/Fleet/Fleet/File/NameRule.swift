@@ -11,7 +11,7 @@ enum NameRule {
     /// The reason why a name is invalid; `nil` for a valid name.
     static func fault(_ name: String) -> String? {
         guard let first = name.utf8.first else { return "the name is empty" + rule }
-        let isGood = name.utf8.count <= limit && isLetterOrDigit(first) && name.utf8.allSatisfy(isPlain)
+        let isGood = name.utf8.count <= limit && first.isASCIILetterOrDigit && name.utf8.allSatisfy(isPlain)
         return isGood ? nil : reason(Array(name.utf8))
     }
 
@@ -88,17 +88,11 @@ enum NameRule {
     /// Returns whether a text can be a host's name or address, or a serial number: as names, but `:` is allowed as
     /// well.
     static func isWord(_ text: String) -> Bool {
-        guard let first = text.utf8.first, text.utf8.count <= limit, isLetterOrDigit(first) else { return false }
+        guard let first = text.utf8.first, text.utf8.count <= limit, first.isASCIILetterOrDigit else { return false }
         return text.utf8.allSatisfy { isPlain($0) || $0 == UInt8(ascii: ":") }
     }
 
     static func isPlain(_ octet: UInt8) -> Bool {
-        isLetterOrDigit(octet) || octet == UInt8(ascii: "-") || octet == UInt8(ascii: ".") || octet == UInt8(ascii: "_")
-    }
-
-    static func isLetterOrDigit(_ octet: UInt8) -> Bool {
-        let lower = octet | 0x20
-        return lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z")
-            || octet >= UInt8(ascii: "0") && octet <= UInt8(ascii: "9")
+        octet.isASCIILetterOrDigit || "-._".utf8.contains(octet)
     }
 }

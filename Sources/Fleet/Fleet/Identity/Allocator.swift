@@ -232,10 +232,10 @@ extension Allocator {
 
     /// A static random address that depends on the names of the fleet and of the beacon, and that no other beacon has.
     private mutating func newAddress(_ name: String) -> DeviceAddress {
-        let seed = NameHash.of(fleet.name)
+        let seed = StableHash.scattered(fleet.name)
         var attempt: UInt64 = 0
         while true {
-            let bits = NameHash.of(name, seed: seed &+ attempt) >> 16 | 0xC000_0000_0000
+            let bits = StableHash.scattered(name, seed: seed &+ attempt) >> 16 | 0xC000_0000_0000
             attempt += 1
             let address = DeviceAddress(
                 FixedOctets<6>((0..<6).map { UInt8(truncatingIfNeeded: bits >> (40 - 8 * UInt64($0))) }) ?? .init())

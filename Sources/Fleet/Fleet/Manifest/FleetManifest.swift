@@ -66,7 +66,7 @@ public struct FleetManifest: Hashable, Sendable {
         /// The tags for the zones of listener files.
         public var tags: [String] = []
         /// Texts for zones and hooks, in the order of the fleet file.
-        public var attachments: [Attachment] = []
+        public var attachments: [BeaconAttachment] = []
         /// The advertisements, at least one, in the order of the profile.
         public var advertisements: [Advertisement]
 
@@ -95,18 +95,6 @@ public struct FleetManifest: Hashable, Sendable {
         public var site: String? { group.first }
         public var floor: String? { group.count > 1 ? group[1] : nil }
         public var room: String? { group.count > 2 ? group[2] : nil }
-    }
-
-    /// A text with a key, such as the owner of a desk.
-    public struct Attachment: Hashable, Sendable {
-        public var key: String
-        public var text: String
-
-        /// The attachment `key` with the value `text`.
-        public init(key: String, text: String) {
-            self.key = key
-            self.text = text
-        }
     }
 
     /// The position of a machine.

@@ -79,7 +79,7 @@ struct ManifestDecoder {
         return beacon
     }
 
-    private mutating func attachments(_ node: JSONNode?) -> [FleetManifest.Attachment] {
+    private mutating func attachments(_ node: JSONNode?) -> [BeaconAttachment] {
         guard let node else { return [] }
         guard let members = node.members else {
             decoder.wrongKind(node, expected: "an object with a text under each key")

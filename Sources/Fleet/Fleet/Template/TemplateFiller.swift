@@ -16,7 +16,7 @@ struct TemplateFiller {
     private(set) var faults: [Fault] = []
     /// The tags of the beacon, each once.
     private(set) var tags: [String] = []
-    private(set) var attachments: [FleetManifest.Attachment] = []
+    private(set) var attachments: [BeaconAttachment] = []
 
     private let fleet: Fleet
     private let beacon: Fleet.Beacon
@@ -87,7 +87,7 @@ struct TemplateFiller {
         fleet.template.slot(at: path).map { origins[$0] } ?? .node(fleet.template.node(at: path))
     }
 
-    /// The origin of the key of the value at a path of the profile: its place in the template.
+    /// The place in the template of the key at `path` of the profile.
     func originOfKey(at path: JSONPath) -> ValueOrigin { .node(fleet.template.key(at: path)) }
 
     private mutating func resolve(_ expression: Expression, at origin: ValueOrigin, path: [String]) -> Resolved {
@@ -148,7 +148,7 @@ struct TemplateFiller {
         case .json(let value): return Resolved(value: value, origin: variable.origin)
         case .cell(let text): return Resolved(value: .string(text), isCell: true, origin: variable.origin)
         case .spread(let intervals):
-            let interval = Variable.interval(of: beacon.name, in: intervals)
+            let interval = AdvertisingInterval.spread(beacon.name, over: intervals)
             return Resolved(
                 value: .number(JSONNumber(thousandths: interval.microseconds)), origin: variable.origin)
         }

@@ -25,25 +25,6 @@ struct Variable: Sendable {
     static let reserved = ["name", "group", "site", "floor", "room", "host", "serial", "address", "eidEpoch"]
     /// Variables that `identities` can allocate.
     static let allocated = ["major", "minor", "namespace", "instance"]
-
-    /// The interval of a beacon in a range, in steps of 0.625 ms. The planner computes the same interval for this name.
-    static func interval(of name: String, in intervals: ClosedRange<AdvertisingInterval>) -> AdvertisingInterval {
-        let count = UInt64(intervals.upperBound.rawValue - intervals.lowerBound.rawValue) + 1
-        let step = NameHash.of(name).multipliedFullWidth(by: count).high
-        return AdvertisingInterval(rawValue: intervals.lowerBound.rawValue + UInt32(truncatingIfNeeded: step))
-    }
-}
-
-/// A hash of 64 bits that depends only on a name. It is the same on every machine and in every version of Pharos.
-///
-/// FNV-1a, followed by one step of SplitMix64. It is not a cryptographic hash.
-enum NameHash {
-    /// The hash of a name. Another seed gives an independent hash.
-    static func of(_ name: String, seed: UInt64 = 0) -> UInt64 {
-        let state = name.utf8.reduce(seed ^ 0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
-        var generator = SplitMix64(seed: state)
-        return generator.next()
-    }
 }
 
 /// The origin of a value, for messages.

@@ -109,9 +109,6 @@ public struct CountSession: Sendable {
         near = NearRounds(self.rule.memory)
     }
 
-    /// The number of items that are found.
-    public var foundCount: Int { findings.count }
-
     /// The time at which ``advance(to:)`` must be called even if no report arrives; `nil` for never.
     public var nextWakeUp: HeardInstant? {
         roundStart?.advanced(byMicroseconds: CountRule.roundMicroseconds)

@@ -1,3 +1,5 @@
+internal import BluetoothTypes
+
 /// A mail message with one attachment, as input for the machine's mail program (RFC 5322, RFC 2045).
 ///
 /// No input can add a header: addresses are checked, the subject is an encoded word, and everything else is Base64.
@@ -77,19 +79,11 @@ public struct MailMessage: Sendable {
         guard parts.count == 2, (1...64).contains(parts[0].count), (1...255).contains(parts[1].count) else {
             return false
         }
-        func isWord(_ octet: UInt8) -> Bool {
-            switch octet {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: false
-            }
-        }
         let marks = ".!#$%&'*+/=?^_`{|}~-".utf8
-        guard parts[0].first != UInt8(ascii: "-"), parts[0].allSatisfy({ isWord($0) || marks.contains($0) }) else {
+        guard parts[0].first != UInt8(ascii: "-"), parts[0].allSatisfy({ $0.isASCIILetterOrDigit || marks.contains($0) }) else {
             return false
         }
-        return isWord(parts[1].first ?? 0) && parts[1].allSatisfy { isWord($0) || ".-".utf8.contains($0) }
+        return parts[1].first?.isASCIILetterOrDigit == true && parts[1].allSatisfy { $0.isASCIILetterOrDigit || ".-".utf8.contains($0) }
     }
 
     /// Encoded words of at most 75 characters, one per line (RFC 2047).

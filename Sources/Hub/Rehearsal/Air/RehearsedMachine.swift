@@ -409,13 +409,3 @@ extension RehearsedMachine: AdapterEnvironment {
     func log(_ priority: Supervisor.LogPriority, _ text: String) {}
     func notify(_ notice: Supervisor.Notice) {}
 }
-
-/// The sensors of rehearsed machines: fixed values.
-private final class FixedSensors: TelemetrySource, Sendable {
-    static let shared = FixedSensors()
-
-    func batteryMillivolts(_ sensor: String) -> UInt16? { 2900 }
-    func batteryPercent(_ sensor: String) -> UInt8? { 80 }
-    func temperature(_ sensor: String) -> FixedPointTemperature? { FixedPointTemperature(rawValue: 21 * 256) }
-    func measurement(_ kind: BTHomeKind, _ sensor: String) -> String? { "1" }
-}

@@ -265,7 +265,7 @@ struct RehearsedBeacon: Sendable {
         (key, epoch, hasInventedKey) = (nil, nil, false)
         let count = min(31, max(5, Int((place.airtimeMicroseconds / 8).rounded()) - 16))
         // Manufacturer data with the company identifier for tests.
-        let hash = RehearsalSeed.number(of: place.name)
+        let hash = StableHash.of(place.name)
         let filler = (0..<count - 4).map { UInt8(truncatingIfNeeded: hash >> UInt64(8 * ($0 % 8))) }
         let octets = [UInt8(count - 1), 0xFF, 0xFF, 0xFF] + filler
         let units = UInt32((place.intervalMicroseconds / 625).rounded())
@@ -296,7 +296,7 @@ struct RehearsedBeacon: Sendable {
 
     /// A key for a rehearsal without the real ones: bytes that follow from the name.
     private static func inventedKey(_ name: String) -> IdentityKey {
-        var random = SplitMix64(seed: RehearsalSeed.number(of: name))
+        var random = SplitMix64(seed: StableHash.of(name))
         var octets = FixedOctets<16>()
         for index in 0..<16 { octets[index] = UInt8(truncatingIfNeeded: random.next()) }
         return IdentityKey(octets)
@@ -339,11 +339,6 @@ enum RehearsalSeed {
         var random = SplitMix64(seed: seed ^ (part &* 0x9E37_79B9_7F4A_7C15))
         var second = SplitMix64(seed: random.next() &+ UInt64(truncatingIfNeeded: index))
         return second.next()
-    }
-
-    /// A number of a name (FNV-1a), which is the same in each run.
-    static func number(of name: String) -> UInt64 {
-        name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 }
 

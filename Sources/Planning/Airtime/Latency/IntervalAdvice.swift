@@ -108,19 +108,7 @@ public struct IntervalSpread: Hashable, Sendable {
 
     /// The interval of a beacon. It depends on the identity only, and many identities are spread evenly.
     public func interval(of identity: String) -> AdvertisingInterval {
-        Self.interval(of: identity.utf8, within: intervals)
-    }
-
-    /// The interval that the beacon with this identity gets of a spread, in steps of 0.625 ms.
-    public static func interval(
-        of identity: some Sequence<UInt8>, within intervals: ClosedRange<AdvertisingInterval>
-    ) -> AdvertisingInterval {
-        // FNV-1a, mixed once more: names that count up must not lie in a row.
-        let hash = identity.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        var generator = SplitMix64(seed: hash)
-        let width = UInt64(intervals.upperBound.rawValue - intervals.lowerBound.rawValue) + 1
-        let step = generator.next().multipliedFullWidth(by: width).high
-        return AdvertisingInterval(rawValue: intervals.lowerBound.rawValue + UInt32(truncatingIfNeeded: step))
+        .spread(identity, over: intervals)
     }
 }
 

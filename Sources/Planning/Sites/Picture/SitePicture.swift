@@ -35,7 +35,7 @@ extension Site {
             return String(site[...slash]) + file
         }
 
-        /// The height on the floor, in m; nil until the file is read.
+        /// The height in metres of the area that the picture covers on the floor; nil until the picture is read.
         public var height: Double? { image.map { width * $0.aspectRatio } }
     }
 

@@ -119,8 +119,8 @@ struct InventoryReport: ParsableCommand {
             for problem in problems { Terminal.writeMessage("warning: \(problem)") }
         }
         for warning in report.warnings { Terminal.writeMessage("warning: \(warning)") }
-        if let html { try FleetStore.OutputFile.write(report.html, to: html) }
-        if let csv { try FleetStore.OutputFile.write(report.csv, to: csv) }
+        if let html { try ExportFile.write(report.html, to: html) }
+        if let csv { try ExportFile.write(report.csv, to: csv) }
         var document: [UInt8]?
         if let pdf {
             let missing = ReportDelivery.photosMissing(inPDFOf: report)
@@ -130,7 +130,7 @@ struct InventoryReport: ParsableCommand {
                         + "use JPEG, PNG or GIF")
             }
             let octets = try ReportDelivery.pdf(report)
-            if pdf == "-" { Terminal.write(octets) } else { try FleetStore.OutputFile.write(octets: octets, to: pdf) }
+            if pdf == "-" { Terminal.write(octets) } else { try ExportFile.write(octets: octets, to: pdf) }
             document = octets
         }
         if json { Terminal.write(report.json.line + "\n") }
@@ -181,7 +181,7 @@ struct InventoryMapCommand: ParsableCommand {
                 "warning: \(map.unplaced) of \(inventory.items.count) items have no position and are only in "
                     + "the table")
         }
-        if let svg { try FleetStore.OutputFile.write(map.svg, to: svg) }
-        if let html = html ?? (svg == nil ? "-" : nil) { try FleetStore.OutputFile.write(map.html, to: html) }
+        if let svg { try ExportFile.write(map.svg, to: svg) }
+        if let html = html ?? (svg == nil ? "-" : nil) { try ExportFile.write(map.html, to: html) }
     }
 }

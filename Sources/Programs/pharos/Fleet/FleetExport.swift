@@ -46,7 +46,7 @@ struct FleetExportCSV: ParsableCommand {
     func run() throws {
         let mark = destination.output == "-" ? "" : FleetSpreadsheet.byteOrderMark
         let names = try source.named.columnNames()
-        try OutputFile.write(mark + FleetSpreadsheet.text(source.manifest(), names: names), to: destination.output)
+        try ExportFile.write(mark + FleetSpreadsheet.text(source.manifest(), names: names), to: destination.output)
     }
 }
 
@@ -62,7 +62,7 @@ struct FleetExportHomeAssistant: ParsableCommand {
 
     func run() throws {
         let (text, left) = KnownDevices.text(try source.manifest())
-        try OutputFile.write(text, to: destination.output)
+        try ExportFile.write(text, to: destination.output)
         FleetExport.warn(left, "without an address that stays the same, left out")
     }
 }
@@ -93,8 +93,8 @@ struct FleetExportPrometheus: ParsableCommand {
     func run() throws {
         let prometheus = PrometheusFleet(try source.manifest(), port: port)
         try Files.makeDirectory(output)
-        try OutputFile.write(prometheus.targets, to: output + "/pharos-targets.json")
-        try OutputFile.write(prometheus.rules, to: output + "/pharos-alerts.yml")
+        try ExportFile.write(prometheus.targets, to: output + "/pharos-targets.json")
+        try ExportFile.write(prometheus.rules, to: output + "/pharos-alerts.yml")
         FleetExport.warn(prometheus.withoutHost, "without a host, which Prometheus cannot query")
     }
 }
@@ -197,7 +197,7 @@ struct FleetExportGeoJSON: ParsableCommand {
         }
         let map = FleetMap(
             manifest, anchor: general, anchors: Dictionary(own) { _, last in last })
-        try OutputFile.write(map.text, to: destination.output)
+        try ExportFile.write(map.text, to: destination.output)
         FleetExport.warn(map.withoutPoint, "without a position on the globe, listed without a point (see --anchor)")
     }
 }

@@ -150,11 +150,7 @@ struct Audit: ParsableCommand {
         if let hook { Self.run(hook, report) }
         if let html {
             let page = report.page(title: pageTitle, command: PlanOutput.command)
-            do throws(SystemError) {
-                try Files.replace(html, with: Array(page.html.utf8), isDurable: false)
-            } catch {
-                throw Failure(.osError, "\(html): the page cannot be written: \(error.text)")
-            }
+            try PageFile.write(page.html, to: html)
             if !json { Terminal.writeLine("page written: \(html)") }
         }
         if !report.isGood { throw Failure(.failure) }
@@ -209,9 +205,7 @@ struct Audit: ParsableCommand {
     private func namedPlace(_ site: String?) throws -> AuditPlace? {
         guard let site else { return floor.map { AuditPlace(site: nil, floor: $0) } }
         let (decoded, faults) = Site.decode(try InputFile.read(site))
-        guard let decoded else {
-            throw Failure(.configuration, faults.filter(\.isError).map { $0.text(file: site) })
-        }
+        guard let decoded else { throw Failure(faults, of: site) }
         return AuditPlace(
             site: decoded.fleet?.site ?? (decoded.fleet == nil ? decoded.name : nil),
             floor: floor ?? decoded.fleet?.floor)

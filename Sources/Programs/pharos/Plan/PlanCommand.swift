@@ -51,13 +51,6 @@ struct PlanOutput: ParsableArguments {
     /// reached.
     func show(_ answer: PlanAnswer) throws {
         if let collector = PlanAnswerCollector.current { return collector.take(answer) }
-        if let html {
-            do throws(SystemError) {
-                try Files.replace(html, with: Array(answer.page(command: Self.command).utf8), isDurable: false)
-            } catch {
-                throw Failure(.osError, "\(html): cannot write the page: \(error.text)")
-            }
-        }
         if csv {
             Terminal.write(PlanComparison([.init(settings: [], answer: answer)]).csv)
         } else if json {
@@ -65,7 +58,11 @@ struct PlanOutput: ParsableArguments {
         } else {
             Terminal.show(answer.text(charts: Self.charts))
         }
-        if let html, !json, !csv { Terminal.show("\npage written: \(html)\n") }
+        // After the answer, which is not lost if the page cannot be written.
+        if let html {
+            try PageFile.write(answer.page(command: Self.command), to: html)
+            if !json, !csv { Terminal.show("\npage written: \(html)\n") }
+        }
         if !answer.holds { throw Failure(.failure) }
     }
 

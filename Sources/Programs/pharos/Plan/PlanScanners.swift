@@ -43,12 +43,8 @@ enum ScannerFileReader {
     /// The scanners of a file. Throws all of its problems.
     static func scanners(in file: String) throws -> [ScannerPreset] {
         let octets = try InputFile.read(file, limit: sizeLimit)
-        let name = file == "-" ? "standard input" : file
         let (scanners, faults) = ScannerFile.decode(octets)
-        guard let scanners else {
-            let isJSON = JSONDocument.parse(octets).problems.isEmpty
-            throw Failure(isJSON ? .configuration : .dataFormat, PlanSite.lines(faults, file: name))
-        }
+        guard let scanners else { throw Failure(faults, of: file) }
         return scanners
     }
 }

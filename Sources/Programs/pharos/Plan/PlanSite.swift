@@ -69,9 +69,7 @@ struct PlanSite: ParsableCommand {
         let name = file == "-" ? "standard input" : file
         let (decoded, faults) = Site.decode(octets)
         guard var site = decoded else {
-            let isJSON = JSONDocument.parse(octets).problems.isEmpty
-            let lines = Self.lines(faults.filter { $0.severity == .error }, file: name)
-            throw Failure(isJSON ? .configuration : .dataFormat, lines)
+            throw Failure(faults, of: file)
         }
         if receiver.isGiven { site.scanners = try receiver.mix }
         if let targetBeacons {
@@ -82,7 +80,7 @@ struct PlanSite: ParsableCommand {
         let (fleet, warnings) = try SiteCompanions.fillFleet(of: &site, file)
         problems += warnings
         if output.html != nil { try SiteCompanions.readPicture(of: &site, file) }
-        for line in Self.lines(problems, file: name) { Terminal.writeMessage(line) }
+        for line in FileProblem.lines(problems, file: name) { Terminal.writeMessage(line) }
         let proposal: SiteQuestion.Proposal? =
             propose || site.beacons.isEmpty ? (fromScratch ? .fromScratch : .addition) : nil
         if proposal == nil, let option = [writeSite, writeFleet].compactMap(\.self).first {
@@ -121,11 +119,4 @@ struct PlanSite: ParsableCommand {
 
     /// Enough for the largest site. The tree of a larger file would take gigabytes of memory.
     static let sizeLimit = 1 << 25
-
-    /// The first problems, and the number of further ones.
-    static func lines(_ problems: [FileProblem], file: String) -> [String] {
-        let lines = problems.prefix(JSONDocument.problemLimit).map { $0.text(file: file) }
-        let rest = problems.count - lines.count
-        return rest > 0 ? lines + ["\(file): \(rest) more problems"] : lines
-    }
 }

@@ -89,7 +89,7 @@ struct SiteCheck: ParsableCommand {
         }
 
         var lines: [String] {
-            let lines = PlanSite.lines(problems, file: file) + companions
+            let lines = FileProblem.lines(problems, file: file) + companions
             return lines.isEmpty ? ["\(file): good"] : lines
         }
 

@@ -72,11 +72,7 @@ struct SiteEdit: ParsableCommand {
     private func writePage(_ path: String) throws {
         var page = SiteEditorPage(saving: .browser, fileName: file ?? "a floor")
         if let file { page = try SiteEditSession(file).page(saving: .browser) }
-        do throws(SystemError) {
-            try Files.replace(path, with: Array(page.html.utf8), isDurable: false)
-        } catch {
-            throw Failure(.osError, "\(path): cannot write the page: \(error.text)")
-        }
+        try PageFile.write(page.html, to: path)
         Terminal.writeLine("page written: \(TerminalText.line(path))")
     }
 
@@ -132,12 +128,7 @@ final class SiteEditSession {
             return page
         }
         let (decoded, problems) = Site.decode(octets)
-        guard var site = decoded else {
-            let isJSON = JSONDocument.parse(octets).problems.isEmpty
-            throw Failure(
-                isJSON ? .configuration : .dataFormat,
-                PlanSite.lines(problems.filter { $0.severity == .error }, file: path))
-        }
+        guard var site = decoded else { throw Failure(problems, of: path) }
         page.text = String(decoding: octets, as: UTF8.self)
         page.problems = problems
         // A picture or a fleet that is missing is a problem to show, and no reason to refuse the drawing.

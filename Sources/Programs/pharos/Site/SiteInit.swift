@@ -220,13 +220,8 @@ struct SiteInit: ParsableCommand {
         if let wallAttenuationDb { options.wallAttenuation = wallAttenuationDb }
         let (drawn, problems) = FloorImport.read(octets, into: draft, options)
         let name = SiteCompanions.name(path)
-        guard let drawn else {
-            let isJSON = JSONDocument.parse(octets).problems.isEmpty
-            throw Failure(
-                isJSON ? .configuration : .dataFormat,
-                PlanSite.lines(problems.filter { $0.severity == .error }, file: name))
-        }
-        for line in PlanSite.lines(problems, file: name) { Terminal.writeMessage(line) }
+        guard let drawn else { throw Failure(problems, of: name) }
+        for line in FileProblem.lines(problems, file: name) { Terminal.writeMessage(line) }
         return drawn
     }
 

@@ -1,3 +1,5 @@
+internal import BluetoothTypes
+
 /// A value of a JSON text with the position at which it begins.
 public struct JSONNode: Sendable {
     /// The kinds of values. Lists and objects contain nodes with positions of their own.
@@ -164,13 +166,6 @@ public struct JSONPath: Hashable, Sendable, CustomStringConvertible {
         guard let first = key.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else {
             return false
         }
-        return key.utf8.allSatisfy { octet in
-            switch octet {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"):
-                true
-            default: false
-            }
-        }
+        return key.utf8.allSatisfy { $0.isASCIILetterOrDigit || "_$".utf8.contains($0) }
     }
 }
