@@ -38,6 +38,27 @@ struct BeaconTrail: Sendable {
         var mean: Double? { levels > 0 ? sum / Double(levels) : nil }
     }
 
+    /// The highest level of the receivers in a room, averaged over some seconds.
+    private struct RoomLevel {
+        /// The weight of the latest second in the average.
+        private static let weight = 0.2
+
+        /// In dBm.
+        private(set) var average: Double
+        /// The number of seconds with reports.
+        private(set) var seconds = 1
+        /// The end of the last second with a report, in milliseconds.
+        private(set) var end: Int
+
+        init(_ level: Double, end: Int) { (average, self.end) = (level, end) }
+
+        mutating func add(_ level: Double, end: Int) {
+            average += Self.weight * (level - average)
+            seconds += 1
+            self.end = end
+        }
+    }
+
     let name: String
     private(set) var identity: String?
     private(set) var isPresent = false
@@ -53,6 +74,8 @@ struct BeaconTrail: Sendable {
     private(set) var lastHeard: Int?
     /// The receivers because of which the room is not known.
     private(set) var silent: [Int] = []
+    /// The receivers that received the beacon before its last report, and not long before.
+    var recentReceivers: [Int] { Array(hearers.keys) }
     /// The receiver with the highest level in the last second with reports, and that level in dBm.
     private(set) var loudest: (receiver: Int, level: Double?)?
     /// From its telemetry, in millivolts and in thousandths of a degree Celsius.
@@ -91,8 +114,10 @@ struct BeaconTrail: Sendable {
     private var heardSeconds = 0
     /// For how many seconds in a row the room has had the probability of ``surerWithDead``.
     private var sureSeconds = 0
-    /// Without a plan: the room that may become the new one, and for how many seconds it has been louder.
-    private var challenger: (room: Int, seconds: Int)?
+    /// Without a plan: the rooms that have received the beacon lately.
+    private var roomLevels: [Int: RoomLevel] = [:]
+    /// Without a plan: for how many seconds in a row no room was clearly the loudest.
+    private var doubtfulSeconds = 0
 
     /// The differences of an unknown beacon's power from the usual one, in dB. Their standard deviation is 6 dB.
     private static let unknownOffsets = [-12.0, -6, 0, 6, 12]
@@ -114,8 +139,11 @@ struct BeaconTrail: Sendable {
     static let surerWithDead = (probability: 0.999, seconds: 3)
     /// The number of seconds in which the exit rule learns how often the beacon is received.
     static let learningSeconds = 16
-    /// Without a plan, the room changes if the level at another receiver is this much higher for this time.
-    static let louder = (decibels: 6.0, seconds: 3)
+    /// Without a plan, a room is clearly the loudest if its average level is this much higher than that of each other room,
+    /// and it has had reports in this number of seconds.
+    static let louder = (decibels: 5.0, seconds: 3)
+    /// Without a plan, the room is no longer known after this number of seconds without a room that is clearly the loudest.
+    static let doubtSeconds = 10
 
     init(name: String, identity: String?, described: CollectorFile.Beacon?, power: Int?) {
         self.name = name
@@ -269,8 +297,8 @@ struct BeaconTrail: Sendable {
 
     private mutating func leave(at end: Int) {
         (isPresent, isKnown) = (false, true)
-        (room, reportedRoom, probability, filter, loudest, challenger) = (nil, nil, nil, nil, nil, nil)
-        hearers = [:]
+        (room, reportedRoom, probability, filter, loudest) = (nil, nil, nil, nil, nil)
+        (hearers, roomLevels, doubtfulSeconds) = ([:], [:], 0)
         (silenceSeconds, openSeconds, sureSeconds) = (0, 0, 0)
         (since, settling) = (end, nil)
     }
@@ -348,23 +376,34 @@ struct BeaconTrail: Sendable {
 
     private mutating func chooseLoudest(_ now: ReceiverStates) {
         lastUpdate = now.end
-        let rooms = now.plan.roomOfReceiver
-        let heard = sounds.filter { rooms[$0.receiver] != nil && $0.mean != nil }
-        guard let best = heard.max(by: { ($0.mean ?? -200) < ($1.mean ?? -200) }),
-            let new = rooms[best.receiver]
-        else { return }
-        let own = heard.filter { rooms[$0.receiver] == room }.compactMap(\.mean).max() ?? -200
-        guard let room, room != new, (best.mean ?? -200) - own >= Self.louder.decibels else {
-            if room == nil || room == new { self.room = new }
-            challenger = nil
-            return
+        var heard: [Int: Double] = [:]
+        for sound in sounds {
+            guard let room = now.plan.roomOfReceiver[sound.receiver], let level = sound.mean else { continue }
+            heard[room] = max(heard[room] ?? level, level)
         }
-        let seconds = challenger.map { $0.room == new ? $0.seconds + 1 : 1 } ?? 1
-        challenger = (new, seconds)
-        if seconds >= Self.louder.seconds {
-            self.room = new
-            challenger = nil
+        guard !heard.isEmpty else { return }
+        for (room, level) in heard {
+            if roomLevels[room] == nil {
+                roomLevels[room] = RoomLevel(level, end: now.end)
+            } else {
+                roomLevels[room]?.add(level, end: now.end)
+            }
         }
+        roomLevels = roomLevels.filter { now.end - $0.value.end < Self.quietStep }
+        let rooms = loudestRooms
+        if rooms.count == 1, let new = rooms.first,
+            roomLevels.count == 1 || roomLevels[new]?.seconds ?? 0 >= Self.louder.seconds
+        {
+            (room, doubtfulSeconds) = (new, 0)
+        } else {
+            doubtfulSeconds += 1
+        }
+    }
+
+    /// Without a plan: the loudest room, and the rooms that are nearly as loud, the loudest first.
+    var loudestRooms: [Int] {
+        let ranked = roomLevels.sorted { ($0.value.average, $1.key) > ($1.value.average, $0.key) }
+        return ranked.prefix { ranked[0].value.average - $0.value.average < Self.louder.decibels }.map(\.key)
     }
 
     // MARK: Known or unknown
@@ -385,7 +424,7 @@ struct BeaconTrail: Sendable {
         }
         guard let probability else {
             // Without a plan, a dead receiver could have been the loudest.
-            isKnown = !now.hasDead
+            isKnown = !now.hasDead && doubtfulSeconds < Self.doubtSeconds
             return
         }
         sureSeconds = probability >= Self.surerWithDead.probability ? sureSeconds + 1 : 0

@@ -13,6 +13,8 @@ public final class CollectorBroker {
     /// The topics of the messages that the broker has not acknowledged.
     private var sent: [BrokerTicket: String] = [:]
     private var lastError: BrokerError?
+    /// The time since which there is no connection, in milliseconds since 1970; `nil` with a connection.
+    public private(set) var disconnectedSince: Int? = now
     /// The subscriptions that the broker refuses.
     private var refusals: Set<BrokerError> = []
     private var births = BirthAnswers()
@@ -49,6 +51,8 @@ public final class CollectorBroker {
         board.set(.status(tree.status, isOnline: true))
     }
 
+    private static var now: Int { Int(WallClock.microseconds() / 1000) }
+
     /// Becomes readable when ``poll()`` must be called.
     public var descriptor: Descriptor { connection.descriptor }
     /// When ``poll()`` must be called at the latest, in nanoseconds of `MonotonicClock`; `nil` for never.
@@ -77,7 +81,7 @@ public final class CollectorBroker {
     private func take(_ event: BrokerEvent) -> BrokerMessage? {
         switch event {
         case .connected:
-            lastError = nil
+            (lastError, disconnectedSince) = (nil, nil)
             board.publishAgain()
         case .subscribed:
             refusals = []
@@ -87,6 +91,7 @@ public final class CollectorBroker {
         case .disconnected(let error):
             if lastError != error { notices.append(Notice("\(error)", isWarning: true)) }
             lastError = error
+            disconnectedSince = disconnectedSince ?? Self.now
         case .acknowledged(let ticket): sent[ticket] = nil
         case .abandoned(let ticket): if let topic = sent.removeValue(forKey: ticket) { board.publishAgain(topic) }
         case .message(let message) where message.topic == HomeAssistant.statusTopic:

@@ -33,6 +33,8 @@ public final class CollectorService {
     /// Whether the last write of the state file failed.
     private var stateFails = false
     private var clock: WallClockSteps
+    /// Whether lines come from a broker, and the time since which there is no connection to it, in milliseconds since 1970.
+    private var broker: (isUsed: Bool, disconnectedSince: Int?) = (false, nil)
     /// Whether events were returned that are not recorded as printed.
     private var hasUnprinted = false
     /// True after a line that was received when it was written, not read from a recording.
@@ -186,6 +188,7 @@ public final class CollectorService {
     ///
     /// - Parameter goesOn: As for ``SightingCollector/advance(to:goesOn:)``.
     public func publish(to broker: CollectorBroker, goesOn: () -> Bool = { true }) {
+        self.broker = (true, broker.disconnectedSince)
         if broker.publish(collector, hasChanged: hasChanged, goesOn: goesOn) { hasChanged = false }
     }
 
@@ -213,13 +216,16 @@ public final class CollectorService {
 
     private func writeState(isLast: Bool) {
         let now = MonotonicClock.nanoseconds()
+        // Files without a line of a receiver change nothing that is known.
+        guard collector.time != nil || broker.isUsed else { return }
         guard isLast || now >= nextState else { return }
         defer {
             stateTime = MonotonicClock.nanoseconds() - now
             nextState = now + stateTime + max(Self.statePause.least, Self.statePause.factor * stateTime)
         }
         let value = collector.state(
-            written: RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000)))
+            written: RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000)),
+            disconnectedSince: broker.disconnectedSince)
         do throws(SystemError) {
             try Files.replace(
                 state, with: Array((value.line + "\n").utf8), mode: stateMode, isDurable: false

@@ -14,6 +14,8 @@ public struct ReceiverLine: Hashable, Sendable {
     var knownNames: String?
     /// Whether the receiver works; `nil` if the line does not say.
     public var isListening: Bool?
+    /// Whether the receiver says that it ends, or its broker says that it is gone.
+    public var isOff = false
     public var beacons: [Heard] = []
     /// Whether the receiver received other devices, which the line does not name.
     public var hasOthers = false
@@ -131,7 +133,7 @@ public struct ReceiverLine: Hashable, Sendable {
                     level: beacon["rssiDbm"]?["mean"]?.thousandths.map { Double($0) / 1000 }, power: nil,
                     beacon["telemetry"])
             }
-        case "state": isListening = Self.isListening(node)
+        case "state": take(state: node)
         default: break
         }
     }
@@ -148,12 +150,20 @@ public struct ReceiverLine: Hashable, Sendable {
             take(batch: payload)
         } else if levels[2] == "receivers" {
             receiver = Self.name(levels[3])
-            if levels[4] == "status" { isListening = payload.string.map { $0 == "online" } }
+            if levels[4] == "status" {
+                isListening = payload.string.map { $0 == "online" }
+                isOff = payload.string == "offline"
+            }
             if levels[4] == "state" {
-                isListening = Self.isListening(payload)
+                take(state: payload)
                 hasOthers = (payload["reportsPerS"]?.integer ?? 0) > 0
             }
         }
+    }
+
+    private mutating func take(state node: JSONNode) {
+        isListening = Self.isListening(node)
+        isOff = node["state"]?.string == "off"
     }
 
     private mutating func take(batch node: JSONNode) {

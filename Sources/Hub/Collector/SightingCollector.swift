@@ -54,6 +54,8 @@ public struct SightingCollector: Sendable {
     struct Receiver: Sendable {
         var lastLine: Int?
         var isDeaf = false
+        /// Whether it has ended, or its broker says that it is gone.
+        var isOff = false
         /// Whether it sent a line in the current second.
         var hasSpoken = false
         var isAlive = false
@@ -269,7 +271,9 @@ public struct SightingCollector: Sendable {
         note(line, receiver, at: time, isLate: false)
         receivers[receiver].lastLine = max(receivers[receiver].lastLine ?? time, time)
         receivers[receiver].hasSpoken = true
-        if let isListening = line.isListening { receivers[receiver].isDeaf = !isListening }
+        if let isListening = line.isListening {
+            (receivers[receiver].isDeaf, receivers[receiver].isOff) = (!isListening, line.isOff)
+        }
         if line.provesReception { receivers[receiver].clock.receive(at: instant(time)) }
         if !line.beacons.isEmpty { receivers[receiver].vocabulary = vocabulary(of: line, receiver) }
         for heard in line.beacons { take(heard, from: receiver) }

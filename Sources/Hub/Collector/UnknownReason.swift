@@ -23,11 +23,19 @@ public struct UnknownReason: Hashable, Sendable {
         public var name: String
         /// The time of its last line or of its last report, in milliseconds since 1970; `nil` if there was none.
         public var since: Int?
+
+        /// Creates a silent receiver.
+        public init(name: String, since: Int?) {
+            self.name = name
+            self.since = since
+        }
     }
 
     /// The likeliest first.
     public var candidates: [Candidate]
     public var receivers: [SilentReceiver]
+    /// Without floor plans: the rooms whose receivers receive the beacon about equally well, the loudest first.
+    public var equalRooms: [String]
 
     /// The least probability of a candidate.
     static let leastProbability = 0.05
@@ -36,9 +44,10 @@ public struct UnknownReason: Hashable, Sendable {
     private static let receiverLimit = 3
 
     /// Creates a reason.
-    public init(candidates: [Candidate] = [], receivers: [SilentReceiver] = []) {
+    public init(candidates: [Candidate] = [], receivers: [SilentReceiver] = [], equalRooms: [String] = []) {
         self.candidates = candidates
         self.receivers = receivers
+        self.equalRooms = equalRooms
     }
 
     /// The reason in words, such as `stairs 46 %, entrance 41 %` or `receiver stairs silent since 10:01`.
@@ -52,13 +61,14 @@ public struct UnknownReason: Hashable, Sendable {
             }
             parts.append(rooms.joined(separator: ", "))
         }
+        if !equalRooms.isEmpty { parts.append("about equally loud in \(equalRooms.joined(separator: ", "))") }
         parts += receivers.prefix(Self.receiverLimit).map { receiver in
             let since = receiver.since.map { zone.shortText($0 / 1000, now: now / 1000) } ?? "the start"
             return "receiver \(receiver.name) silent since \(since)"
         }
         let more = receivers.count - Self.receiverLimit
         if more > 0 { parts.append("\(more) more receiver\(more == 1 ? "" : "s") silent") }
-        return parts.isEmpty ? "no receiver with a room has received it" : parts.joined(separator: "; ")
+        return parts.isEmpty ? "no receiver with a room has received it for long enough" : parts.joined(separator: "; ")
     }
 
     /// The members of a JSON object: the reason in words, in the local time of this machine, and its parts.
@@ -77,6 +87,9 @@ public struct UnknownReason: Hashable, Sendable {
                             ),
                         ])
                     })
+            ),
+            (
+                "equalRooms", .array(equalRooms.map(JSONValue.string))
             ),
             (
                 "silentReceivers",
@@ -99,6 +112,7 @@ public struct UnknownReason: Hashable, Sendable {
                 Candidate(room: node["room"]?.string, probability: Double($0) / 1000)
             }
         }
+        equalRooms = (node["equalRooms"]?.elements ?? []).compactMap(\.string)
         receivers = (node["silentReceivers"]?.elements ?? []).compactMap { node in
             node["receiver"]?.string.map {
                 SilentReceiver(name: $0, since: node["since"]?.string.flatMap(ReceiverLine.milliseconds))
@@ -122,6 +136,8 @@ extension SightingCollector {
                 .prefix(UnknownReason.candidateLimit)
                 .map { .init(room: $0.room.map { plan.rooms[$0].name }, probability: $0.probability) }
         }
+        let equal = trail.loudestRooms
+        if equal.count > 1 { reason.equalRooms = equal.prefix(UnknownReason.candidateLimit).map { plan.rooms[$0].name } }
         reason.receivers = trail.silent.map { number in
             let receiver = receivers[number]
             let report = receiver.clock.lastReport.map { Int($0.nanoseconds / 1_000_000) }

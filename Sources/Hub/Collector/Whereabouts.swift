@@ -11,11 +11,15 @@ extension SightingCollector {
 
     /// The state file, which `pharos where` reads.
     ///
-    /// - Parameter written: Now, by the wall clock of this machine.
-    public func state(written: RFC3339Time) -> JSONValue {
+    /// - Parameters:
+    ///   - written: Now, by the wall clock of this machine.
+    ///   - disconnected: The time since which there is no connection to the broker, in milliseconds since 1970; `nil` with a
+    ///     connection, and without a broker.
+    public func state(written: RFC3339Time, disconnectedSince disconnected: Int? = nil) -> JSONValue {
         .record([
             ("version", .integer(Self.stateVersion)), ("collector", .string(file.name)),
             ("written", .string("\(written)")), ("at", .optional(time) { .string(ReceiverLine.text($0)) }),
+            ("disconnectedSince", .optional(disconnected) { .string(ReceiverLine.text($0)) }),
             ("receivers", .array(receivers.indices.map(receiverJSON))), ("beacons", .array(beaconsJSON)),
             ("strangers", .integer(counts.strangers)),
             (
@@ -48,12 +52,19 @@ extension SightingCollector {
     public var states: some Sequence<(name: String, state: BeaconState)> {
         trails.sorted { $0.name < $1.name }.lazy.map { trail in
             let state = BeaconState(
-                isPresent: trail.isPresent, room: trail.room.map { plan.rooms[$0].name }, isKnown: trail.isKnown,
+                isPresent: presence(of: trail), room: trail.room.map { plan.rooms[$0].name }, isKnown: trail.isKnown,
                 level: trail.loudest?.level, distance: distance(of: trail),
                 lastHeard: trail.lastHeard.map(ReceiverLine.text), batteryMillivolts: trail.batteryMillivolts,
                 reason: unknownReason(of: trail)?.text(.local, now: time ?? 0))
             return (trail.name, state)
         }
+    }
+
+    /// Whether a beacon is present; `nil` if no receiver works that would notice a change.
+    private func presence(of trail: BeaconTrail) -> Bool? {
+        let near = trail.recentReceivers
+        let witnesses = trail.isPresent && !near.isEmpty ? near : Array(receivers.indices)
+        return witnesses.contains { receivers[$0].isAlive } ? trail.isPresent : nil
     }
 
     /// The distance from the receiver with the highest level.
@@ -68,10 +79,16 @@ extension SightingCollector {
         return .record([
             ("name", .string(given.name)), ("floor", .optional(given.floor, JSONValue.string)),
             ("room", .optional(given.room, JSONValue.string)),
-            ("state", .string(receiver.isAlive ? "alive" : receiver.isDeaf ? "deaf" : "dead")),
+            ("state", .string(state(of: receiver))),
             ("lastLine", .optional(receiver.lastLine) { .string(ReceiverLine.text($0)) }),
             ("reports", .integer(receiver.reports)),
         ])
+    }
+
+    private func state(of receiver: Receiver) -> String {
+        if receiver.isAlive { return "alive" }
+        if receiver.isOff { return "off" }
+        return receiver.isDeaf ? "deaf" : "dead"
     }
 
     /// One beacon. Unknown values are null.

@@ -65,22 +65,32 @@ struct WhereCommand: ParsableCommand {
         }
         Terminal.show(WhereTable.text(found, utc ? .utc : .local))
         for state in states {
-            let name = state["collector"]?.string ?? ""
-            for receiver in state["receivers"]?.elements ?? [] where receiver["state"]?.string != "alive" {
-                let why =
-                    receiver["state"]?.string == "deaf" ? "it reports that it receives nothing" : "it sends nothing"
-                Terminal.writeMessage(
-                    "\(TerminalText.line(name)): the receiver \(TerminalText.line(receiver["name"]?.string ?? "")) is "
-                        + "silent: \(why)")
+            let name = TerminalText.line(state["collector"]?.string ?? "")
+            if let since = state["disconnectedSince"]?.string {
+                Terminal.writeMessage("\(name): not connected to the broker since \(TerminalText.line(since))")
+            } else {
+                for receiver in state["receivers"]?.elements ?? [] {
+                    guard let why = Self.silence(receiver["state"]?.string) else { continue }
+                    let receiver = TerminalText.line(receiver["name"]?.string ?? "")
+                    Terminal.writeMessage("\(name): the receiver \(receiver) is silent: \(why)")
+                }
             }
             let now = Int(WallClock.microseconds() / 1_000_000)
             if let time = state["written"]?.string.flatMap({ RFC3339Time($0) }),
                 now - time.secondsSince1970 > Self.writeTimeout
             {
-                Terminal.writeMessage(
-                    "\(TerminalText.line(name)): the state is from \(time); no `pharos collect` is writing it"
-                )
+                Terminal.writeMessage("\(name): the state is from \(time); no `pharos collect` is writing it")
             }
+        }
+    }
+
+    /// Why a receiver with this state is silent; `nil` if it works.
+    private static func silence(_ state: String?) -> String? {
+        switch state {
+        case "alive": nil
+        case "deaf": "it reports that it receives nothing"
+        case "off": "it was stopped, or has lost its broker"
+        default: "it sends nothing"
         }
     }
 
