@@ -124,6 +124,7 @@ import Testing
                 echo $! > by-hand
                 for i in $(seq 600); do grep -q on-air run/lobby.status.json 2> /dev/null && break; sleep 0.1; done
                 "$PHAROS" set lobby ibeacon.minor=7 --profile-dir etc --runtime-dir run
+                "$PHAROS" remove lobby --profile-dir etc --runtime-dir run
                 kill "$(cat by-hand)"
 
                 """)

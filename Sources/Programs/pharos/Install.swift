@@ -264,11 +264,15 @@ struct Remove: ParsableCommand {
         help: ArgumentHelp("Directory of the installed profiles.", valueName: "directory"), completion: .directory)
     var profileDir = "/etc/pharos"
 
+    @Option(
+        help: ArgumentHelp("Directory of the status files of running instances.", valueName: "directory"),
+        completion: .directory)
+    var runtimeDir = StatusFile.defaultDirectory
+
     func run() throws {
         var options = InstalledOptions()
-        options.profileDir = profileDir
+        (options.profileDir, options.runtimeDir) = (profileDir, runtimeDir)
         _ = try options.read(name)
-        // Without the unit, no service can be running.
         if try InstalledOptions.hasUnit(name) {
             try InstalledOptions.systemctl("disable", "--now", "pharos@\(name)")
         }
@@ -277,6 +281,12 @@ struct Remove: ParsableCommand {
         } catch {
             throw InstalledOptions.failure(error, options.path(of: name))
         }
-        Terminal.writeLine("\(name) is off the air, and \(options.path(of: name)) is removed.")
+        if let process = options.running(name)?.process {
+            Terminal.writeLine(
+                "\(options.path(of: name)) is removed. The beacon runs outside systemd and stays on the air; this ends it: "
+                    + "`kill \(process.id)`")
+        } else {
+            Terminal.writeLine("\(name) is off the air, and \(options.path(of: name)) is removed.")
+        }
     }
 }
