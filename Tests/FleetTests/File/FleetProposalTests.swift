@@ -45,6 +45,21 @@ import Testing
         #expect(good.unused == ["MAC"] && good.roles[.host] == "IP-Adresse")
     }
 
+    @Test("a column for people's names or serial numbers names the beacons if no other column can", arguments: [
+        "Bezeichnung", "Titel", "Seriennummer", "IP",
+    ])
+    func namesByTheOnlyColumn(header: String) throws {
+        let table = try proposal("\(header);Etage\nB001;EG\nB002;EG\nB003;OG\n")
+        #expect(table.fault == nil && table.roles[.name] == header)
+        #expect(table.roles.values.count { $0 == header } == 1)
+    }
+
+    @Test("a column of groups is not blamed for names that are there twice")
+    func doesNotBlameGroups() throws {
+        let fault = try #require(try proposal("Nr;Etage\nA1;EG\nA1;OG\n").fault)
+        #expect(fault.contains("\"Nr\": row 3: \"A1\" is also in row 2") && !fault.contains("Etage"))
+    }
+
     @Test("names with spaces and umlauts name no beacon and no group; another column with short names does")
     func refusesNames() throws {
         var table = try proposal("Name,Kurz,Raum\nBüro Süd,bs,Erster Stock\nHalle,ha,eg\n")

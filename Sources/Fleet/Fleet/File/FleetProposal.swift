@@ -128,6 +128,11 @@ public struct FleetProposal: Sendable {
             let taken = Set(roles.values)
             roles[.name] = columns.first { nameColumns.contains($0) && !taken.contains($0) }
         }
+        // A table with one such column has no other names.
+        for role in [Role.title, .serial, .host] where roles[.name] == nil {
+            guard let column = roles[role], nameColumns.contains(column) else { continue }
+            (roles[.name], roles[role]) = (column, nil)
+        }
         // Only sites have floors, and only floors have rooms: if an outer level is missing, the next inner one takes
         // its place.
         repairLevels()
@@ -158,12 +163,12 @@ public struct FleetProposal: Sendable {
                     + (nearest ?? "it has " + columns.joined(separator: ", "))
             ])
         }
-        if role == .name, let fault = nameFault(in: column) { throw FleetProposalError(messages: [fault]) }
+        if role == .name {
+            let faults = nameFaults(in: column)
+            guard faults.isEmpty else { throw FleetProposalError(messages: Array(faults.prefix(20))) }
+        }
         roles[role] = column
     }
-
-    /// The first reason why a column cannot name the beacons, with its row.
-    private func nameFault(in column: String) -> String? { nameFaults(in: column).first }
 
     /// The reasons why a column cannot name the beacons, each with its row.
     private func nameFaults(in column: String) -> [String] {
@@ -189,7 +194,9 @@ public struct FleetProposal: Sendable {
     public var fault: String? {
         guard rows > 0 else { return "\(table.file): the table has no rows below its header" }
         guard roles[.name] == nil else { return nil }
-        let faults = columns.map { (column: $0, faults: nameFaults(in: $0)) }
+        // The columns of groups cannot name beacons.
+        let groups = [Role.site, .floor, .room].compactMap { roles[$0] }
+        let faults = columns.filter { !groups.contains($0) }.map { (column: $0, faults: nameFaults(in: $0)) }
         // A column with few such rows is the one with the names.
         if let best = faults.min(by: { $0.faults.count < $1.faults.count }), best.faults.count * 10 <= rows {
             let more = best.faults.count > 5 ? "; and \(best.faults.count - 5) more rows" : ""
