@@ -1,8 +1,17 @@
-import Rehearsal
 import Testing
+
+@testable import Rehearsal
 
 @Suite("Rehearsal report")
 struct RehearsalReportTests {
+    @Test func aBeaconThatIsNeverFoundCountsAsTheLongestTime() {
+        var ratios = RehearsalTallies.Ratios()
+        ratios.add(.greatestFiniteMagnitude / 0.25)
+        ratios.add(.greatestFiniteMagnitude)
+        ratios.add(0.5)
+        #expect(ratios.counts.last == 2 && ratios.counts[50] == 1)
+    }
+
     @Test("a broken promise fails the report")
     func holds() {
         var report = RehearsalReport.sample

@@ -319,7 +319,9 @@ struct RehearsalStage {
 
     /// Compares a time to detection with the plan's.
     private mutating func compare(_ visit: PhoneVisit, _ seconds: Double) {
-        guard visit.best >= 0, let percentile = visit.percentile, isComparable[visit.best] else {
+        guard visit.best >= 0, let percentile = visit.percentile, percentile.isFinite, percentile > 0,
+            isComparable[visit.best]
+        else {
             tallies.ratios.excluded += 1
             return
         }

@@ -146,7 +146,8 @@ public struct RehearsalTallies: Hashable, Sendable {
         var reason = ""
 
         mutating func add(_ ratio: Double) {
-            counts[min(counts.count - 1, max(0, Int(ratio / Self.step)))] += 1
+            // Infinite for a beacon that was never found.
+            counts[Int(min(max(0, ratio / Self.step), Double(counts.count - 1)))] += 1
         }
     }
 

@@ -162,6 +162,13 @@ struct Rehearse: ParsableCommand {
 
     func run() throws {
         if schema { return Terminal.write(FaultsFile.schema) }
+        if let html, html != "-" {
+            // A rehearsal may take minutes.
+            let folder = InputFile.directory(of: html)
+            guard folder.isEmpty || Files.isDirectory(folder) else {
+                throw Failure(.noInput, "\(html): the directory \(folder) does not exist")
+            }
+        }
         if add { return try addReports() }
         let fleet = try RehearsedFleet(file: files[0], siteFile: site)
         var options = Rehearsal.Options()
@@ -263,12 +270,15 @@ struct Rehearse: ParsableCommand {
     }
 
     private func show(_ report: RehearsalReport) throws {
-        if let html { try MapFile.write(RehearsalPage(report).html, to: html) }
+        // Print the report first, so that it is not lost if the page cannot be written.
         if json {
             Terminal.write(report.json.line + "\n")
         } else if html != "-" {
             Terminal.show(report.text)
-            if let html { Terminal.writeLine("page written: \(TerminalText.line(html))") }
+        }
+        if let html {
+            try MapFile.write(RehearsalPage(report).html, to: html)
+            if !json, html != "-" { Terminal.writeLine("page written: \(TerminalText.line(html))") }
         }
         guard !report.holds else { return }
         if !json, html != "-" { Terminal.write("replay: pharos \(report.version) \(report.replay)\n") }
