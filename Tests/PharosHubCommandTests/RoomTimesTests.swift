@@ -37,6 +37,16 @@ import Testing
             ])
     }
 
+    @Test func aStayWithoutTimeInTheTimeSpanHasNoRow() {
+        let second: Int64 = 1_000_000
+        var times = RoomTimes(pauses: [[nil: [.init(start: 337 * second, end: .max)]]])
+        times.take(event("enter", "desk", at: 300, by: "east"), from: 0)
+        times.begin(at: 400 * second)
+        #expect(rows(times, at: 1000) == [])
+        times.begin(at: 2000 * second)
+        #expect(rows(times, at: 1000) == [])
+    }
+
     @Test func timeInWhichTheListenerDidNotRunDoesNotCount() {
         let second: Int64 = 1_000_000
         var times = RoomTimes(pauses: [

@@ -97,7 +97,10 @@ struct RoomTimes {
             times.rows[number].microseconds += running(start, time, key)
             if !isPaused(at: time, key) { times.rows[number].isOngoing = true }
         }
-        return times.rows.filter { $0.beacon == name || $0.place == name }.sorted {
+        // A stay that an earlier time span has left open may have no time in this one.
+        return times.rows.filter {
+            ($0.beacon == name || $0.place == name) && ($0.microseconds > 0 || $0.isOngoing)
+        }.sorted {
             ($1.microseconds, $0.beacon, $0.receiver ?? "") < ($0.microseconds, $1.beacon, $1.receiver ?? "")
         }
     }
@@ -154,7 +157,7 @@ extension RoomTimes.Row {
             TerminalText.line(TerminalText.shortened(beacon, to: 40)),
             TerminalText.line(TerminalText.shortened(place ?? "unknown", to: 40)),
             TerminalText.line(TerminalText.shortened(receiver ?? "-", to: 40)), length, "\(stays)",
-            isOngoing ? "still there" : "",
+            isOngoing ? "there at the end" : "",
         ]
     }
 
