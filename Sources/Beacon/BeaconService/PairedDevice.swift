@@ -33,7 +33,9 @@ public struct PairedDevice: Hashable, Sendable {
                 }
             }
         } catch {
-            throw .system(error)
+            guard error.errno == SystemError.accessDenied else { throw .system(error) }
+            throw .refused(
+                .notPermitted, "\(directory): only root may read the keys of paired devices; run the command with sudo")
         }
         return devices.sorted { ($0.name ?? "", $0.address.description) < ($1.name ?? "", $1.address.description) }
     }

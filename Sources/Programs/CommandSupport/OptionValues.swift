@@ -152,6 +152,27 @@ package enum OptionValue {
         return microseconds
     }
 
+    /// Parses a time span of whole seconds such as `15`, `15s` or `2 min`.
+    package static func seconds(_ text: String, in range: ClosedRange<Int>) throws -> Int {
+        let microseconds = try duration(text)
+        guard microseconds % 1_000_000 == 0 else { throw Mistake("write whole seconds, such as 15") }
+        let seconds = microseconds / 1_000_000
+        guard range.contains(seconds) else {
+            throw Mistake("\(seconds) s is out of range \(range.lowerBound)...\(range.upperBound) s")
+        }
+        return seconds
+    }
+
+    /// Parses a time in milliseconds such as `60`, `60ms` or `0.1s`.
+    package static func milliseconds(_ text: String) throws -> Double {
+        let isPlain = Double(text) != nil
+        let (digits, unit) = timeSpan(text)
+        guard let number = Double(digits), number.isFinite, number >= 0 else {
+            throw Mistake("write a number of milliseconds such as 60, or with a unit: 60ms, 0.1s")
+        }
+        return isPlain ? number : number * Double(unit)
+    }
+
     /// Parses the length of a round in seconds, at least 0.1 s; returns microseconds.
     package static func round(_ text: String) throws -> Int {
         let microseconds = try duration(text)

@@ -93,7 +93,7 @@ struct Decode: ParsableCommand {
         guard !start.isEmpty else {
             throw Failure(.dataFormat, "\(pieces.name): nothing to decode: it is empty")
         }
-        if let first = start.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }), "{[".utf8.contains(first) {
+        if Self.isJSON(start) {
             throw Failure(
                 .dataFormat,
                 "\(pieces.name): this is JSON, not a payload; for a profile, `pharos profile show` prints its values and "
@@ -106,6 +106,15 @@ struct Decode: ParsableCommand {
         }
         var lines = LinePrinter(printer, name: pieces.name, sender: nil)
         return try lines.print(start, pieces)
+    }
+
+    /// Whether a text begins like JSON: with a brace, or with a bracket that no word follows. Lines of bluetoothctl begin
+    /// with a word in brackets.
+    private static func isJSON(_ start: [UInt8]) -> Bool {
+        let text = start.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        guard let first = text.first, "{[".utf8.contains(first) else { return false }
+        let next = text.dropFirst().first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        return first == UInt8(ascii: "{") || next.map { "{[]\"-0123456789tfn".utf8.contains($0) } ?? false
     }
 
     private func opener() throws -> TelemetryOpener? {

@@ -98,7 +98,7 @@ struct RotationOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("Clock of the beacon, in seconds; a new beacon starts at 65280.", valueName: "seconds"),
-        transform: OptionValue.uint32)
+        transform: { UInt32(try OptionValue.seconds($0, in: 0...Int(UInt32.max))) })
     var timeS: UInt32?
 
     /// `true` if the command line has a key.

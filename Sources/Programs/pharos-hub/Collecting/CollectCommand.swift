@@ -61,7 +61,7 @@ struct CollectCommand: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("Also print where each beacon is, at this interval.", valueName: "seconds"),
-        transform: { try OptionValue.integer($0, in: 1...86_400) })
+        transform: { try OptionValue.seconds($0, in: 1...86_400) })
     var everyS: Int?
 
     @Flag(help: "Print JSON, one line for each event.")

@@ -98,7 +98,10 @@ struct InventoryAdd: ParsableCommand {
     func validate() throws {
         guard options.name != nil || id != nil else { throw ValidationError("Give the item a --name.") }
         guard nearest != (options.beacon != nil) else {
-            throw ValidationError("Give the --beacon on the item, or hold it to the receiver and use --nearest.")
+            throw ValidationError(
+                nearest
+                    ? "--beacon and --nearest both choose the beacon: give one of them."
+                    : "Give the --beacon on the item, or hold it to the receiver and use --nearest.")
         }
         if !nearest, receiver.isGiven {
             throw ValidationError(

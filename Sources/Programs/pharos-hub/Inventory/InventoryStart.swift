@@ -94,7 +94,7 @@ struct InventoryStart: ParsableCommand {
             by.isEmpty || by.unicodeScalars.count > 100
                 || by.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
         {
-            throw ValidationError("--by: use at most 100 characters, without control characters.")
+            throw ValidationError("--by: use 1 to 100 characters, without control characters.")
         }
     }
 

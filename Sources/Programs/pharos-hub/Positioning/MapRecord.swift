@@ -49,7 +49,7 @@ struct MapRecord: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("The time to record, 1...86400 s (default: 40).", valueName: "s"),
-        transform: { try OptionValue.integer($0, in: 1...86_400) })
+        transform: { try OptionValue.seconds($0, in: 1...86_400) })
     var seconds: Int = 40
 
     @Flag(help: "Record four headings, each for a quarter of the time, with a bell between them.")

@@ -44,7 +44,7 @@ struct MapSimulate: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The time at each place, for all four headings together, 4...3600 s (default: 40).", valueName: "s"),
-        transform: { try OptionValue.integer($0, in: 4...3600) })
+        transform: { try OptionValue.seconds($0, in: 4...3600) })
     var seconds: Int?
 
     @Option(

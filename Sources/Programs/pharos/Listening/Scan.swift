@@ -124,12 +124,14 @@ struct ScanSourceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Scan interval, after which the channel changes, 2.5...10240 (default: 60).", valueName: "ms"))
+            "Scan interval, after which the channel changes, 2.5...10240 (default: 60).", valueName: "ms"),
+        transform: OptionValue.milliseconds)
     var scanIntervalMs: Double?
 
     @Option(
         help: ArgumentHelp(
-            "Scan window: how long to listen after each change (default: the whole interval).", valueName: "ms"))
+            "Scan window: how long to listen after each change (default: the whole interval).", valueName: "ms"),
+        transform: OptionValue.milliseconds)
     var scanWindowMs: Double?
 
     @Option(
