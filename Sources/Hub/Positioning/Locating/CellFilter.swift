@@ -49,7 +49,7 @@ public struct CellFilter: Sendable {
     ///
     /// - Parameter prior: The probability of each plane, with the sum 1; equal probabilities if `nil`.
     public mutating func begin(prior: [Double]? = nil) {
-        let shares = (0..<planes).map { (prior ?? [])[checked: $0] ?? 1 / Double(planes) }
+        let shares = prior ?? [Double](repeating: 1 / Double(planes), count: planes)
         states = []
         guard keepsAll else {
             (weights, anywhere) = ([], shares)
@@ -132,9 +132,4 @@ public struct CellFilter: Sendable {
         return side(wall.from, wall.to, from) * side(wall.from, wall.to, to) < 0
             && side(wall.from, from, to) * side(wall.to, from, to) <= 0
     }
-}
-
-extension Array {
-    /// The element at an index, or `nil` outside of the array.
-    subscript(checked index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
 }

@@ -3,9 +3,6 @@ public import Configuration
 
 /// An assessment of the stays that were just recorded, compared with the rest of the survey.
 public struct StayJudgement: Sendable {
-    /// The smallest number of beacons for a reliable place.
-    public static let fewestBeacons = 4
-
     private let stays: [Int]
     private let place: String
     private let position: FloorPosition?
@@ -77,7 +74,7 @@ public struct StayJudgement: Sendable {
     /// Warnings, one sentence each.
     public var warnings: [String] {
         guard beacons > 0 else { return ["nothing was received: is this receiver near any beacon?"] }
-        return beacons < Self.fewestBeacons
+        return beacons < MapAdvice.fewestBeacons
             ? ["\(MapText.count(beacons, "beacon")): fewer than four are unreliable, ten are good"]
             : []
     }

@@ -31,23 +31,12 @@ public enum TerminalFloor {
                 for column in 0..<width {
                     let spot = FloorPosition(
                         x: low.x + Double(column) * step, y: high.y - Double(row) * 2 * step)
-                    if isInside(spot, region.polygon) { cells[row][column] = "░" }
+                    if region.contains(spot) { cells[row][column] = "░" }
                 }
             }
         }
         for spot in spots { mark(spot, "·") }
         if let position = instant.answer.position { mark(position, "●") }
         return cells.map { String($0) + "\n" }.joined()
-    }
-
-    /// Returns true if a convex counterclockwise polygon contains a point.
-    static func isInside(_ point: FloorPosition, _ polygon: [FloorPosition]) -> Bool {
-        guard polygon.count > 2 else { return false }
-        return polygon.indices.allSatisfy { index in
-            let (from, to) = (polygon[index], polygon[(index + 1) % polygon.count])
-            let turn: Double = (to.x - from.x) * (point.y - from.y)
-            let back: Double = (to.y - from.y) * (point.x - from.x)
-            return turn >= back
-        }
     }
 }

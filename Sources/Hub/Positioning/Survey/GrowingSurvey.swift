@@ -46,14 +46,11 @@ public final class GrowingSurvey {
                 reader.take(octets)
                 octets = try pieces.next()
             }
-            if last != UInt8(ascii: "\n"), reader.survey.stays.isEmpty, reader.survey.recordings.isEmpty {
-                var whole = reader
-                whole.finish()
-                guard !whole.survey.recordings.isEmpty else { throw Self.refusal(path) }
-            } else if last == UInt8(ascii: "\n"), reader.survey.stays.isEmpty, reader.survey.recordings.isEmpty,
-                !reader.problems.isEmpty
-            {
-                throw Self.refusal(path)
+            var whole = reader
+            whole.finish()
+            let isSurvey = !(whole.survey.stays.isEmpty && whole.survey.recordings.isEmpty)
+            if !isSurvey, last != UInt8(ascii: "\n") || !whole.problems.isEmpty {
+                throw .refused(.malformed, "\(path): this is not a survey: name another file")
             }
         }
         do throws(SystemError) {
@@ -67,10 +64,6 @@ public final class GrowingSurvey {
 
     private static func unwritable(_ path: String, _ error: SystemError) -> ListenerServiceError {
         .refused(.system, "\(path): it cannot be written: \(error.text)")
-    }
-
-    private static func refusal(_ path: String) -> ListenerServiceError {
-        .refused(.malformed, "\(path): this is not a survey: name another file")
     }
 
     /// The content of the file.

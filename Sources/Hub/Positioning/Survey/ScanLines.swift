@@ -76,21 +76,10 @@ struct ScanLines {
 
     /// The time of a report. The time since boot is used if the report has it, because it never jumps.
     private mutating func time(_ root: JSONNode) -> Int64? {
-        let wall = root["at"]?.string.flatMap(Self.microseconds)
+        let wall = root["at"]?.string.flatMap(SurveyTime.seconds).map { Int64(($0 * 1_000_000).rounded()) }
         guard let boot = root["bootNs"]?.integer else { return wall }
         let difference = self.difference ?? wall.map { $0 - Int64(boot / 1000) } ?? 0
         self.difference = difference
         return Int64(boot / 1000) + difference
-    }
-
-    /// A time in RFC 3339 as microseconds since 1970.
-    private static func microseconds(_ text: String) -> Int64? {
-        guard let time = RFC3339Time(text) else { return nil }
-        var fraction = Int64(0)
-        if let point = text.firstIndex(of: ".") {
-            let digits = text[text.index(after: point)...].prefix { $0.isASCII && $0.isNumber }.prefix(6)
-            fraction = Int64(digits + String(repeating: "0", count: 6 - digits.count)) ?? 0
-        }
-        return Int64(time.secondsSince1970) * 1_000_000 + fraction
     }
 }

@@ -31,8 +31,7 @@ public struct SimulatedSite: Sendable {
         var due: [Double]
         var now = 0.0
 
-        mutating func share() -> Double { Double(random.next() >> 11) / 9_007_199_254_740_992 }
-        mutating func noise() -> Double { (0..<12).reduce(-6.0) { sum, _ in sum + share() } }
+        mutating func noise() -> Double { (0..<12).reduce(-6.0) { sum, _ in sum + random.share() } }
     }
 
     /// The number of waves of a beacon's shadowing.
@@ -66,7 +65,7 @@ public struct SimulatedSite: Sendable {
         self.keys = site.beacons.map { keys[$0.name] ?? BeaconKey($0.name) }
         model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio)
         var random = SplitMix64(seed: seed)
-        func share() -> Double { Double(random.next() >> 11) / 9_007_199_254_740_992 }
+        func share() -> Double { random.share() }
         shadows = site.beacons.map { _ in
             (0..<Self.wavesOfABeacon).map { _ in
                 let length =
@@ -82,7 +81,7 @@ public struct SimulatedSite: Sendable {
 
     private func receiver(_ number: UInt64) -> Receiver {
         var receiver = Receiver(random: SplitMix64(seed: seed &+ 1 &+ number), due: [])
-        receiver.due = site.beacons.map { receiver.share() * $0.intervalMicroseconds / 1e6 }
+        receiver.due = site.beacons.map { receiver.random.share() * $0.intervalMicroseconds / 1e6 }
         return receiver
     }
 
@@ -100,9 +99,9 @@ public struct SimulatedSite: Sendable {
             var levels: [Double] = []
             while receiver.due[beacon] < end {
                 let interval = site.beacons[beacon].intervalMicroseconds / 1e6
-                receiver.due[beacon] += interval + receiver.share() * Self.longestDelay
+                receiver.due[beacon] += interval + receiver.random.share() * Self.longestDelay
                 let level = (mean + Self.fading * receiver.noise()).rounded()
-                let isLost = receiver.share() < Self.loss
+                let isLost = receiver.random.share() < Self.loss
                 if !isLost, level >= site.radio.sensitivity, level < 0 { levels.append(level) }
             }
             if !levels.isEmpty, keys[beacon] != nil { found.append((beacon, levels)) }
@@ -217,4 +216,9 @@ public struct SimulatedSite: Sendable {
         }
         return corners[corners.count - 1]
     }
+}
+
+extension SplitMix64 {
+    /// An evenly spread number of at least 0 and below 1.
+    mutating func share() -> Double { Double(next() >> 11) * 0x1p-53 }
 }

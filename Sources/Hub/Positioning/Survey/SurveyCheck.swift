@@ -46,9 +46,9 @@ public struct SurveyCheck: Sendable {
         defer { findings = findings.filter(\.isError) + findings.filter { !$0.isError } }
         guard let map = try? SignalMap(survey, positions: [:], keepsVectors: false) else { return }
         for notice in map.notices where !notice.hasPrefix("stay ") { add(false, nil, notice) }
-        places(survey, map)
-        sessions(survey, table, map)
-        beacons(survey, map)
+        places(map)
+        sessions(survey, table)
+        beacons(map)
     }
 
     private mutating func add(_ isError: Bool, _ stay: Int?, _ message: String) {
@@ -72,7 +72,7 @@ public struct SurveyCheck: Sendable {
         }
         addWorst(
             shortest.filter { $0.seconds < Self.fewestSeconds }.map { index, _, seconds in
-                let number = "\(seconds) second\(seconds == 1 ? "" : "s")"
+                let number = MapText.count(seconds, "second")
                 return (stay: index, message: "it has \(number): record at least \(Self.fewSeconds), or drop it")
             }, isError: true, rest: "more stays have fewer than \(Self.fewestSeconds) seconds")
         addWorst(
@@ -143,7 +143,7 @@ public struct SurveyCheck: Sendable {
 
     // MARK: Places
 
-    private mutating func places(_ survey: Survey, _ map: SignalMap) {
+    private mutating func places(_ map: SignalMap) {
         let oneHeading = map.places.filter { $0.headings.count == 1 }
         if !oneHeading.isEmpty {
             add(
@@ -203,7 +203,7 @@ public struct SurveyCheck: Sendable {
 
     // MARK: Sessions
 
-    private mutating func sessions(_ survey: Survey, _ table: StayLevels, _ map: SignalMap) {
+    private mutating func sessions(_ survey: Survey, _ table: StayLevels) {
         let sessions = table.sessions
         let days = Set(survey.recordings.compactMap(\.started).map { $0.description.prefix(10) })
         if sessions.count < 2 {
@@ -271,7 +271,7 @@ public struct SurveyCheck: Sendable {
 
     // MARK: Beacons
 
-    private mutating func beacons(_ survey: Survey, _ map: SignalMap) {
+    private mutating func beacons(_ map: SignalMap) {
         let several = Set(map.beacons.compactMap(\.key.identityOfSeveral)).sorted()
         let shared = several.map { identity in
             (identity: identity, count: map.beacons.count { $0.key.identityOfSeveral == identity })
