@@ -6,9 +6,10 @@ extension SignalMap {
     ///
     /// - Returns: The map, or `nil` if there is an error, and every problem in the order of the file.
     public static func decode(_ octets: [UInt8]) -> (map: SignalMap?, problems: [FileProblem]) {
-        // One tree of the whole file would take many times the memory of the map, so the long lists are read element by
-        // element. If there is a problem, the file is read again as one tree, which has the place of each problem.
-        if let pieces = MapPieces(octets), case let (root?, faults) = JSONDocument.parse(pieces.rest), faults.isEmpty {
+        // One tree of the whole file would take many times the memory of the map, so the long lists are read line by line. If
+        // there is a problem, the file is read again as one tree, which has the place of each problem.
+        let pieces = MapPieces(octets)
+        if case let (root?, faults) = JSONDocument.parse(pieces.rest), faults.isEmpty, pieces.areTopLevel(in: root) {
             var decoder = MapDecoder(pieces)
             let map = decoder.map(root)
             if let map, decoder.decoder.problems.isEmpty { return (map, []) }
@@ -23,68 +24,35 @@ extension SignalMap {
     }
 }
 
-/// A map file in pieces: the elements of its long lists, and the rest.
+/// A map file in pieces: the elements of its long lists, if each has its own line, as Pharos writes them, and the rest.
 private struct MapPieces {
     /// The file with empty lists in place of the long ones.
     private(set) var rest: [UInt8] = []
-    /// The byte ranges of the elements of each long list in the file.
-    private var elements: [String: [Range<Int>]] = ["statistics": [], "vectors": []]
-    private let octets: [UInt8]
+    /// The elements of each long list that was found.
+    private(set) var elements: [String: [ArraySlice<UInt8>]] = [:]
 
-    /// `nil` if the text is not an object with balanced brackets, or has a long list twice.
-    init?(_ octets: [UInt8]) {
-        self.octets = octets
-        var depth = 0
-        var isString = false
-        var isEscaped = false
-        var textStart = 0
-        var elementStart = 0
-        var copied = 0
-        var key: String?
+    init(_ octets: [UInt8]) {
         var list: String?
-        for (index, octet) in octets.enumerated() {
-            if isString {
-                if !isEscaped, octet == UInt8(ascii: "\"") {
-                    isString = false
-                    if depth == 1 { key = String(decoding: octets[textStart..<index], as: UTF8.self) }
-                }
-                isEscaped = !isEscaped && octet == UInt8(ascii: "\\")
+        for line in octets.split(separator: UInt8(ascii: "\n")) {
+            if let list, line.starts(with: "    ".utf8) {
+                elements[list]?.append(line.last == UInt8(ascii: ",") ? line.dropLast() : line)
                 continue
             }
-            switch octet {
-            case UInt8(ascii: "\""):
-                (isString, isEscaped, textStart) = (true, false, index + 1)
-            case UInt8(ascii: "{"), UInt8(ascii: "["):
-                depth += 1
-                guard depth == 2, octet == UInt8(ascii: "["), let name = key, let known = elements[name] else {
-                    continue
-                }
-                guard known.isEmpty else { return nil }
-                rest += octets[copied...index]
-                (list, elementStart) = (name, index + 1)
-            case UInt8(ascii: ","), UInt8(ascii: "]"):
-                if depth == 2, let name = list {
-                    elements[name, default: []].append(elementStart..<index)
-                    elementStart = index + 1
-                    if octet == UInt8(ascii: "]") { (list, copied) = (nil, index) }
-                }
-                if octet == UInt8(ascii: "]") { depth -= 1 }
-            case UInt8(ascii: "}"): depth -= 1
-            default: break
-            }
+            list = ["statistics", "vectors"].first { line.elementsEqual("  \"\($0)\": [".utf8) }
+            if let list { elements[list] = [] }
+            rest += line + [UInt8(ascii: "\n")]
         }
-        guard depth == 0, !isString, list == nil else { return nil }
-        rest += octets[copied...]
     }
+
+    /// Returns true if the lists are members of the root object of the rest.
+    func areTopLevel(in root: JSONNode) -> Bool { elements.keys.allSatisfy { root[$0]?.elements?.isEmpty == true } }
 
     /// Parses the elements of a list, one after the other, as long as `take` returns `true` for them.
     ///
     /// - Returns: `true` if all elements were valid and taken.
-    func forEach(_ key: String, _ take: (JSONNode) -> Bool) -> Bool {
-        let ranges = elements[key] ?? []
-        if ranges.count == 1, octets[ranges[0]].allSatisfy({ $0 <= 0x20 }) { return true }
-        return ranges.allSatisfy { range in
-            let (root, problems) = JSONDocument.parse(Array(octets[range]))
+    static func forEach(_ elements: [ArraySlice<UInt8>], _ take: (JSONNode) -> Bool) -> Bool {
+        elements.allSatisfy { element in
+            let (root, problems) = JSONDocument.parse(Array(element))
             guard problems.isEmpty, let root else { return false }
             return take(root)
         }
@@ -185,13 +153,13 @@ private struct MapDecoder {
 
     private mutating func readStatistics(_ root: JSONNode, beacons: Int) -> [[PlaceStatistics]]? {
         var result: [[PlaceStatistics]] = []
-        guard let pieces else {
+        guard let lines = pieces?.elements["statistics"] else {
             for place in decoder.read(MapFormat.statistics, in: root) ?? [] {
                 result.append(place.compactMap { statistics(of: $0, beacons: beacons) })
             }
             return result
         }
-        let isWhole = pieces.forEach("statistics") { node in
+        let isWhole = MapPieces.forEach(lines) { node in
             guard let place = StatisticsKeys.ofPlace.read(&decoder, node) else { return false }
             let found = place.compactMap { statistics(of: $0, beacons: beacons) }
             result.append(found.sorted { $0.beacon < $1.beacon })
@@ -221,12 +189,12 @@ private struct MapDecoder {
 
     /// Reads the vectors. Returns `false` if that failed.
     private mutating func readVectors(_ root: JSONNode, _ map: inout SignalMap) -> Bool {
-        guard let pieces else {
+        guard let lines = pieces?.elements["vectors"] else {
             map.prints = (decoder.read(MapFormat.vectors, in: root) ?? []).compactMap { print($0, map) }
             return true
         }
         var prints: [SignalMap.Print] = []
-        let isWhole = pieces.forEach("vectors") { node in
+        let isWhole = MapPieces.forEach(lines) { node in
             guard let print = print(node, map) else { return false }
             prints.append(print)
             return true
