@@ -79,7 +79,7 @@ public struct CellGrid: Sendable {
         }
     }
 
-    /// The largest number of cells. If there would be more, the cells become larger.
+    /// The default of the largest number of cells.
     public static let limit = 20_000
     /// Up to this number of cells, the default side is 0.5 m, otherwise 1 m.
     private static let fine = 4000
@@ -88,10 +88,12 @@ public struct CellGrid: Sendable {
     ///
     /// - Parameters:
     ///   - wanted: The side of a cell in metres, above 0; `nil` for the default.
+    ///   - limit: The largest number of cells. If there would be more, the cells become larger.
     ///   - margin: The width of the ground beyond each area for which its outermost cells stand, in metres.
     ///   - isIncluded: Returns true for the cells to keep.
     public init(
-        _ areas: [Area], step wanted: Double? = nil, margin: Double = 0, isIncluded: (Cell) -> Bool = { _ in true }
+        _ areas: [Area], step wanted: Double? = nil, limit: Int = CellGrid.limit, margin: Double = 0,
+        isIncluded: (Cell) -> Bool = { _ in true }
     ) {
         func count(_ step: Double) -> Double {
             areas.reduce(0) { sum, area in
@@ -100,7 +102,7 @@ public struct CellGrid: Sendable {
             }
         }
         var step = wanted.map { max(0.05, $0) } ?? (count(0.5) <= Double(Self.fine) ? 0.5 : 1)
-        while count(step) > Double(Self.limit) { step *= 1.25 }
+        while count(step) > Double(limit), count(step) > Double(areas.count) { step *= 1.25 }
         self.step = step
         for (number, area) in areas.enumerated() {
             let (columns, rows) = Self.counts(area, step)

@@ -26,15 +26,20 @@ public struct FieldModel: Sendable {
 
     /// The field of a map.
     ///
-    /// - Parameter gridMetres: The side of a cell in metres; `nil` to choose it by the size of the site.
+    /// - Parameters:
+    ///   - gridMetres: The side of a cell in metres; `nil` to choose it by the size of the site.
+    ///   - cellLimit: The largest number of cells. If there would be more, the cells become larger.
     /// - Throws: ``PositioningError/noPositions(_:)`` if no place has a position.
-    public init(_ map: SignalMap, gridMetres: Double?) throws(PositioningError) {
+    public init(
+        _ map: SignalMap, gridMetres: Double?, cellLimit: Int = CellGrid.limit
+    ) throws(PositioningError) {
         if let site = map.modelSite {
-            let planned = try PlannedField(site, floor: map.places.first?.floor, gridMetres: gridMetres)
+            let planned = try PlannedField(
+                site, floor: map.places.first?.floor, gridMetres: gridMetres, cellLimit: cellLimit)
             (grid, table) = (planned.grid, planned.table)
             return
         }
-        let (grid, byFloor) = try Self.grid(map, step: gridMetres)
+        let (grid, byFloor) = try Self.grid(map, step: gridMetres, limit: cellLimit)
         self.grid = grid
         table = EmissionTable(cells: grid.cells.count, beacons: map.beacons.count)
         let spread = LevelSpread(map, places: byFloor.flatMap { $0 })
@@ -74,7 +79,7 @@ public struct FieldModel: Sendable {
     ///
     /// - Throws: ``PositioningError/noPositions(_:)`` if no place has a position.
     static func grid(
-        _ map: SignalMap, step: Double?
+        _ map: SignalMap, step: Double?, limit: Int = CellGrid.limit
     ) throws(PositioningError) -> (grid: CellGrid, byFloor: [[Int]]) {
         let placed = map.places.indices.filter { map.places[$0].position != nil }
         guard !placed.isEmpty else { throw .noPositions(.field) }
@@ -90,8 +95,9 @@ public struct FieldModel: Sendable {
                 floor: floor, low: .init(x: xs.min() ?? 0, y: ys.min() ?? 0),
                 high: .init(x: xs.max() ?? 0, y: ys.max() ?? 0))
         }
-        let reach = max(reachFactor * (map.spacing ?? unknownSpacing), shortestLength)
-        let grid = CellGrid(areas, step: step, margin: (map.spacing ?? unknownSpacing) / 2) { cell in
+        let spacing = map.spacing ?? unknownSpacing
+        let reach = max(reachFactor * spacing, shortestLength)
+        let grid = CellGrid(areas, step: step, limit: limit, margin: spacing / 2) { cell in
             positions[cell.floor, default: []].contains { $0.distance(to: cell.position) <= reach }
         }
         return (grid, byFloor)

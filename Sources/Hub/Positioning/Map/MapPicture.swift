@@ -55,7 +55,7 @@ public struct MapPicture: Sendable {
         var spots: [CellGrid.Spot] = []
         if isPlaced {
             let limit = min(Double(cellLimit), (Self.work / Double(max(1, map.beacons.count))).squareRoot())
-            let model = try FieldModel(map, gridMetres: Self.step(map, limit: limit))
+            let model = try FieldModel(map, gridMetres: 0.5, cellLimit: Int(limit))
             cells = model.grid.cells
             spots = model.grid.spots
             step = model.grid.step
@@ -100,30 +100,6 @@ public struct MapPicture: Sendable {
 
     /// The number of beacons that are usually received at a place. `nil` for a place without a position.
     public func heard(at place: Int) -> Int? { cellOfPlace[place].map { heard[$0] } }
-
-    /// The side of a cell: 0.5 m, or enough for about `limit` cells.
-    private static func step(_ map: SignalMap, limit: Double) -> Double {
-        var corners: [String?: (low: FloorPosition, high: FloorPosition)] = [:]
-        var placed = map.places.compactMap { place in place.position.map { (floor: place.floor, position: $0) } }
-        if let bounds = map.modelSite?.bounds {
-            placed += [(map.places[0].floor, bounds.low), (map.places[0].floor, bounds.high)]
-        }
-        for (floor, position) in placed {
-            let known = corners[floor] ?? (position, position)
-            corners[floor] = (
-                FloorPosition(x: min(known.low.x, position.x), y: min(known.low.y, position.y)),
-                FloorPosition(x: max(known.high.x, position.x), y: max(known.high.y, position.y))
-            )
-        }
-        var step = 0.5
-        func count(_ step: Double) -> Double {
-            corners.values.reduce(0) {
-                $0 + (($1.high.x - $1.low.x) / step + 1) * (($1.high.y - $1.low.y) / step + 1)
-            }
-        }
-        while count(step) > limit { step *= 1.25 }
-        return step
-    }
 
     /// Computes the expected errors and the places that are mistaken for each other, from the probability of each cell
     /// for a receiver at another cell.

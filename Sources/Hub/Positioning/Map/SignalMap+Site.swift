@@ -65,20 +65,16 @@ struct PlannedField {
     /// The largest number of values. If there would be more, the cells become larger.
     static let limit = 20_000_000
 
-    init(_ site: Site, floor: String?, gridMetres: Double?) throws(PositioningError) {
+    init(_ site: Site, floor: String?, gridMetres: Double?, cellLimit: Int) throws(PositioningError) {
         guard let bounds = site.bounds else { throw .noBeacons }
         let margin = site.outline == nil ? Self.margin : 0
         let area = CellGrid.Area(
             floor: floor, low: .init(x: bounds.low.x - margin, y: bounds.low.y - margin),
             high: .init(x: bounds.high.x + margin, y: bounds.high.y + margin))
-        func covered(_ step: Double?) -> CellGrid {
-            CellGrid([area], step: step) { site.outline?.contains($0.position) ?? true }
-        }
-        var grid = covered(gridMetres)
-        while grid.cells.count > max(1, Self.limit / max(1, site.beacons.count)) { grid = covered(grid.step * 1.5) }
-        // The outline is narrower than a cell.
-        if grid.cells.isEmpty { grid = CellGrid([area], step: gridMetres) }
-        self.grid = grid
+        let limit = min(cellLimit, Self.limit / max(1, site.beacons.count))
+        let covered = CellGrid([area], step: gridMetres, limit: limit) { site.outline?.contains($0.position) ?? true }
+        // The outline may be narrower than a cell.
+        grid = covered.cells.isEmpty ? CellGrid([area], step: gridMetres, limit: limit) : covered
         let model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio)
         let shadowing = site.radio.shadowing
         let variance = shadowing * shadowing + LevelSpread.expected + LevelSpread.unknown
