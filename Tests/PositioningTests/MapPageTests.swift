@@ -1,5 +1,6 @@
 import Airtime
 import Configuration
+import Planner
 import PositioningWorlds
 import Sites
 import Testing
@@ -96,12 +97,12 @@ import Testing
     }
 
     @Test func shadesAreGoodToBad() {
-        let error = MapShades(of: [1, 2, 3, 9], isHigherBetter: false)
+        let error = FloorShades(of: [1, 2, 3, 9], isHigherBetter: false)
         #expect(error.shade(1) == 0 && error.shade(9) == 7 && error.shade(5.1) == 4)
-        let heard = MapShades(of: [0, 3, 12], isHigherBetter: true, target: 4)
+        let heard = FloorShades(of: [0, 3, 12], isHigherBetter: true, target: 4)
         #expect(heard.shade(12) == 0 && heard.shade(4) == 3 && heard.shade(3) == 4 && heard.shade(0) == 7)
-        #expect(MapShades(of: [], isHigherBetter: true).bounds.count == 9)
-        #expect(MapShades.levels.shade(-30) == 0 && MapShades.levels.shade(-120) == 7)
+        #expect(FloorShades(of: [], isHigherBetter: true).bounds.count == 9)
+        #expect(FloorShades.levels.shade(-30) == 0 && FloorShades.levels.shade(-120) == 7)
         #expect(error.names(unit: "m").count == 8)
     }
 

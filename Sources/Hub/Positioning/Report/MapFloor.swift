@@ -102,7 +102,7 @@ struct MapFloor {
     /// their ids.
     func drawing(_ layer: MapLayer) -> SVG {
         var drawing = base.empty
-        var paths = [SVGPath](repeating: SVGPath(), count: MapShades.count)
+        var paths = [SVGPath](repeating: SVGPath(), count: FloorShades.count)
         for (cell, position) in squares {
             let corner = corner(position)
             paths[layer.shades.shade(layer.values[cell])].addRectangle(corner.x, corner.y, side, side)

@@ -1,6 +1,7 @@
 internal import Airtime
 internal import BluetoothTypes
 internal import Configuration
+internal import Planner
 
 /// A layer of a map for a terminal: each floor as a block of characters, darker for worse values, with the surveyed
 /// places.
@@ -36,7 +37,7 @@ public struct MapHeatMap {
             if let floor { text += TerminalText.line(TerminalText.shortened(floor, to: 40)) + "\n" }
             text += block(floor)
         }
-        let pairs = stride(from: 0, to: MapShades.count, by: 2).map { index in
+        let pairs = stride(from: 0, to: FloorShades.count, by: 2).map { index in
             let ends = [layer.shades.bounds[index], layer.shades.bounds[index + 2]].sorted()
                 .map { NumberFormat.significant($0, 2) }
             return "\(shades[index]) \(ends[0])…\(ends[1])"

@@ -1,5 +1,6 @@
 internal import Airtime
 internal import BluetoothTypes
+internal import Planner
 
 /// The values of the cells of a picture that the colours of a floor show.
 public struct MapLayer: Sendable {
@@ -18,7 +19,7 @@ public struct MapLayer: Sendable {
     public let name: String
     let unit: String
     let caption: String
-    let shades: MapShades
+    let shades: FloorShades
     /// The value of each cell.
     let values: [Double]
 
@@ -35,7 +36,7 @@ public struct MapLayer: Sendable {
                 ? "The expected error, computed from the field of the map."
                 : "The expected error, computed from the field of the map and scaled to the errors by leaving visits out."
             values = picture.expectedErrors
-            shades = MapShades(of: values, isHigherBetter: false)
+            shades = FloorShades(of: values, isHigherBetter: false)
         case .heard:
             name = "Beacons received"
             unit = "beacons"
@@ -43,7 +44,7 @@ public struct MapLayer: Sendable {
                 "The number of beacons that are usually received. With fewer than \(MapAdvice.fewestBeacons), positions are "
                 + "unreliable: these areas are the coverage gaps."
             values = picture.heard.map(Double.init)
-            shades = MapShades(of: values, isHigherBetter: true, target: Double(MapAdvice.fewestBeacons))
+            shades = FloorShades(of: values, isHigherBetter: true, target: Double(MapAdvice.fewestBeacons))
         case .beacon(let number):
             guard picture.map.beacons.indices.contains(number) else { return nil }
             name = picture.map.beacons[number].key.text
@@ -68,22 +69,9 @@ public struct MapLayer: Sendable {
     }
 }
 
-/// The eight colours of values: green for good ones, red for bad ones.
-struct MapShades: Sendable {
-    static let count = 8
-
-    /// The bounds between the shades, from the best value to the worst: one more than the number of shades.
-    let bounds: [Double]
-    let isHigherBetter: Bool
-
+extension FloorShades {
     /// The shades of levels, in dBm.
-    static let levels = MapShades(
-        bounds: [-40, -55, -62, -69, -76, -82, -87, -92, -100], isHigherBetter: true)
-
-    private init(bounds: [Double], isHigherBetter: Bool) {
-        self.bounds = bounds
-        self.isHigherBetter = isHigherBetter
-    }
+    static let levels = FloorShades(bounds: [-40, -55, -62, -69, -76, -82, -87, -92, -100], isHigherBetter: true)
 
     /// - Parameter target: A value that is good enough. Half of the shades are on each side of it. If `nil`, the shades
     ///   divide the range of the values evenly.
@@ -96,24 +84,9 @@ struct MapShades: Sendable {
             best = isHigherBetter ? max(best, middle + 4) : min(best, middle)
             worst = isHigherBetter ? min(worst, 0) : max(worst, middle)
         }
-        let half = Self.count / 2
-        self.isHigherBetter = isHigherBetter
-        let better: [Double] = (0..<half).map { best + (middle - best) * Double($0) / Double(half) }
-        let worse: [Double] = (0...half).map { middle + (worst - middle) * Double($0) / Double(half) }
-        bounds = better + worse
-    }
-
-    /// The shade of a value: 0 for the best one, `count - 1` for the worst one.
-    func shade(_ value: Double) -> Int {
-        let worse = bounds.dropFirst().dropLast().prefix { isHigherBetter ? value < $0 : value > $0 }
-        return worse.count
+        self.init(best: best, middle: middle, worst: worst, isHigherBetter: isHigherBetter)
     }
 
     /// The range of values of each shade; empty for a shade without any.
-    func names(unit: String) -> [String] {
-        (0..<Self.count).map { index in
-            let ends = [bounds[index], bounds[index + 1]].sorted().map { NumberFormat.significant($0) }
-            return ends[0] == ends[1] ? "" : "\(ends[0]) to \(ends[1]) \(unit)"
-        }
-    }
+    func names(unit: String) -> [String] { (0..<Self.count).map { isEmpty($0) ? "" : range($0, unit: unit) } }
 }

@@ -75,7 +75,7 @@ package struct FloorPlanFigure {
 
     private func drawSpots(in drawing: inout SVG, _ frame: Frame, _ shades: FloorPlanShades) {
         let cells = FloorPlanCells(plan, limit: limits.spots)
-        var paths = [SVGPath](repeating: SVGPath(), count: FloorPlanShades.count)
+        var paths = [SVGPath](repeating: SVGPath(), count: FloorShades.count)
         var silent = SVGPath()
         for cell in cells.pieces {
             let part = rectangle(cell, frame)
@@ -236,60 +236,79 @@ extension FloorPlanFigure {
     }
 }
 
-/// The colours of the values on a floor plan: red for bad values, green for good ones. With a target the colours change
-/// there; without one they are spread evenly between the smallest and the largest value.
-struct FloorPlanShades {
-    /// The first half is for good values.
-    static let count = 8
+/// Eight colours of values: green for good ones, red for bad ones.
+package struct FloorShades: Sendable {
+    package static let count = 8
 
-    /// The limits between the shades, from the best value to the worst.
-    private let bounds: [Double]
-    private let isHigherBetter: Bool
+    /// The limits between the shades, from the best value to the worst: one more than the number of shades.
+    package let bounds: [Double]
+    package let isHigherBetter: Bool
+
+    package init(bounds: [Double], isHigherBetter: Bool) {
+        self.bounds = bounds
+        self.isHigherBetter = isHigherBetter
+    }
+
+    /// Half of the shades between the best value and the middle, the others between the middle and the worst value.
+    package init(best: Double, middle: Double, worst: Double, isHigherBetter: Bool) {
+        let half = Double(Self.count / 2)
+        let steps = [(best, middle), (middle, worst)].flatMap { first, last in
+            (0..<Self.count / 2).map { first + (last - first) * Double($0) / half }
+        }
+        self.init(bounds: steps + [worst], isHigherBetter: isHigherBetter)
+    }
+
+    /// 0 for the best, `count - 1` for the worst.
+    package func shade(_ value: Double) -> Int {
+        let worse = bounds.dropFirst().dropLast().prefix { isHigherBetter ? value < $0 : value > $0 }
+        return worse.count
+    }
+
+    /// True for a shade without values.
+    package func isEmpty(_ shade: Int) -> Bool { bounds[shade] == bounds[shade + 1] }
+
+    /// The range of values of a shade.
+    package func range(_ shade: Int, unit: String) -> String {
+        let ends = [bounds[shade], bounds[shade + 1]].sorted().map { NumberFormat.significant($0) }
+        return "\(ends[0]) to \(ends[1]) \(unit)"
+    }
+}
+
+/// The colours of the values on a floor plan. With a target the colours change there; without one they are spread evenly
+/// between the smallest and the largest value.
+struct FloorPlanShades {
+    private let shades: FloorShades
     private let unit: String
     private let isEmpty: Bool
 
     init(_ plan: PlanPageContent.FloorPlan) {
         let values = plan.spots.compactMap(\.value).filter(\.isFinite).map { max(-1e12, min(1e12, $0)) }
-        isHigherBetter = plan.isHigherBetter
         unit = plan.unit
         isEmpty = values.isEmpty
         let (low, high) = (values.min() ?? 0, values.max() ?? 1)
-        let (best, worst) = plan.isHigherBetter ? (high, low) : (low, high)
+        var (best, worst) = plan.isHigherBetter ? (high, low) : (low, high)
+        var middle = (best + worst) / 2
         if let target = plan.target, target.isFinite {
             // Values that reach the target are good, independent of the range of values.
-            let most = plan.isHigherBetter ? max(best, target) : min(best, target)
-            let least = plan.isHigherBetter ? min(worst, target, 0) : max(worst, 2 * target)
-            bounds = Self.steps(from: most, to: target) + Self.steps(from: target, to: least) + [least]
-        } else {
-            let middle = (best + worst) / 2
-            bounds = Self.steps(from: best, to: middle) + Self.steps(from: middle, to: worst) + [worst]
+            middle = target
+            best = plan.isHigherBetter ? max(best, target) : min(best, target)
+            worst = plan.isHigherBetter ? min(worst, target, 0) : max(worst, 2 * target)
         }
+        shades = FloorShades(best: best, middle: middle, worst: worst, isHigherBetter: plan.isHigherBetter)
     }
 
-    /// Half of the shades, without the end.
-    private static func steps(from first: Double, to last: Double) -> [Double] {
-        let half = count / 2
-        return (0..<half).map { first + (last - first) * Double($0) / Double(half) }
-    }
-
-    /// 0 for the best, `count - 1` for the worst.
-    func shade(_ value: Double) -> Int {
-        let worse = bounds.dropFirst().dropLast().prefix { isHigherBetter ? value < $0 : value > $0 }
-        return worse.count
-    }
+    /// 0 for the best, `FloorShades.count - 1` for the worst.
+    func shade(_ value: Double) -> Int { shades.shade(value) }
 
     /// Each shade with its range of values.
     ///
     /// - Parameter isMoving: True if a script changes the shades, and may show those that are hidden now.
     func legend(isMoving: Bool) -> [HTML.LegendEntry] {
         guard !isEmpty || isMoving else { return [] }
-        return (0..<Self.count).compactMap { index in
-            let isNothing = bounds[index] == bounds[index + 1]
-            guard !isNothing || isMoving else { return nil }
-            let ends = [bounds[index], bounds[index + 1]].sorted().map { NumberFormat.significant($0) }
-            return .init(
-                "f\(index)", "\(ends[0]) to \(ends[1]) \(unit)", id: isMoving ? "legendShade\(index)" : "",
-                isHidden: isNothing)
+        return (0..<FloorShades.count).filter { isMoving || !shades.isEmpty($0) }.map {
+            .init(
+                "f\($0)", shades.range($0, unit: unit), id: isMoving ? "legendShade\($0)" : "",
+                isHidden: shades.isEmpty($0))
         }
     }
 }
