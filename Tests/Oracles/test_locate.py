@@ -24,7 +24,7 @@ def world(tmp_path_factory):
     survey, test, beacons = positioning.world(folder, 7)
     fit = pharos.checked("map", "fit", folder / "survey.jsonl", "--output", folder / "map.json", "--algorithm", "gauss",
                          timeout=300)
-    assert "took gauss" in fit.out and "expected error" in fit.out
+    assert "chose gauss" in fit.out and "expected error" in fit.out
     return folder, survey, test, beacons
 
 

@@ -69,8 +69,8 @@ def test_the_choice_of_the_algorithm_is_told_with_by_how_much(surveys, tmp_path,
             assert trial["behindM"]["mean"] == pytest.approx(behind, abs=0.002)
             assert float(row[7].split(" ")[0]) == two_digits(behind)
     number = r"(-?[\d.]+)"
-    found = re.search(rf"^took (\S+): its error is {number} m \({number}…{number}\) less than that of ([\w-]+)(.*)$",
-                      text, re.MULTILINE)
+    sentence = rf"^chose (\S+): its mean error is {number} m \({number}…{number}\) smaller than that of ([\w-]+)(.*)$"
+    found = re.search(sentence, text, re.MULTILINE)
     assert found, text
     behind = trials[1]["behindM"]
     assert (found[1], found[5]) == (taken, trials[1]["algorithm"])
@@ -81,7 +81,7 @@ def test_the_choice_of_the_algorithm_is_told_with_by_how_much(surveys, tmp_path,
 
 def test_an_algorithm_that_was_asked_for_is_no_choice(surveys, tmp_path):
     text = pharos.checked("map", "fit", surveys / "sharp", "--algorithm", "gauss", "--output", tmp_path / "m").out
-    assert "took gauss, as asked\n" in text and "less than that of" not in text
+    assert "chose gauss, as requested\n" in text and "smaller than that of" not in text
 
 
 # ---- the worst places

@@ -37,8 +37,8 @@ public struct FitReport: Sendable {
     public var text: String {
         guard map.modelSite == nil else {
             return "\(MapText.count(map.beacons.count, "beacon")) of a site file, no survey\n\n"
-                + "took \(map.settings.algorithm.rawValue): the levels are computed from path loss and walls; without a survey "
-                + "the error is unknown\n"
+                + "chose \(map.settings.algorithm.rawValue): the levels are computed from path loss and walls; without a "
+                + "survey, the error is unknown\n"
         }
         var text =
             "\(MapText.count(map.places.count, "place")), \(MapText.count(map.beacons.count, "beacon")), "
@@ -66,35 +66,33 @@ public struct FitReport: Sendable {
 
     /// The chosen algorithm, its errors, and advice, one sentence each.
     var sentences: [String] {
-        [taken] + expectedErrors + worst
+        [chosen] + expectedErrors + worst
             + MapAdvice(map).wants.map {
                 "one more \($0.kind.rawValue) would help at \(MapText.name(map.places[$0.place])): \($0.reason)"
             }
     }
 
     /// The chosen algorithm and the reason.
-    private var taken: String {
-        let name = map.settings.algorithm.rawValue
+    private var chosen: String {
+        let start = "chose \(map.settings.algorithm.rawValue)"
         guard let best = trials.first else {
-            return "took \(name): nothing can be left out, so its error is unknown; record more visits"
+            return "\(start): no part of the survey can be left out, so the error is unknown; record more visits"
         }
-        guard trials.count > 1 else { return "took \(name), as asked" }
+        guard trials.count > 1 else { return "\(start), as requested" }
         guard let next = trials.dropFirst().first(where: { $0.behind != nil }), let behind = next.behind else {
             let share = MapText.percent(best.evaluation.exact)
-            return "took \(name): the place is right in \(share) % of the seconds left out"
+            return "\(start): it finds the right place in \(share) % of the seconds left out"
         }
-        let other = next.settings.algorithm.rawValue
-        let difference = "\(MapText.metres(behind.mean)) m (\(MapText.interval([behind.low, behind.high])))"
-        return behind.isCertain && behind.mean > 0
-            ? "took \(name): its error is \(difference) less than that of \(other)"
-            : "took \(name): its error is \(difference) less than that of \(other), which may be chance"
+        return "\(start): its mean error is \(MapText.metres(behind.mean)) m "
+            + "(\(MapText.interval([behind.low, behind.high]))) smaller than that of \(next.settings.algorithm.rawValue)"
+            + (behind.isCertain && behind.mean > 0 ? "" : ", which may be chance")
     }
 
     private static func leftOut(_ leaving: Evaluation.LeftOut) -> String {
         leaving == .half ? "halves of stays" : "\(leaving.rawValue)s"
     }
 
-    /// The errors that are to be expected, and how far they can be relied on.
+    /// The expected errors, and the limits of their validity.
     private var expectedErrors: [String] {
         guard let evaluation = map.evaluation else { return [] }
         var sentences: [String] = []
