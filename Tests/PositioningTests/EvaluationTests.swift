@@ -51,8 +51,10 @@ import Testing
         var hits: [Bool] = []
         for seed in UInt64(1)...4 {
             var building = SimulatedBuilding(seed: seed)
-            let choice = try AlgorithmChoice(building.survey, candidates: [.gauss])
-            let found = try Evaluator.instants(choice.map, test: building.test(places: 8))
+            var settings = LocatorSettings(.gauss)
+            settings.temper = try #require(Evaluator(building.survey).tempers([settings], leaving: .stay)[0])
+            let found = try Evaluator.instants(
+                SignalMap(building.survey), test: building.test(places: 8), settings: settings)
             hits += found.compactMap(\.isInRegion95)
         }
         let coverage = Double(hits.count { $0 }) / Double(hits.count)
@@ -126,26 +128,26 @@ import Testing
         #expect(choice.trials[0].behind == nil && behind.mean > 0 && behind.low <= behind.mean)
     }
 
-    /// A part is left out once for all algorithms; each is told what it would be told alone.
+    /// A part is left out once for all algorithms, with the same result as for each alone.
     @Test func algorithmsTogetherAreAsEachAlone() throws {
         let survey = SimulatedBuilding(seed: 5).survey.shortened(toPlaces: 6)
         let unplaced = Survey.Stay(number: 90, place: "somewhere")
         for survey in [survey, survey.with(unplaced)] {
             let evaluator = Evaluator(survey)
             let ways = [PositioningAlgorithm.wknn, .weightedCentroid, .gauss].map { LocatorSettings($0) }
-            let together = try evaluator.results(ways, leaving: .visit, forTemper: true)
+            let together = try evaluator.results(ways, leaving: .visit)
+            let tempers = evaluator.tempers(ways, leaving: .visit)
             for (settings, result) in zip(ways, together) {
                 if settings.algorithm == .weightedCentroid {
                     #expect(result == .failure(.fewBeaconPositions(.weightedCentroid)))
                 } else {
-                    let alone = try evaluator.instants(settings, leaving: .visit)
+                    let alone = try evaluator.results([settings], leaving: .visit)[0].get()
                     #expect(try result.get() == alone && !alone.isEmpty)
                 }
             }
-            // Without what only the fit of a temper wants.
-            let plain = try evaluator.results([ways[2]], leaving: .visit, forTemper: false)[0].get()
-            #expect(plain.map(\.vector) == (try together[2].get()).map(\.vector))
-            #expect(plain.allSatisfy { $0.leastTemper == nil } && Tempering.fit(plain) == nil)
+            // Only `gauss` has a temper.
+            #expect(tempers[0] == nil && tempers[1] == nil && tempers[2] != nil)
+            #expect(evaluator.tempers([ways[2]], leaving: .visit) == [tempers[2]])
         }
     }
 

@@ -70,20 +70,12 @@ import Testing
 
     /// The temper is fitted so that the mean of both coverages is 95 %.
     @Test func leftOutPlacesWidenTheRegions() throws {
-        func instants(_ least: [Int]) -> [EvaluatedInstant] {
-            least.enumerated().map { number, step in
-                var instant = EvaluatedInstant(stay: 0, vector: number)
-                instant.isRightFloor = true
-                instant.leastTemper = step
-                return instant
-            }
-        }
-        let atPlaces = instants([Int](repeating: 0, count: 100))
+        let atPlaces = [Int](repeating: 0, count: 100)
         #expect(Tempering.fit(atPlaces) == Tempering.steps[0])
-        let between = instants([Int](repeating: 4, count: 90) + [Int](repeating: 9, count: 10))
+        let between = [Int](repeating: 4, count: 90) + [Int](repeating: 9, count: 10)
         #expect(abs(try #require(Tempering.fit(atPlaces, between: between)) - Tempering.steps[4]) < 1e-9)
         // Without regions there is nothing to fit.
-        #expect(Tempering.fit([EvaluatedInstant(stay: 0, vector: 0)]) == nil)
+        #expect(Tempering.fit([]) == nil)
         #expect([1.0, 2, 3].least { $0 >= 2 } == 1 && [1.0].least { $0 > 1 } == 1)
     }
 }

@@ -86,7 +86,7 @@ public struct AlgorithmChoice: Sendable {
         for (index, temper) in evaluator.tempers(ways, leaving: leaving).enumerated() {
             if let temper { ways[index].temper = temper }
         }
-        let results = (try? evaluator.results(ways, leaving: leaving, forTemper: false)) ?? []
+        let results = (try? evaluator.results(ways, leaving: leaving)) ?? []
         var instants: [[EvaluatedInstant]] = []
         for (settings, result) in zip(ways, results) {
             guard case .success(let found) = result else { continue }
@@ -129,7 +129,7 @@ public struct AlgorithmChoice: Sendable {
             settings.window = 1
             return settings
         }
-        let results = (try? evaluator.results(ways, leaving: .place, forTemper: false)) ?? []
+        let results = (try? evaluator.results(ways, leaving: .place)) ?? []
         for (way, result) in zip(ways, results) {
             guard case .success(let found) = result, let mean = Percentiles(found.compactMap(\.error)).mean,
                 mean < best.error
@@ -153,9 +153,9 @@ public struct AlgorithmChoice: Sendable {
 }
 
 /// Fits the temper: the divisor of the log-likelihoods with which a 95 % region contains 95 % of the true positions.
-public enum Tempering {
+enum Tempering {
     /// The tempers that are tried.
-    public static let steps = [0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8, 11, 16]
+    static let steps = [0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8, 11, 16]
     /// The share of the true positions that the 95 % region should contain.
     static let aim = 0.95
     /// The weight of left-out places: as if a receiver were between places half of the time.
@@ -165,13 +165,14 @@ public enum Tempering {
     /// The largest number of instants with which a temper is fitted.
     static let instantLimit = 400
 
-    /// The temper, interpolated between two steps on a logarithmic scale. `nil` if no instant has a region.
+    /// The temper, interpolated between two steps on a logarithmic scale. `nil` without instants at places of the map.
     ///
     /// - Parameters:
-    ///   - instants: Those of receivers at places of the map.
-    ///   - between: Those of receivers at places that the map does not have. Empty if they are unknown.
-    public static func fit(_ instants: [EvaluatedInstant], between: [EvaluatedInstant] = []) -> Double? {
-        guard let atPlaces = coverages(instants) else { return nil }
+    ///   - atPlaces: For each instant of a receiver at a place of the map, the index of the smallest step with which the
+    ///     region contains the true position; the number of steps if none does.
+    ///   - between: The same for receivers at places that the map does not have. Empty if they are unknown.
+    static func fit(_ atPlaces: [Int], between: [Int] = []) -> Double? {
+        guard let atPlaces = coverages(atPlaces) else { return nil }
         let coverages =
             coverages(between).map { zip(atPlaces, $0).map { $0 + betweenShare * ($1 - $0) } } ?? atPlaces
         guard let reached = coverages.firstIndex(where: { $0 >= aim }) else { return steps[steps.count - 1] }
@@ -181,10 +182,8 @@ public enum Tempering {
         return exp(log(steps[reached - 1]) + share * (log(steps[reached]) - log(steps[reached - 1])))
     }
 
-    /// The share of the true positions in the region at each step. `nil` if no instant has a region.
-    private static func coverages(_ instants: [EvaluatedInstant]) -> [Double]? {
-        // On a wrong floor, no temper helps.
-        let least = instants.filter(\.isRightFloor).compactMap(\.leastTemper)
+    /// The share of the true positions in the region at each step. `nil` without instants.
+    private static func coverages(_ least: [Int]) -> [Double]? {
         guard !least.isEmpty else { return nil }
         return steps.indices.map { step in Double(least.count { $0 <= step }) / Double(least.count) }
     }

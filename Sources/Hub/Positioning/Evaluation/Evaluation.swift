@@ -177,9 +177,6 @@ public struct EvaluatedInstant: Hashable, Sendable {
     public internal(set) var isInRegion95: Bool?
     /// The area of the 95 % region in m².
     public internal(set) var area: Double?
-    /// The index of the smallest of ``Tempering/steps`` with which the 95 % region contains the true position; their number if
-    /// none does. `nil` if it was not requested, and if the map does not cover the true position.
-    var leastTemper: Int?
 
     init(stay: Int, vector: Int) {
         self.stay = stay

@@ -38,7 +38,7 @@ public struct Evaluator: Sendable {
     ) throws(PositioningError) -> [EvaluatedInstant] {
         var locator = try Locator(map, settings: settings)
         let stays = test.stays.indices.filter { !test.stays[$0].isDropped }
-        return run(&locator, test, stays, floorPenalty, forTemper: false) { _ in true }
+        return evaluated(stays, of: test, with: &locator, floorPenalty) { _ in true }
     }
 
     /// Evaluates a map with a test survey.
@@ -61,17 +61,9 @@ public struct Evaluator: Sendable {
     public func evaluate(
         _ settings: LocatorSettings, leaving: Evaluation.LeftOut
     ) throws(PositioningError) -> Evaluation {
-        let instants = try results([settings], leaving: leaving, forTemper: false)[0].get()
+        let instants = try results([settings], leaving: leaving)[0].get()
         return Evaluation(
             algorithm: settings.algorithm, leaving: leaving, places: SurveyPlaces(survey).places, instants)
-    }
-
-    /// The instants of ``evaluate(_:leaving:)``, from which ``Tempering/fit(_:between:)`` fits a temper. Their place
-    /// numbers are those of the map of the whole survey.
-    public func instants(
-        _ settings: LocatorSettings, leaving: Evaluation.LeftOut
-    ) throws(PositioningError) -> [EvaluatedInstant] {
-        try results([settings], leaving: leaving, forTemper: true)[0].get()
     }
 
     /// The temper of each of several settings, fitted by leaving parts out, and places too, because the receiver may be
@@ -89,15 +81,14 @@ public struct Evaluator: Sendable {
         var tempers = [Double?](repeating: nil, count: settings.count)
         var evaluator = self
         evaluator.instantLimit = min(instantLimit, Tempering.instantLimit)
-        guard !fitted.isEmpty, let found = try? evaluator.results(fitted, leaving: leaving, forTemper: true) else {
+        guard !fitted.isEmpty, let atPlaces = try? evaluator.leastSteps(fitted, leaving: leaving) else {
             return tempers
         }
         evaluator.partLimit = min(partLimit, Tempering.placeParts)
-        let between =
-            leaving == .place ? nil : try? evaluator.results(fitted, leaving: .place, forTemper: true)
+        let between = leaving == .place ? nil : try? evaluator.leastSteps(fitted, leaving: .place)
         for (number, index) in indices.enumerated() {
-            guard case .success(let visits) = found[number] else { continue }
-            tempers[index] = Tempering.fit(visits, between: (try? between?[number].get()) ?? [])
+            guard case .success(let steps) = atPlaces[number] else { continue }
+            tempers[index] = Tempering.fit(steps, between: (try? between?[number].get()) ?? [])
         }
         return tempers
     }
@@ -107,22 +98,48 @@ public struct Evaluator: Sendable {
         mapCount(leaving) + (leaving == .place ? 0 : min(mapCount(.place), Tempering.placeParts))
     }
 
-    /// The instants for each of several settings. Each part is left out once for all of them.
-    ///
-    /// - Parameter forTemper: True if the instants are for ``Tempering/fit(_:)``.
+    /// The instants for each of several settings. Their place numbers are those of the map of the whole survey.
     func results(
-        _ settings: [LocatorSettings], leaving: Evaluation.LeftOut, forTemper: Bool
+        _ settings: [LocatorSettings], leaving: Evaluation.LeftOut
     ) throws(PositioningError) -> [Result<[EvaluatedInstant], PositioningError>] {
         let whole = try SignalMap(survey, positions: positions, keepsVectors: false)
         let spacing = whole.spacing
+        return try leavingOut(leaving, settings) { locator, stays, isWanted in
+            Self.evaluated(stays, of: survey, with: &locator, floorPenalty, isWanted).map {
+                renumbered($0, from: locator.map, to: whole, spacing)
+            }
+        }
+    }
+
+    /// The indices of ``Tempering/steps`` from which ``Tempering/fit(_:between:)`` fits the temper of each of several settings.
+    /// Instants are left out if they have no answer, or one on a wrong floor, and if the map does not cover the true position.
+    private func leastSteps(
+        _ settings: [LocatorSettings], leaving: Evaluation.LeftOut
+    ) throws(PositioningError) -> [Result<[Int], PositioningError>] {
+        // Regions are for another day. A survey of one day does not show how levels change from day to day.
+        let sessions = Set(survey.stays.filter { !$0.isDropped }.map { survey.session(of: $0) })
+        let shift = sessions.count < 2 ? DayShift() : nil
+        return try leavingOut(leaving, settings) { locator, stays, isWanted in
+            Self.pass(stays, of: survey, to: &locator, shift: shift, isWanted: isWanted) { locator, instant in
+                let stay = survey.stays[instant.stay]
+                return stay.position.flatMap { locator.leastTemper(Tempering.steps, at: $0, floor: stay.floor) }
+            }
+        }
+    }
+
+    /// Leaves out one part after the other, and measures each of several settings with the map of the rest.
+    ///
+    /// - Parameter measure: Receives a locator on the map of the rest, the stays to locate, and a function that returns true
+    ///   for the vectors to locate.
+    private func leavingOut<Value>(
+        _ leaving: Evaluation.LeftOut, _ settings: [LocatorSettings],
+        _ measure: (inout Locator, _ stays: [Int], _ isWanted: (Int) -> Bool) -> [Value]
+    ) throws(PositioningError) -> [Result<[Value], PositioningError>] {
         let parts = parts(leaving)
         guard parts.count > 1 else { throw .nothingLeft }
         let total = parts.reduce(0) { $0 + $1.vectors }
         let every = max(1, (total + instantLimit - 1) / max(1, instantLimit))
-        // Regions are for another day. A survey of one day does not show how levels change from day to day.
-        let sessions = Set(survey.stays.filter { !$0.isDropped }.map { survey.session(of: $0) })
-        let shift = DayShift(deviation: forTemper && sessions.count < 2 ? DayShift.usual : 0)
-        var results = settings.map { _ in Result<[EvaluatedInstant], PositioningError>.success([]) }
+        var results = settings.map { _ in Result<[Value], PositioningError>.success([]) }
         let keepsVectors = settings.contains { $0.algorithm.needsPrints }
         for fold in folds(parts) {
             let vectors = Set(fold.flatMap { $0.range.map(Array.init) ?? [] })
@@ -136,12 +153,11 @@ public struct Evaluator: Sendable {
                 results[index] = results[index].flatMap { known in
                     do throws(PositioningError) {
                         var locator = try Locator(map, settings: settings)
-                        let found = Self.run(
-                            &locator, survey, tested, floorPenalty, forTemper: forTemper, shift
-                        ) {
-                            (vectors.isEmpty || vectors.contains($0)) && $0 % every == 0
-                        }
-                        return .success(known + found.map { renumbered($0, from: map, to: whole, spacing) })
+                        return .success(
+                            known
+                                + measure(&locator, tested) {
+                                    (vectors.isEmpty || vectors.contains($0)) && $0 % every == 0
+                                })
                     } catch {
                         return .failure(error)
                     }
@@ -179,7 +195,7 @@ public struct Evaluator: Sendable {
         var vectors: Int
     }
 
-    /// The number of maps that ``results(_:leaving:forTemper:)`` makes for each settings.
+    /// The number of maps that ``results(_:leaving:)`` makes for each settings.
     func mapCount(_ leaving: Evaluation.LeftOut) -> Int { min(parts(leaving).count, partLimit) }
 
     /// The parts that are left out at the same time: each part alone. If there are more than ``partLimit`` parts, they
@@ -230,54 +246,65 @@ public struct Evaluator: Sendable {
 
     // MARK: One run
 
-    private static func run(
-        _ locator: inout Locator, _ test: Survey, _ stays: [Int], _ floorPenalty: Double, forTemper: Bool,
-        _ shift: DayShift = DayShift(deviation: 0), _ isWanted: (Int) -> Bool
-    ) -> [EvaluatedInstant] {
-        let map = locator.map
-        let numbers = map.numbers(for: test)
-        let spacing = map.spacing
-        var result: [EvaluatedInstant] = []
+    /// Passes some stays to a locator, and measures it at each wanted vector in which anything was received.
+    ///
+    /// - Parameters:
+    ///   - shift: The change of the levels; `nil` for no change.
+    ///   - measure: Receives the locator, the index of the stay and of the vector, and the number of received beacons that are
+    ///     not on the map.
+    private static func pass<Value>(
+        _ stays: [Int], of test: Survey, to locator: inout Locator, shift: DayShift?, isWanted: (Int) -> Bool,
+        _ measure: (Locator, (stay: Int, vector: Int, strangers: Int)) -> Value?
+    ) -> [Value] {
+        let numbers = locator.map.numbers(for: test)
+        var values: [Value] = []
         for index in stays {
             let stay = test.stays[index]
+            guard let last = stay.vectors.last(where: isWanted) else { continue }
             locator.begin()
-            let truth = truth(stay, map.places)
-            for vector in stay.vectors {
-                let known = shift.shifted(map.vector(vector, of: test, numbers: numbers), truth)
+            let place = shift == nil ? nil : truth(stay, locator.map.places)
+            for vector in stay.vectors.lowerBound...last {
+                var known = locator.map.vector(vector, of: test, numbers: numbers)
+                if let place, let shift { known = shift.shifted(known, place) }
+                locator.add(known)
                 let received = test.vector(vector).readings.count
-                guard isWanted(vector), received > 0 else {
-                    locator.add(known)
-                    continue
+                guard isWanted(vector), received > 0 else { continue }
+                if let value = measure(locator, (index, vector, received - known.readings.count)) {
+                    values.append(value)
                 }
-                let answer = locator.locate(known, strangers: received - known.readings.count)
-                var instant = EvaluatedInstant(stay: index, vector: vector)
-                instant.truth = truth
-                instant.isAnswered = answer.state != .none
-                instant.place = answer.place
-                if instant.isAnswered {
-                    instant.isRightFloor = stay.floor == nil || answer.floor == stay.floor
-                    if let position = answer.position, let place = stay.position {
-                        instant.error = position.distance(to: place) + (instant.isRightFloor ? 0 : floorPenalty)
-                    }
-                    instant.isExact = truth != nil && answer.place == truth
-                    instant.isNear = isNear(answer.place, truth, map.places, spacing)
-                    instant.area = answer.region95?.area
-                }
-                if let cells = locator.cells, let position = stay.position, instant.isAnswered {
-                    let ground = cells.ground(upTo: forTemper ? Tempering.steps.last : nil)
-                    if forTemper, ground.covers(position, floor: stay.floor) {
-                        instant.leastTemper = Tempering.steps.least {
-                            ground.region(Tempering.aim, temper: $0, contains: position, floor: stay.floor)
-                        }
-                    }
-                    instant.isInRegion50 = ground.region(0.5, contains: position, floor: stay.floor)
-                    instant.isInRegion95 =
-                        (stay.floor == nil || stay.floor == answer.floor) && answer.region95?.contains(position) == true
-                }
-                result.append(instant)
             }
         }
-        return result
+        return values
+    }
+
+    private static func evaluated(
+        _ stays: [Int], of test: Survey, with locator: inout Locator, _ floorPenalty: Double, _ isWanted: (Int) -> Bool
+    ) -> [EvaluatedInstant] {
+        locator.wantsRegion50 = true
+        let places = locator.map.places
+        let spacing = locator.map.spacing
+        return pass(stays, of: test, to: &locator, shift: nil, isWanted: isWanted) { locator, found in
+            let stay = test.stays[found.stay]
+            let truth = truth(stay, places)
+            let answer = locator.answer(strangers: found.strangers)
+            var instant = EvaluatedInstant(stay: found.stay, vector: found.vector)
+            instant.truth = truth
+            guard answer.state != .none else { return instant }
+            instant.isAnswered = true
+            instant.place = answer.place
+            instant.isRightFloor = stay.floor == nil || answer.floor == stay.floor
+            if let position = answer.position, let place = stay.position {
+                instant.error = position.distance(to: place) + (instant.isRightFloor ? 0 : floorPenalty)
+            }
+            instant.isExact = truth != nil && answer.place == truth
+            instant.isNear = isNear(answer.place, truth, places, spacing)
+            instant.area = answer.region95?.area
+            if let position = stay.position, let region95 = answer.region95 {
+                instant.isInRegion95 = instant.isRightFloor && region95.contains(position)
+                instant.isInRegion50 = instant.isRightFloor && answer.region50?.contains(position) == true
+            }
+            return instant
+        }
     }
 
     /// The nearest place on the floor, or else the place with the stay's name.
@@ -320,23 +347,18 @@ final class FitProgress: Sendable {
 
 /// The change of the levels on another day: a random number for each beacon at each place, which is the same in every
 /// run.
-struct DayShift {
-    /// The standard deviation in dB; 0 for no change.
-    let deviation: Double
+private struct DayShift {
+    /// The standard deviation of a beacon's level at a place from day to day, in dB.
+    private static let deviation = 3.5
 
-    /// The change of a beacon's level at a place from day to day, in dB.
-    static let usual = 3.5
-
-    func shifted(_ vector: SignalVector, _ place: Int?) -> SignalVector {
-        guard deviation > 0, let place else { return vector }
-        return SignalVector(
+    func shifted(_ vector: SignalVector, _ place: Int) -> SignalVector {
+        SignalVector(
             seconds: vector.seconds,
             sorted: vector.readings.map { .init(beacon: $0.beacon, level: $0.level + shift($0.beacon, place)) })
     }
 
     private func shift(_ beacon: Int, _ place: Int) -> Double {
         var random = SplitMix64(seed: UInt64(beacon) << 32 | UInt64(place))
-        func share() -> Double { Double(random.next() >> 11) / 9_007_199_254_740_992 }
-        return deviation * (-2 * log(1 - share())).squareRoot() * cos(2 * .pi * share())
+        return Self.deviation * (-2 * log(1 - random.share())).squareRoot() * cos(2 * .pi * random.share())
     }
 }

@@ -122,73 +122,71 @@ struct CellLocator: Sendable {
     // MARK: Regions
 
     /// The likelihoods of the window over the ground of which regions are made.
-    struct Ground {
-        fileprivate let cells: [Cell]
-        fileprivate let hypotheses: [WindowHypothesis]
-        /// The probabilities of a filter, which has no window.
-        fileprivate let filtered: Posterior?
-        fileprivate let priors: [Double]
-        fileprivate let temper: Double
+    private struct Ground {
+        let cells: [Cell]
+        let hypotheses: [WindowHypothesis]
+        let priors: [Double]
 
-        fileprivate func posterior(_ temper: Double) -> Posterior {
+        func posterior(_ temper: Double) -> Posterior {
             Posterior(hypotheses, cells: cells.count, temper: temper, priors: priors)
-        }
-
-        /// Returns true if a position is in the region that holds a given share of the probability.
-        ///
-        /// - Parameter temper: The divisor of the log-likelihoods; `nil` for the map's.
-        func region(
-            _ probability: Double, temper wanted: Double? = nil, contains position: FloorPosition, floor: String?
-        ) -> Bool {
-            let found = wanted == nil ? filtered ?? posterior(temper) : posterior(wanted ?? temper)
-            guard let estimate = found.position(cells), floor == nil || floor == estimate.floor else { return false }
-            return found.contains(position, with: probability, cells, floor: estimate.floor)
-        }
-
-        /// Returns true if the ground contains a position.
-        func covers(_ position: FloorPosition, floor: String?) -> Bool {
-            cells.contains { (floor == nil || $0.floor == floor) && $0.covers(position) }
         }
     }
 
-    /// The likelihoods of the window's vectors over the ground.
-    ///
-    /// - Parameter largest: The largest divisor of the log-likelihoods that is used with them; `nil` for the map's.
-    func ground(upTo largest: Double? = nil) -> Ground {
+    /// - Parameter largest: The largest divisor of the log-likelihoods that is used with the result.
+    private func ground(upTo largest: Double) -> Ground {
         let window = plane?.window ?? window
         return Ground(
-            cells: window.cells,
-            hypotheses: filter == nil || largest != nil
-                ? window.hypotheses(temper: largest ?? temper, priors: runPriors) : [],
-            filtered: filter.map { Posterior($0.probabilities) }, priors: runPriors, temper: temper)
+            cells: window.cells, hypotheses: window.hypotheses(temper: largest, priors: runPriors), priors: runPriors)
+    }
+
+    /// The index of the smallest of some tempers with which the 95 % region contains a position; see
+    /// ``Locator/leastTemper(_:at:floor:)``.
+    func leastTemper(_ tempers: [Double], at position: FloorPosition, floor: String?) -> Int? {
+        let ground = ground(upTo: tempers.last ?? temper)
+        guard let estimate = ground.posterior(LocatorSettings.pointTemper).position(ground.cells),
+            floor == nil || estimate.floor == floor,
+            ground.cells.contains(where: { $0.floor == estimate.floor && $0.covers(position) })
+        else { return nil }
+        return tempers.least {
+            ground.posterior($0).contains(position, with: 0.95, ground.cells, floor: estimate.floor)
+        }
     }
 
     // MARK: Answers
 
     /// The answer for the window's vectors.
-    func answer(heard: Int, used: Int, placeCount: Int, wantsScores: Bool) -> LocatorAnswer {
-        let ground = ground(upTo: filter == nil ? max(temper, LocatorSettings.pointTemper) : nil)
+    func answer(
+        heard: Int, used: Int, placeCount: Int, wantsScores: Bool, wantsRegion50: Bool
+    ) -> LocatorAnswer {
+        let filtered = filter.map { Posterior($0.probabilities) }
+        let ground = filtered == nil ? ground(upTo: max(temper, LocatorSettings.pointTemper)) : nil
         // The ground of `gauss` only makes its region.
-        let found = plane == nil ? ground.hypotheses : window.standing
+        let found = plane == nil ? ground?.hypotheses ?? [] : window.standing
         func posterior(_ temper: Double) -> Posterior {
-            Posterior(found, cells: cells.count, temper: temper, priors: runPriors)
+            filtered ?? Posterior(found, cells: cells.count, temper: temper, priors: runPriors)
         }
-        let known = ground.filtered ?? posterior(temper)
-        let point = ground.filtered ?? posterior(LocatorSettings.pointTemper)
-        guard let estimate = point.position(cells) else { return .none(.noCandidate, heard: heard, used: used) }
+        let known = posterior(temper)
+        guard let estimate = posterior(LocatorSettings.pointTemper).position(cells) else {
+            return .none(.noCandidate, heard: heard, used: used)
+        }
         var byPlace = [Double](repeating: 0, count: placeCount)
         for (cell, weight) in known.probabilities.enumerated() { byPlace[placeOfCell[cell]] += weight }
         let order = byPlace.indices.sorted { (byPlace[$0], $1) > (byPlace[$1], $0) }
-        let region = (plane == nil ? known : ground.posterior(temper)).region(
-            0.95, ground.cells, around: estimate.position, floor: estimate.floor)
-        let site = ground.cells.reduce(0) { $0 + $1.groundArea }
-        var answer = LocatorAnswer(used < 3 || region.area > site / 4 ? .poor : .fix, heard: heard, used: used)
+        let onGround = plane == nil ? known : ground?.posterior(temper) ?? known
+        let groundCells = plane?.window.cells ?? cells
+        func region(_ probability: Double) -> Region {
+            onGround.region(probability, groundCells, around: estimate.position, floor: estimate.floor)
+        }
+        let region95 = region(0.95)
+        let site = groundCells.reduce(0) { $0 + $1.groundArea }
+        var answer = LocatorAnswer(used < 3 || region95.area > site / 4 ? .poor : .fix, heard: heard, used: used)
         answer.position = estimate.position
         answer.floor = estimate.floor
         answer.place = order.first
         answer.candidates = order.prefix(5).filter { byPlace[$0] > 0 }
             .map { .init(place: $0, probability: byPlace[$0]) }
-        answer.region95 = region
+        answer.region95 = region95
+        if wantsRegion50 { answer.region50 = region(0.5) }
         answer.rooms = rooms(known)
         answer.receiverOffset = offset(known)
         if wantsScores { answer.scores = scores(window.standing) }

@@ -16,11 +16,13 @@ public struct Locator: Sendable {
     public let rooms: [MapRoom]
     /// True if answers contain the score of every place.
     public var wantsScores = false
+    /// True if answers contain ``LocatorAnswer/region50``.
+    var wantsRegion50 = false
 
     /// The rule of the algorithm. `nil` for `gauss`, `field` and `hmm`.
     private let rule: (any PlaceRule)?
     /// The state of `gauss`, `field` and `hmm`. `nil` for other algorithms.
-    private(set) var cells: CellLocator?
+    private var cells: CellLocator?
     private var window: SampleWindow
 
     /// - Parameters:
@@ -69,12 +71,20 @@ public struct Locator: Sendable {
     ///   - strangers: The number of beacons received in this second that are not on the map.
     public mutating func locate(_ vector: SignalVector, strangers: Int = 0) -> LocatorAnswer {
         add(vector)
+        return answer(strangers: strangers)
+    }
+
+    /// The answer for the run so far.
+    ///
+    /// - Parameter strangers: The number of beacons received in the newest second that are not on the map.
+    func answer(strangers: Int) -> LocatorAnswer {
         let used = window.beaconCount
         let heard = used + strangers
         guard used > 0 else { return .none(strangers > 0 ? .nothingInCommon : .nothingHeard, heard: strangers) }
         if let cells {
             var answer = cells.answer(
-                heard: heard, used: used, placeCount: map.places.count, wantsScores: wantsScores)
+                heard: heard, used: used, placeCount: map.places.count, wantsScores: wantsScores,
+                wantsRegion50: wantsRegion50)
             if let place = answer.place, map.places[place].position == nil { answer.position = nil }
             return answer
         }
@@ -96,6 +106,15 @@ public struct Locator: Sendable {
         let vector = SignalVector(seconds: vector.seconds, sorted: known)
         window.append(vector)
         cells?.add(vector)
+    }
+
+    /// The index of the smallest of some tempers with which the 95 % region of the window contains a position; their number if
+    /// none does. `nil` without regions, without a received beacon of the map, if the answer is on another floor, and if the
+    /// map does not cover the position.
+    ///
+    /// - Parameter tempers: In ascending order, at least one.
+    func leastTemper(_ tempers: [Double], at position: FloorPosition, floor: String?) -> Int? {
+        window.beaconCount > 0 ? cells?.leastTemper(tempers, at: position, floor: floor) : nil
     }
 }
 

@@ -50,6 +50,8 @@ public struct LocatorAnswer: Sendable {
     /// The region with a probability of 95 %, for a receiver that stands or walks between or at the places of the map. `nil` if
     /// the algorithm has no probabilities.
     public internal(set) var region95: Region?
+    /// The region with a probability of 50 %, if it was requested.
+    var region50: Region?
     /// The number of beacons received within the window, including beacons of the newest vector that are not on the map.
     public internal(set) var heard: Int
     /// The number of those beacons that are on the map.
