@@ -24,11 +24,14 @@ import VirtualController
     struct World {
         let model: SiteModel
         var random: SplitMix64
+        /// What is reported of each beacon in a second, by level.
+        private var seconds: [[Int: [(Int64, HCIEvent)]]]
 
         init(seed: UInt64) throws {
             let site = try #require(Site.decode(Array(VirtualWalkTests.site.utf8)).site)
             model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio)
             random = SplitMix64(seed: seed)
+            seconds = model.beacons.map { _ in [:] }
         }
 
         /// One second at each of the spots.
@@ -41,7 +44,7 @@ import VirtualController
                     }
                     let level = model.link(beacon, at: spot).power + 3 * fading
                     guard level > -95 else { continue }
-                    for (time, event) in try Self.second(UInt64(second + 1), beacon, level: Int(level.rounded())) {
+                    for (time, event) in try reports(of: beacon, level: Int(level.rounded())) {
                         let unix = 1_780_000_000_000_000 + Int64(second) * 1_000_000 + time
                         packets.append(
                             (unix, BTSnoopWriter.record(event.packet, isFromController: true, unixMicroseconds: unix)))
@@ -52,8 +55,15 @@ import VirtualController
             return BTSnoopWriter.header + packets.flatMap(\.octets)
         }
 
+        private mutating func reports(of beacon: Int, level: Int) throws -> [(Int64, HCIEvent)] {
+            if let known = seconds[beacon][level] { return known }
+            let found = try Self.second(UInt64(seconds[beacon].count + 1), beacon, level: level)
+            seconds[beacon][level] = found
+            return found
+        }
+
         /// What is reported of one beacon in a second on an air that takes so much of its power.
-        static func second(_ seed: UInt64, _ beacon: Int, level: Int) throws -> [(Int64, HCIEvent)] {
+        private static func second(_ seed: UInt64, _ beacon: Int, level: Int) throws -> [(Int64, HCIEvent)] {
             let power = 12
             let air = VirtualAir(.init(seed: seed, pathLoss: power - level))
             let sender = HCIHost(channel: VirtualChannel(.raspberryPi, on: air))
