@@ -4,11 +4,19 @@ import Testing
 @testable import Positioning
 
 @Suite struct MapTextTests {
+    @Test(arguments: [
+        (0.0, "0"), (1.0, "1"), (-67.123456789012345, "-67.123456789"), (0.582842712474619, "0.582842712475"),
+        (12.000000000001, "12"), (1e-7, "1e-07"), (123_456_789_012_345.0, "123456789012000"),
+        (1.0 / 3.0, "0.333333333333"),
+    ])
+    func scoreHasTwelveDigits(value: Double, text: String) {
+        #expect(MapText.score(value).line == text)
+    }
+
     @Test func scoreOfNoCandidateIsNullAndOfAnImpossibleOneAWord() {
         #expect(MapText.score(nil).line == "null")
         #expect(MapText.score(.infinity).line == "\"infinity\"")
         #expect(MapText.score(.nan).line == "null")
-        #expect(MapText.score(-1.5).line == "-1.5")
     }
 
     @Test(arguments: [(1.234, "1.23"), (0.05, "0.05"), (-0.5, "-0.50"), (12, "12.00")])

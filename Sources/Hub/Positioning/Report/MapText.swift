@@ -1,5 +1,5 @@
 internal import BluetoothTypes
-internal import Configuration
+public import Configuration
 
 /// Numbers and names in the output of commands.
 public enum MapText {
@@ -32,8 +32,27 @@ public enum MapText {
         line(place.name) + (place.floor.map { " on \(line($0))" } ?? "")
     }
 
-    /// A score: null if the place is not a candidate, "infinity" if it is impossible.
-    static func score(_ value: Double?) -> JSONValue {
-        value == .infinity ? "infinity" : value.map(JSONValue.real) ?? .null
+    /// A score with twelve significant digits: null if the place is not a candidate, "infinity" if it is impossible.
+    public static func score(_ value: Double?) -> JSONValue {
+        guard let value, !value.isNaN else { return .null }
+        guard value.isFinite else { return "infinity" }
+        return .real(significant(value))
+    }
+
+    /// A number rounded to twelve significant digits.
+    static func significant(_ value: Double) -> Double {
+        guard value != 0, value.isFinite else { return value }
+        let text = "\(abs(value))"
+        // A text of up to 12 characters needs no rounding.
+        guard text.utf8.count > 12 else { return value }
+        var exponent = 0
+        var scale = 1.0
+        while abs(value) * scale < 1e11, exponent < 300 {
+            scale *= 10
+            exponent += 1
+        }
+        if exponent > 0 { return (value * scale).rounded() / scale }
+        while abs(value) / scale >= 1e12 { scale *= 10 }
+        return (value / scale).rounded() * scale
     }
 }
