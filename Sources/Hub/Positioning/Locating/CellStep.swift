@@ -10,6 +10,9 @@ struct CellStep: Sendable {
     /// The probability of each target. The probabilities of one cell add up to 1.
     private var shares: [Double] = []
 
+    /// A smaller probability of a cell does not matter.
+    private static let negligible = 1e-12
+
     /// - Parameter deviation: The standard deviation of the distance walked in a second, in metres.
     init(_ grid: CellGrid, deviation: Double, walls: [Wall]) {
         let width = 3 * deviation / grid.step
@@ -47,7 +50,7 @@ struct CellStep: Sendable {
             && max(wall.from.y, wall.to.y) >= position.y - distance
     }
 
-    /// The weights after a second.
+    /// The weights after a second. Negligible weights are left out.
     ///
     /// - Parameters:
     ///   - weights: By plane, then by cell.
@@ -59,7 +62,7 @@ struct CellStep: Sendable {
             let own = weights[plane * count..<(plane + 1) * count]
             let even = leak * own.reduce(0, +) / Double(max(1, count))
             var spread = [Double](repeating: even, count: count)
-            for (cell, weight) in own.enumerated() {
+            for (cell, weight) in own.enumerated() where weight > Self.negligible {
                 let given = weight * (1 - leak)
                 for index in starts[cell]..<starts[cell + 1] { spread[Int(targets[index])] += given * shares[index] }
             }
