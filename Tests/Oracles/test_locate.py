@@ -301,14 +301,14 @@ def test_a_silent_second_is_told(tape):
     path = recording(folder / "gap.btsnoop", [packet for packet in packets if not 5e6 <= packet[0] < 15e6])
     lines = pharos.checked("locate", folder / "map.json", "--from", path, "--json").lines()
     assert [line["time"] for line in lines] == list(range(60))
-    assert lines[12]["state"] == "none" and lines[12]["reason"] == "nothing heard" and "position" not in lines[12]
+    assert lines[12]["state"] == "none" and lines[12]["reason"] == "nothing received" and "position" not in lines[12]
     assert lines[16]["state"] != "none"
 
 
 def test_a_map_of_another_site_gives_none_with_the_reason(tape, world):
     lines = pharos.checked("locate", world[0] / "map.json", "--from", tape[2], "--json").lines()
     assert {line["state"] for line in lines} == {"none"} and {line["used"] for line in lines} == {0}
-    assert {line["reason"] for line in lines} == {"none of the beacons heard is on this map"}
+    assert {line["reason"] for line in lines} == {"no received beacon is on this map"}
     assert not any({"position", "place", "floor"} & set(line) for line in lines)
 
 
@@ -375,7 +375,7 @@ def test_the_way_is_drawn(tape, tmp_path):
     assert pharos.run(*run, "--html", "-", "--json").code == 64
     strange = '{"t":0,"rssi":{"x":[-50]}}\n'
     none = pharos.checked("locate", folder / "map.json", "--from", "-", "--html", "-", stdin=strange)
-    assert "none of the beacons heard is on this map" in none.out
+    assert "no received beacon is on this map" in none.out
 
 
 # ---- the baselines

@@ -161,7 +161,7 @@ def test_what_cannot_be_left_out_is_named(tmp_path, part):
     for more in ["--algorithm", "nn"], ["--algorithm", "gauss"], ["--all-algorithms"]:
         told = pharos.run("map", "evaluate", tmp_path / "s.jsonl", "--leave", part, *more)
         assert told.code == 65 and told.out == ""
-        assert f"--leave {part}: no other part of this survey remains" in told.err
+        assert f"--leave {part}: without this part, the survey has nothing to make a map from" in told.err
         assert f"record more than one {part}" in told.err
 
 
@@ -173,4 +173,4 @@ def test_a_text_that_is_no_table_is_no_run_that_heard_nothing(surveys, tmp_path)
     # Whoever did hear nothing says so without a mistake.
     (tmp_path / "silence.csv").write_text("time,beacon,rssi\n0,,\n1,,\n")
     lines = pharos.checked("locate", tmp_path / "map.json", "--from", tmp_path / "silence.csv", "--json").lines()
-    assert [line["reason"] for line in lines] == ["nothing heard"] * 2
+    assert [line["reason"] for line in lines] == ["nothing received"] * 2

@@ -49,7 +49,7 @@ public struct EvaluationRun {
         let floors = Set(map.places.map(\.floor))
         for floor in Set(test.stays.filter { !$0.isDropped }.compactMap(\.floor)).sorted() where !floors.contains(floor)
         {
-            notices.append("\(name): the map does not know the floor \(MapText.line(floor))")
+            notices.append("\(name): the map has no floor \(MapText.line(floor))")
         }
         let wanted = wanted.isEmpty ? [map.settings.algorithm] : wanted
         var results: [Evaluation] = []
@@ -64,10 +64,11 @@ public struct EvaluationRun {
             }
         }
         if results.allSatisfy({ $0.instants == 0 }) {
-            throw .refused(.malformed, "\(name): nothing was received in any of its seconds")
+            throw .refused(.malformed, "\(name): no beacon was received in any second")
         }
         if results.allSatisfy({ $0.availability == 0 }) {
-            notices.append("\(name): no second of it has a beacon of the map: is it of another site?")
+            notices.append(
+                "\(name): no second has a beacon of the map: check that the survey is from the site of the map")
         }
         return results
     }
@@ -80,7 +81,7 @@ public struct EvaluationRun {
     ) throws(ListenerServiceError) -> [Evaluation] {
         if let warning = leaving.warning { notices.append("--leave \(leaving.rawValue): \(warning)") }
         if leaving == .visit, Set(survey.stays.filter { !$0.isDropped }.map { survey.session(of: $0) }).count < 2 {
-            notices.append("one session only: leaving a visit out leaves its whole place out; try --leave stay")
+            notices.append("one session only: each visit that is left out is a whole place; try --leave stay")
         }
         var evaluator = Evaluator(survey)
         evaluator.floorPenalty = floorPenalty
@@ -101,8 +102,8 @@ public struct EvaluationRun {
                 // No algorithm can be evaluated.
                 throw .refused(
                     .malformed,
-                    "--leave \(leaving.rawValue): no other part of this survey remains to make a map from: record more "
-                        + "than one \(leaving.rawValue), or leave out something else")
+                    "--leave \(leaving.rawValue): without this part, the survey has nothing to make a map from: record more "
+                        + "than one \(leaving.rawValue), or leave out another part")
             } catch {
                 guard wanted.count > 1 else { throw MapFitting.refusal(error) }
                 notices.append("\(algorithm.rawValue): \(error)")

@@ -13,9 +13,9 @@ public struct LocatorAnswer: Sendable {
 
     /// The reason why there is no place.
     public enum Reason: String, Hashable, Sendable {
-        case nothingHeard = "nothing heard"
-        case nothingInCommon = "none of the beacons heard is on this map"
-        case noCandidate = "no place of the map is possible"
+        case nothingHeard = "nothing received"
+        case nothingInCommon = "no received beacon is on this map"
+        case noCandidate = "no place of the map fits"
     }
 
     /// A place with its probability.
@@ -44,11 +44,11 @@ public struct LocatorAnswer: Sendable {
     public internal(set) var place: Int?
     /// Up to five places, likeliest first. Empty if the algorithm has no probabilities.
     public internal(set) var candidates: [Candidate] = []
-    /// Up to five rooms, likeliest first; the room of the position if the algorithm has no probabilities. The rest to 1 is
-    /// the probability of being in none of them.
+    /// Up to five rooms, likeliest first; the room of the position if the algorithm has no probabilities. If the
+    /// probabilities add up to less than 1, the rest is the probability of being in none of these rooms.
     public internal(set) var rooms: [RoomCandidate] = []
-    /// The region with a probability of 95 %, for a receiver that stands or walks between or at the places of the map. `nil` if
-    /// the algorithm has no probabilities.
+    /// The region that contains the receiver with a probability of 95 %, also if the receiver walks or is between the places of
+    /// the map. `nil` if the algorithm has no probabilities.
     public internal(set) var region95: Region?
     /// The region with a probability of 50 %, if it was requested.
     var region50: Region?

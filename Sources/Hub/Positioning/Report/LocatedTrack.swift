@@ -85,7 +85,7 @@ public struct LocatedTrack: Sendable {
         return drawing
     }
 
-    /// The positions on a floor. `nil` interrupts the line, at the start of a run and while the receiver was elsewhere.
+    /// The positions on a floor. `nil` interrupts the line: at the start of a run, and while the receiver is on another floor.
     private func line(_ floor: String?, _ position: (LocatedInstant) -> FloorPosition?) -> [FloorPosition?] {
         var line: [FloorPosition?] = []
         var session: String?
