@@ -60,6 +60,65 @@ import Testing
         #expect(abs(other.meanWindowMicroseconds(against: own) - expected) < 0.001 * expected)
     }
 
+    /// The simulation plays each packet on its own channel, and shares no formula with the model.
+    @Test(
+        arguments: [(.le1M, 31, 100, 60), (.coded, 200, 500, 30), (.le2M, 1000, 500, 40)]
+            as [(ExtendedPHY, Int, Int, Int)])
+    func simulationAndModelAgree(_ phy: ExtendedPHY, _ octets: Int, _ milliseconds: Int, _ count: Int) throws {
+        let group = try Self.group(phy, octets, milliseconds, count: count)
+        let model = try BoxCollisionModel(boxes: [AdvertisingBoxes(count: count, advertisements: [group])])
+        var conditions = AirConditions()
+        conditions.playsAllChannels = false
+        conditions.durationMicroseconds = 10 * group.meanPeriodMicroseconds
+        let simulation = try AirSimulation(
+            advertisers: AirAdvertiser.fleet(group), conditions: conditions, seed: 3)
+        let tally = (0..<60).reduce(into: AirTally()) { $0.merge(simulation.batch($1)) }
+        let estimate = try #require(tally.clear.estimate)
+        #expect(
+            abs(estimate.value - model.collisionFreeProbability) < max(0.01, 4 * estimate.standardError),
+            "\(estimate), \(model.collisionFreeProbability)")
+        #expect(tally.clear.trials > 500 * count && simulation.batch(7) == simulation.batch(7))
+    }
+
+    /// Without a level difference that matters, capture saves nothing; with a large one it saves everything.
+    @Test func captureOfEvents() throws {
+        let group = try Self.group(.coded, 200, 500, count: 29)
+        let model = try BoxCollisionModel(boxes: [
+            AdvertisingBoxes(count: 30, advertisements: [try Self.group(.coded, 200, 500, count: 30)])
+        ])
+        func band(_ advantage: Double) throws -> CaptureModel.Band {
+            try CaptureModel(
+                airtimeMicroseconds: group.airtimeMicroseconds, extended: group.extended,
+                interferers: [.init(group, advantageDecibels: advantage)], thresholdDecibels: 12
+            ).band
+        }
+        let (none, all) = (try band(0), try band(20))
+        #expect(abs(none.withoutCapture - model.collisionFreeProbability) < 1e-9)
+        #expect(abs(none.fullCapture - none.withoutCapture) < 1e-9)
+        #expect(abs(none.stayingWithFirst - none.withoutCapture) < 1e-9)
+        #expect(all.fullCapture == 1)
+        // An earlier packet of 1168 µs on the primary channel blocks a receiver that stays with it.
+        #expect(abs(all.stayingWithFirst - pow(1 - 1168 / 505_000.0, 29)) < 1e-9)
+    }
+
+    /// The auxiliary packets of 1650 bytes take about 120 ms, and no two of their events may overlap twice.
+    @Test func noIntervalIsShorterThanAnEvent() throws {
+        let traffic = try ExtendedTraffic(.coded, payloadOctets: 1650)
+        func advice(_ goal: IntervalGoal, _ count: Int) throws -> IntervalAdvice {
+            try IntervalAdvice(
+                goal: goal, count: count, airtimeMicroseconds: Double(traffic.event.primaryMicroseconds),
+                extended: traffic, scanners: ScannerMix(.continuous))
+        }
+        let few = try advice(.maximumThroughput, 2)
+        #expect(few.outcome == .clampedToShortest)
+        #expect(few.interval.microseconds >= 2 * traffic.event.auxiliarySpanMicroseconds)
+        let one = try advice(.detect(withinSeconds: 0.2, probability: 0.9), 1)
+        #expect(one.interval.microseconds >= traffic.event.shortestMicroseconds())
+        let window = traffic.meanWindowMicroseconds(against: traffic)
+        let many = try advice(.maximumThroughput, 200)
+        #expect(abs(Double(many.interval.meanPeriodMicroseconds) - 200 * window) <= 313)
+    }
+
     /// Legacy advertisers collide only with the packet on the primary channel.
     @Test func legacyAndExtendedAdvertisers() throws {
         let extended = try Self.group(.coded, 200, 1000, count: 1)

@@ -243,6 +243,21 @@ def extended_collisions(count: int, interval: float, phy: str, octets: int, *, r
     return summary(shares)
 
 
+def extended_capture(count: int, interval: float, phy: str, octets: int, threshold: float, shadowing: float, *,
+                     repetitions: int = 600, events: int = 150, seed: int = 1) -> Value:
+    """The share of one beacon's events that survive if each packet is lost only to an overlap with a beacon whose level
+    is less than `threshold` dB below its own. Levels are drawn once in each repetition."""
+    length, duration = packet(PHYS[phy][0], 7), events * (interval + JITTER / 2)
+    shares = []
+    for random in numpy.random.default_rng(seed).spawn(repetitions):
+        levels = random.normal(0, shadowing, count)
+        harmful = int((levels[0] - levels[1:] < threshold).sum())
+        times = starts(random, 1 + harmful, interval, duration)
+        found = clear(times, length) & auxiliary_clear(random, times, phy, octets, 1.0)
+        shares.append(found[0][(times[0] >= 0) & (times[0] < duration)].mean())
+    return summary(shares)
+
+
 def extended_latency(count: int, interval: float, scanner: Scanner, phy: str, octets: int, *, horizon: float,
                      repetitions: int = 400, instants: int = 20, groups: int = 20, seed: int = 1) -> Latency:
     """As `latency`, of extended advertising: the scanner then follows the pointer, wherever its window ends."""

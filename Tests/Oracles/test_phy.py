@@ -180,11 +180,145 @@ def test_scanners_that_never_find_it_are_refused(phy, options, words):
 
 
 @pytest.mark.parametrize("words", [
-    ["interval", "--beacons", "5", "--max-throughput"],
-    ["simulate", "collisions", "--beacons", "5", "--interval-ms", "100"]])
-def test_questions_about_legacy_pdus_only_say_so(words):
-    done = pharos.run("plan", *words, "--phy", "1M")
-    assert done.code == 64 and "legacy PDUs only" in done.err
+    ["interval", "--beacons", "5", "--detect-within-s", "10", "--probability", "0.9"],
+    ["pattern", "--events-per-s", "1"], ["simulate", "latency", "--beacons", "5", "--interval-ms", "500"]])
+def test_each_question_about_a_scanner_asks_for_its_phy(words):
+    done = pharos.run("plan", *words, "--phy", "coded", "--scanner", "android-balanced")
+    assert done.code == 64 and "--scanner-phy coded" in done.err and not done.out
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("beacons,interval,phy,octets", [
+    (100, 100, "1M", 31), (50, 500, "coded", 200), (60, 500, "2M", 1000), (30, 2000, "coded-s8", 1650)])
+def test_simulated_collisions(beacons, interval, phy, octets):
+    found = air.extended_collisions(beacons, interval, phy, octets)
+    answer = plan("simulate", "collisions", "--beacons", beacons, "--interval-ms", interval, "--phy", phy,
+                  "--payload-octets", octets, "--precision", "0.003")
+    agree(answer["collisionFreeProbability"], found)
+    agree(answer["model"]["collisionFreeProbability"], found)
+    assert answer["lossAfterLossProbability"] == pytest.approx(answer["model"]["lossAfterLossProbability"], rel=0.1)
+    assert answer["phy"] == phy
+
+
+def test_simulated_background():
+    """Other devices are as busy on all channels, so each packet is clear of them with (1 - 0.2)²."""
+    words = ["collisions", "--interval-ms", "100", "--payload-octets", "600", "--phy", "1M", "--background-load", "0.2"]
+    alone = plan(*words, "--beacons", "1")["collisionFreeProbability"]
+    assert alone == pytest.approx(0.64 ** (1 + len(air.auxiliary("1M", 600))), rel=0.01)
+    answer = plan("simulate", *words, "--beacons", "20", "--precision", "0.03")
+    model = plan(*words, "--beacons", "20")["collisionFreeProbability"]
+    assert model < alone
+    assert answer["collisionFreeProbability"] == pytest.approx(model, rel=0.06)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("beacons,interval,scanner,phy,octets,horizon", [
+    (50, 400, (1024, 4096), "coded", 31, 60), (60, 200, (512, 5120), "1M", 245, 60),
+    (40, 1000, (4096, 4096), "coded-s2", 600, 40)])
+def test_simulated_latency(beacons, interval, scanner, phy, octets, horizon):
+    window, whole = scanner
+    found = air.extended_latency(beacons, interval, air.Scanner(window, whole), phy, octets, horizon=horizon)
+    answer = plan("simulate", "latency", "--beacons", beacons, "--interval-ms", interval, "--phy", phy,
+                  "--payload-octets", octets, "--scan-window-ms", window, "--scan-interval-ms", whole,
+                  "--scanner-phy", "coded" if phy.startswith("coded") else "1M")["latencyS"]
+    for percent in (50, 90):
+        agree(answer[f"p{percent}"], found.percentiles[percent], 0.02)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("beacons,interval,phy,octets,threshold", [
+    (150, 100, "1M", 31, 6), (60, 500, "coded", 200, 12), (80, 1000, "1M", 1650, 12)])
+def test_capture(beacons, interval, phy, octets, threshold):
+    words = ["--beacons", beacons, "--interval-ms", interval, "--phy", phy, "--payload-octets", octets, "--capture-db",
+             threshold]
+    answer = plan("collisions", *words)
+    band, plain = answer["capture"], answer["collisionFreeProbability"]
+    agree(band["fullCapture"], air.extended_capture(beacons, interval, phy, octets, threshold, 4.0))
+    assert plain < band["stayingWithFirst"] < band["fullCapture"]
+    # Weak interferers add up, so the simulation with sums of powers lies below the upper bound.
+    played = plan("simulate", "collisions", *words, "--precision", "0.005")["collisionFreeProbability"]
+    assert plain < played < band["fullCapture"] * 1.01
+
+
+SEARCHES = [("coded", 31, "android-balanced", "20"), ("1M", 245, "android-low-power", "20"), ("2M", 1000, "linux", "3")]
+
+
+@pytest.mark.parametrize("phy,octets,scanner,seconds", SEARCHES)
+def test_the_advised_interval_reaches_its_target_and_longer_ones_miss_it(phy, octets, scanner, seconds):
+    packets = ["--beacons", "40", "--phy", phy, "--payload-octets", octets, "--scanner", scanner, "--scanner-phy",
+               "coded" if phy == "coded" else "1M"]
+    advised = plan("interval", "--detect-within-s", seconds, "--probability", "0.9", *packets)
+    assert advised["outcome"] == "met" and advised["phy"] == phy
+
+    def asked(interval):
+        return plan("latency", "--interval-ms", interval, "--undiscovered-after-s", seconds, *packets)
+
+    same = asked(advised["intervalMs"])
+    assert same["undiscoveredAfterS"][seconds] <= 0.1 + 1e-6
+    assert same["collisionFreeProbability"] == pytest.approx(advised["collisionFreeProbability"])
+    assert same["latencyS"]["p90"] == pytest.approx(advised["latencyS"]["p90"], rel=1e-3)
+    longer = [round(advised["intervalMs"] * factor / 0.625) * 0.625 for factor in (1.03, 1.06, 1.1)]
+    assert max(asked(interval)["undiscoveredAfterS"][seconds] for interval in longer) > 0.1
+
+
+def test_the_most_packets_arrive_at_one_window_for_each_beacon():
+    """An event is destroyed by those within 2·136 µs, or 2·(408 - 136) µs more on one channel of 37."""
+    answer = plan("interval", "--beacons", "5000", "--max-throughput", "--phy", "1M")
+    assert answer["intervalMs"] == pytest.approx(5000 * (0.272 + 0.544 / 37) - 5, abs=0.4)
+    # No interval is shorter than the events.
+    long = plan("interval", "--beacons", "2", "--max-throughput", "--phy", "coded", "--payload-octets", "1650")
+    event = 2 * sum(air.auxiliary("S8", 1650))
+    assert long["outcome"] == "clamped-to-shortest" and event < long["intervalMs"] < 1.1 * event
+    assert "no time for the packets" in pharos.checked(
+        "plan", "interval", "--beacons", "2", "--max-throughput", "--phy", "coded", "--payload-octets", "1650").out
+
+
+def test_the_interval_of_a_fleet(tmp_path):
+    def fleet(name, *phys):
+        rows = [{"type": "raw", "intervalMs": 1000, "structures": [{"type": "0xFF", "data": "ffff00112233"}],
+                 **({"phy": phy} if phy else {})} for phy in phys]
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps({
+            "version": 1, "name": name, "template": {"version": 1, "name": "${name}", "advertisements": rows},
+            "beacons": [{"name": f"b{number}", "controller": "extended"} for number in range(20)]}))
+        return path
+
+    goal = ["--detect-within-s", "20", "--probability", "0.9", "--scanner", "android-balanced", "--scanner-phy",
+            "coded"]
+    answer = plan("interval", "--from-fleet", fleet("one", "coded"), *goal)
+    alone = plan("interval", "--beacons", "20", "--phy", "coded", "--payload-octets", "8", *goal)
+    assert (answer["phy"], answer["intervalMs"]) == ("coded", alone["intervalMs"])
+    # The same advertisement twice: the second one keeps its interval, and destroys packets of the others.
+    more = plan("interval", "--from-fleet", fleet("two", "coded", "coded"), *goal)
+    assert more["collisionFreeProbability"] < answer["collisionFreeProbability"]
+
+
+def test_a_fleet_on_several_phys_has_no_common_interval(tmp_path):
+    row = {"type": "raw", "intervalMs": 1000, "phy": "${phy}", "structures": [{"type": "0xFF", "data": "ffff0011"}]}
+    path = tmp_path / "f.json"
+    path.write_text(json.dumps({
+        "version": 1, "name": "f", "template": {"version": 1, "name": "${name}", "advertisements": [row]},
+        "beacons": [{"name": phy, "controller": "extended", "variables": {"phy": phy}} for phy in ("1M", "2M")]}))
+    done = pharos.run("plan", "interval", "--from-fleet", path, "--max-throughput")
+    assert done.code == 64 and "LE 1M and LE 2M" in done.err and "give --phy" in done.err, done.err
+    assert plan("interval", "--from-fleet", path, "--max-throughput", "--phy", "1M")["phy"] == "1M"
+
+
+def test_the_best_pattern_has_the_latency_that_it_says():
+    packets = ["--beacons", "30", "--phy", "coded", "--payload-octets", "100", "--scan-window-ms", "200",
+               "--scan-interval-ms", "500", "--scanner-phy", "coded"]
+    answer = plan("pattern", "--events-per-s", "1.9", *packets)
+    assert answer["phy"] == "coded" and answer["patterns"]
+    for pattern in answer["patterns"]:
+        text = ",".join(f"{part['intervalMs']}:{part['forS']}" for part in pattern["parts"])
+        again = plan("latency", "--pattern", text, *packets)
+        assert again["latencyS"]["mean"] == pytest.approx(pattern["latencyS"]["mean"], rel=0.01)
+        assert pattern["eventsPerS"] <= 1.9 * 1.001
+    legacy = plan("pattern", "--events-per-s", "1.9", "--scan-window-ms", "200", "--scan-interval-ms", "500")
+    # Among thirty beacons on LE Coded some events are lost, and longer packets fit into fewer windows.
+    assert answer["single"]["latencyS"]["mean"] > legacy["single"]["latencyS"]["mean"]
+    done = pharos.run("plan", "pattern", "--power-uw", "60", "--chip", "bl652-0dbm", *packets)
+    assert done.code == 64 and "--events-per-s" in done.err
 
 
 def test_energy_grows_with_the_airtime():

@@ -233,14 +233,14 @@ public struct BoxSurroundings: Hashable, Sendable {
         logSparingOther = count > 0 ? min(0, other / count) : 0
     }
 
-    /// ln of the probability that all advertisements of an average box, except its most frequent one, do not hit a
-    /// packet of `airtime` µs; 0 without a box.
-    public static func logSparingCompanions(in boxes: [AdvertisingBoxes], packetOf airtime: Double) -> Double {
+    /// ln of the probability that all advertisements of an average box, except its most frequent one, do not hit an
+    /// event of `target`; 0 without a box.
+    public static func logSparingCompanions(in boxes: [AdvertisingBoxes], eventOf target: AdvertiserGroup) -> Double {
         var (sum, count) = (0.0, 0.0)
         for kind in boxes {
             let fastest = kind.fastest
             for (place, group) in kind.advertisements.enumerated() where place != fastest {
-                sum += Double(kind.count) * group.logSparing(packetOf: airtime)
+                sum += Double(kind.count) * group.logSparing(eventOf: target)
             }
             count += Double(kind.count)
         }

@@ -11,6 +11,8 @@ public struct ExtendedTraffic: Hashable, Sendable {
     /// The bytes of advertising data.
     public let payloadOctets: Int
     public let event: ExtendedEvent
+    /// c in µs, from the start of one ADV_EXT_IND to the start of the next.
+    public let copySpacingMicroseconds: Double
     /// The start of each auxiliary packet after the start of the event, in µs.
     let offsets: [Double]
 
@@ -27,7 +29,8 @@ public struct ExtendedTraffic: Hashable, Sendable {
         event = ExtendedEvent(phy, octets: payloadOctets)
         let primary = Double(event.primaryMicroseconds)
         let gap = Double(ExtendedEvent.gapMicroseconds)
-        var start = 2 * max(primary, copySpacingMicroseconds) + primary + gap
+        self.copySpacingMicroseconds = max(primary, copySpacingMicroseconds)
+        var start = 2 * self.copySpacingMicroseconds + primary + gap
         var offsets: [Double] = []
         for packet in event.auxiliaryMicroseconds {
             offsets.append(start)

@@ -182,12 +182,9 @@ public struct CollisionQuestion: Sendable {
 
     private func addCapture(to answer: inout PlanAnswer) throws(AirtimeError) {
         guard let captureDecibels, let frame = air.onlyFrame else { return }
-        guard frame.extended == nil else {
-            throw .unsupported("--capture-db: capture is computed for legacy PDUs only; leave it out")
-        }
         let others = try CaptureModel.Interferers(frame.group(air.beacons - 1), advantageDecibels: 0)
         let band = try CaptureModel(
-            airtimeMicroseconds: frame.airtimeMicroseconds, interferers: [others],
+            airtimeMicroseconds: frame.airtimeMicroseconds, extended: frame.extended, interferers: [others],
             thresholdDecibels: captureDecibels, shadowingDecibels: Self.shadowing, background: background
         ).band
         answer.state(

@@ -1,5 +1,5 @@
 public import Airtime
-internal import BluetoothTypes
+public import BluetoothTypes
 internal import Configuration
 internal import LinuxHost
 
@@ -7,8 +7,8 @@ internal import LinuxHost
 public struct IntervalQuestion: Sendable {
     /// The number of beacons in range of one receiver, at least 1.
     public let beacons: Int
-    /// The bytes of advertising data.
-    public let payloadOctets: Int
+    /// The advertisement of each beacon, whose interval has no meaning.
+    private let frame: PlannedFrame
     public let goal: IntervalGoal
     public let scanners: ScannerMix
     /// The site of a fleet that has these beacons; nil if a number was given.
@@ -17,16 +17,18 @@ public struct IntervalQuestion: Sendable {
     public let comparesScanners: Bool
     /// The advised interval.
     public let advice: IntervalAdvice
-    /// tau in µs.
-    private let airtime: Double
 
     /// A number of equal beacons.
+    ///
+    /// - Parameters:
+    ///   - phy: The PHY of extended PDUs; nil for legacy PDUs.
+    ///   - payloadOctets: The bytes of advertising data, 0...31, or 0...1650 in extended PDUs.
     public init(
-        beacons: Int, payloadOctets: Int = 31, goal: IntervalGoal, scanners: ScannerMix,
+        beacons: Int, phy: ExtendedPHY? = nil, payloadOctets: Int = 31, goal: IntervalGoal, scanners: ScannerMix,
         comparesScanners: Bool = false
     ) throws(PlanError) {
         try self.init(
-            beacons: beacons, payloadOctets: payloadOctets, goal: goal, scanners: scanners, fleet: nil,
+            beacons: beacons, phy: phy, payloadOctets: payloadOctets, goal: goal, scanners: scanners, fleet: nil,
             comparesScanners: comparesScanners)
     }
 
@@ -35,25 +37,28 @@ public struct IntervalQuestion: Sendable {
         fleet: FleetInterval, goal: IntervalGoal, scanners: ScannerMix, comparesScanners: Bool = false
     ) throws(PlanError) {
         try self.init(
-            beacons: fleet.air.beacons, payloadOctets: fleet.payloadOctets, goal: goal, scanners: scanners,
-            fleet: fleet,
-            comparesScanners: comparesScanners)
+            beacons: fleet.air.beacons, phy: fleet.phy, payloadOctets: fleet.payloadOctets, goal: goal,
+            scanners: scanners, fleet: fleet, comparesScanners: comparesScanners)
     }
 
     private init(
-        beacons: Int, payloadOctets: Int, goal: IntervalGoal, scanners: ScannerMix, fleet: FleetInterval?,
-        comparesScanners: Bool
+        beacons: Int, phy: ExtendedPHY?, payloadOctets: Int, goal: IntervalGoal, scanners: ScannerMix,
+        fleet: FleetInterval?, comparesScanners: Bool
     ) throws(PlanError) {
-        (self.beacons, self.payloadOctets, self.goal, self.scanners) = (beacons, payloadOctets, goal, scanners)
+        (self.beacons, self.goal, self.scanners) = (beacons, goal, scanners)
         (self.fleet, self.comparesScanners) = (fleet, comparesScanners)
-        (airtime, advice) = try PlanError.asking { () throws(AirtimeError) in
-            let airtime = try PacketTiming.airtimeMicroseconds(payloadOctets: payloadOctets)
-            let advice = try IntervalAdvice(
-                goal: goal, count: beacons, airtimeMicroseconds: airtime, scanners: scanners,
-                logSparingOther: fleet?.logSparingOther ?? 0)
-            return (airtime, advice)
+        let frame = try PlannedFrame(
+            interval: AdvertisingInterval.legacyRange.upperBound, phy: phy, payloadOctets: payloadOctets)
+        self.frame = frame
+        advice = try PlanError.asking { () throws(AirtimeError) in
+            try IntervalAdvice(
+                goal: goal, count: beacons, airtimeMicroseconds: frame.airtimeMicroseconds, extended: frame.extended,
+                scanners: scanners, logSparingOther: fleet?.logSparingOther ?? 0)
         }
     }
+
+    /// tau in µs, on one primary channel.
+    private var airtime: Double { frame.airtimeMicroseconds }
 
     /// The answer; its `holds` is false if no interval reaches the goal.
     public func answer() throws(PlanError) -> PlanAnswer {
@@ -66,6 +71,7 @@ public struct IntervalQuestion: Sendable {
         let clear = advice.collisionFreeProbability
         if let fleet { answer.stateOrigin(of: fleet.air) }
         answer.state(.beacons, .count(beacons))
+        answer.statePackets(of: frame)
         answer.state(scanners)
         let interval = PlanQuantity.milliseconds(Double(advice.interval.microseconds) / 1000)
         let pace = "an event every \(NumberFormat.milliseconds(from: advice.meanPeriodMicroseconds)) ms on average"
@@ -86,11 +92,11 @@ public struct IntervalQuestion: Sendable {
         try addResonances(to: &answer)
         let spread = try addSpread(to: &answer)
         try addCurve(to: &answer)
-        let group = try AdvertiserGroup(
-            count: beacons, interval: advice.interval, airtimeMicroseconds: airtime)
-        if comparesScanners, fleet.map({ $0.logSparingOther == 0 }) ?? true {
+        if comparesScanners, frame.extended == nil, fleet.map({ $0.logSparingOther == 0 }) ?? true {
+            let group = try AdvertiserGroup(
+                count: beacons, interval: advice.interval, airtimeMicroseconds: airtime)
             answer.explore(
-                group, scanners, payloadOctets: payloadOctets, background: .none, latency: advice.distribution)
+                group, scanners, payloadOctets: frame.payloadOctets, background: .none, latency: advice.distribution)
             reconcile(in: &answer)
         }
         if let fleet { answer.note(fleet.note) }
@@ -132,7 +138,9 @@ public struct IntervalQuestion: Sendable {
         case .met, .impossible: ""
         case .metAtLongest: " (Controllers support no longer interval.)"
         case .clampedToShortest:
-            " (A shorter interval would be better, but this is the shortest that controllers support.)"
+            advice.shortestPossible > AdvertisingInterval.legacyRange.lowerBound
+                ? " (A shorter interval would be better, but leaves no time for the packets of an event.)"
+                : " (A shorter interval would be better, but this is the shortest that controllers support.)"
         case .clampedToLongest:
             " (A longer interval would be better, but this is the longest that controllers support.)"
         }
@@ -171,8 +179,8 @@ public struct IntervalQuestion: Sendable {
     private func addCost(to answer: inout PlanAnswer) throws(AirtimeError) {
         guard let chip = BeaconChip.named("nrf52832"), let battery = BeaconBattery.named("cr2477") else { return }
         let energy = try EnergyModel(
-            chip: chip, battery: battery, interval: advice.interval,
-            payloadOctets: payloadOctets)
+            chip: chip, battery: battery, interval: advice.interval, payloadOctets: frame.payloadOctets,
+            extended: frame.extended)
         answer.state(
             .comparedLife, .number(energy.lifeDays),
             remark: "with \(chip.name) and a \(battery.name), for comparison"
@@ -182,7 +190,7 @@ public struct IntervalQuestion: Sendable {
     /// The intervals near the advice that resonate with a scanner that pauses.
     private func addResonances(to answer: inout PlanAnswer) throws(AirtimeError) {
         let center = Double(advice.interval.microseconds)
-        let range = max(20_000, center * 0.7)...min(10_240_000, center * 1.4)
+        let range = max(Double(advice.shortestPossible.microseconds), center * 0.7)...min(10_240_000, center * 1.4)
         var bands: [(scanner: ScannerPreset, band: Resonance.Band)] = []
         for part in scanners.parts {
             let found = try Resonance.bands(
@@ -258,7 +266,7 @@ public struct IntervalQuestion: Sendable {
     private func addCurve(to answer: inout PlanAnswer) throws(AirtimeError) {
         let units = Double(advice.interval.rawValue)
         let legacy = AdvertisingInterval.legacyRange
-        let low = max(legacy.lowerBound, AdvertisingInterval(rawValue: UInt32(units / 3)))
+        let low = max(advice.shortestPossible, AdvertisingInterval(rawValue: UInt32(units / 3)))
         let high = min(legacy.upperBound, AdvertisingInterval(rawValue: UInt32(units * 3)))
         let horizon = max(60, 4 * (advice.distribution.percentile(0.99) ?? 900))
         let points = try advice.curve(
@@ -343,8 +351,9 @@ public struct IntervalQuestion: Sendable {
     private func compareScanners(in answer: inout PlanAnswer) throws(AirtimeError) {
         let own = scanners.parts.map(\.scanner).filter { !ScannerPreset.all.contains($0) }
         let presets = own + ScannerPreset.all
+        let shortest = Double(advice.shortestPossible.microseconds) / 1000
         let intervals =
-            ([100.0, 152.5, 211.25, 318.75, 417.5, 546.25, 760, 852.5, 1022.5, 1285] + [
+            ([100.0, 152.5, 211.25, 318.75, 417.5, 546.25, 760, 852.5, 1022.5, 1285].filter { $0 >= shortest } + [
                 Double(advice.interval.microseconds) / 1000
             ]).sorted()
         func latency(_ milliseconds: Double, _ preset: ScannerPreset) throws(AirtimeError) -> LatencyDistribution {
@@ -414,7 +423,8 @@ extension PlanKey {
 extension IntervalQuestion {
     /// The keys of the answer in JSON.
     static let keys: [PlanKey] =
-        PlanKey.origin + [.beacons, .scanner, .advisedInterval, .meanPeriod, .collisionFree] + PlanKey.discovery + [
+        PlanKey.origin + [.beacons] + PlanKey.packets + [.scanner, .advisedInterval, .meanPeriod, .collisionFree]
+        + PlanKey.discovery + [
             .mixDetected, .outcome, .comparedLife, .resonances, .resonanceScanner, .resonanceFrom, .resonanceTo,
             .resonanceEvents,
             .resonanceScanIntervals, .resonanceSweep, .spread, .spreadFrom, .spreadTo, .curve,
@@ -429,24 +439,29 @@ public struct FleetInterval: Sendable {
     public let air: PlannedAir
     /// The bytes of advertising data of the longest of these advertisements.
     public let payloadOctets: Int
-    /// ln of the probability that the other advertisements of one beacon do not hit a packet.
+    /// Their PHY; nil for legacy PDUs.
+    let phy: ExtendedPHY?
+    /// ln of the probability that the other advertisements of one beacon do not hit an event.
     let logSparingOther: Double
 
     /// Throws the models' errors about the other advertisements.
     public init(_ air: PlannedAir) throws(PlanError) {
-        if air.boxes.flatMap(\.frames).contains(where: { $0.extended != nil }) {
-            throw PlanError(
-                .question,
-                "\(air.origin?.name ?? "the fleet") has extended advertisements, and the search of an interval is for legacy "
-                    + "PDUs only: compare intervals with `pharos plan latency`")
-        }
         self.air = air
         let fastest = air.boxes.compactMap { $0.frames.min { $0.pace < $1.pace } }
+        let names = Set(fastest.map { $0.extended?.phy.name ?? "legacy PDUs" })
+        guard names.count <= 1 else {
+            throw PlanError(
+                .question,
+                "the most frequent advertisements of \(air.origin?.name ?? "the fleet") use \(names.sorted().joined(separator: " and ")), "
+                    + "and one interval is only searched for equal packets: give --phy to plan all beacons on one PHY")
+        }
         let octets = fastest.map(\.payloadOctets).max() ?? 31
-        payloadOctets = octets
+        let phy = fastest.first?.extended?.phy
+        (payloadOctets, self.phy) = (octets, phy)
+        let asked = try PlannedFrame(
+            interval: AdvertisingInterval.legacyRange.upperBound, phy: phy, payloadOctets: octets)
         logSparingOther = try PlanError.asking { () throws(AirtimeError) in
-            try BoxSurroundings.logSparingCompanions(
-                in: air.kinds(), packetOf: PacketTiming.airtimeMicroseconds(payloadOctets: octets))
+            try BoxSurroundings.logSparingCompanions(in: air.kinds(), eventOf: asked.group(1))
         }
     }
 

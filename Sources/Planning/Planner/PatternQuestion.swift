@@ -1,5 +1,5 @@
 public import Airtime
-internal import BluetoothTypes
+public import BluetoothTypes
 internal import Configuration
 internal import Profiles
 
@@ -17,33 +17,41 @@ public struct PatternQuestion: Sendable {
     public let goal: PatternGoal
     /// The beacons in range with the same schedule, including the target beacon.
     public let beacons: Int
-    /// The bytes of advertising data, 0...31.
-    public let payloadOctets: Int
+    /// The advertisement of each beacon, whose interval has no meaning.
+    private let frame: PlannedFrame
     private let search: PatternSearch
 
     /// The supply voltage of the chips in V.
     static let volts = 3.0
 
-    /// Throws for a budget outside the range of controllers, and the models' errors.
+    /// - Parameters:
+    ///   - phy: The PHY of extended PDUs; nil for legacy PDUs.
+    ///   - payloadOctets: The bytes of advertising data, 0...31, or 0...1650 in extended PDUs.
+    ///
+    /// Throws for a budget outside the range of controllers, a power with a chip whose charge is not known by payload and
+    /// extended PDUs, and the models' errors.
     public init(
-        scanners: ScannerMix, budget: Budget, goal: PatternGoal = .mean, beacons: Int = 1, payloadOctets: Int = 31
+        scanners: ScannerMix, budget: Budget, goal: PatternGoal = .mean, beacons: Int = 1, phy: ExtendedPHY? = nil,
+        payloadOctets: Int = 31
     ) throws(PlanError) {
         self.scanners = scanners
         self.budget = budget
         self.goal = goal
         self.beacons = beacons
-        self.payloadOctets = payloadOctets
-        let events = try Self.events(budget, payloadOctets: payloadOctets)
+        let frame = try PlannedFrame(
+            interval: AdvertisingInterval.legacyRange.upperBound, phy: phy, payloadOctets: payloadOctets)
+        self.frame = frame
+        let events = try Self.events(budget, of: frame)
         search = try PlanError.asking { () throws(AirtimeError) in
             try PatternSearch(
                 scanners: scanners, count: beacons,
-                airtimeMicroseconds: try PacketTiming.airtimeMicroseconds(payloadOctets: payloadOctets), goal: goal,
+                airtimeMicroseconds: frame.airtimeMicroseconds, extended: frame.extended, goal: goal,
                 eventsPerSecond: events)
         }
     }
 
     /// The events in a second that the budget allows.
-    private static func events(_ budget: Budget, payloadOctets: Int) throws(PlanError) -> Double {
+    private static func events(_ budget: Budget, of frame: PlannedFrame) throws(PlanError) -> Double {
         let range = PatternSearch.eventRange
         switch budget {
         case .eventsPerSecond(let events):
@@ -55,8 +63,15 @@ public struct PatternQuestion: Sendable {
             }
             return events
         case .power(let microwatts, let chip):
-            let charge = try PlanError.asking { () throws(AirtimeError) in
-                try chip.eventMicrocoulombs(payloadOctets: payloadOctets)
+            guard frame.extended == nil || chip.microcoulombsPerMicrosecond > 0 else {
+                throw PlanError(
+                    .question,
+                    "the charge of \(chip.name) is not known by payload, so that of extended PDUs cannot be computed: give "
+                        + "--events-per-s, or name nrf52832")
+            }
+            let charge = try PlanError.asking { () throws(AirtimeError) -> Double in
+                if let extended = frame.extended { return chip.eventMicrocoulombs(of: extended) }
+                return try chip.eventMicrocoulombs(payloadOctets: frame.payloadOctets)
             }
             let events = (microwatts / volts - chip.sleepMicroamperes) / charge
             guard range.contains(events) else {
@@ -117,6 +132,7 @@ public struct PatternQuestion: Sendable {
             title: "The best intervals for \(scanners.phrase)", sentence: sentence(chosen, single))
         answer.state(scanners)
         answer.state(.beacons, .count(beacons))
+        answer.statePackets(of: frame)
         answer.state(.eventLimit, .number(search.eventsPerSecond), remark: budgetText)
         answer.state(.goal, .word(goalName))
         answer.state(.single, quantity(single, against: single))
@@ -306,7 +322,8 @@ public struct PatternQuestion: Sendable {
                 .scheduleGain,
             ]
             + [PlanKey.patternEvents, PlanKey.patternFound]
-        let start: [PlanKey] = [.scanner, .beacons, .eventLimit, .goal] + single + times.map { $0.within("single") }
+        let start: [PlanKey] =
+            [.scanner, .beacons] + PlanKey.packets + [.eventLimit, .goal] + single + times.map { $0.within("single") }
         return start + shared + times.map { $0.within("patterns[]") }
             + [.gain, .cycle, .profileKey, .keyInterval, .keyTime] + PlanKey.discovery
     }()

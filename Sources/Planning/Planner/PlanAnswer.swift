@@ -130,6 +130,19 @@ extension PlanAnswer {
         state(.site, .word(origin.site))
     }
 
+    /// Adds the PHY and the auxiliary packets of extended PDUs; nothing for legacy PDUs.
+    mutating func statePackets(of frame: PlannedFrame) {
+        guard let extended = frame.extended else { return }
+        let auxiliary = extended.auxiliaryMicroseconds
+        state(.framePHY, .word(extended.phy.rawValue), isInText: false)
+        state(.frameAuxiliary, .number(auxiliary), isInText: false)
+        show(
+            "advertisement", .word(extended.phy.name),
+            remark:
+                "\(frame.payloadOctets) bytes of data, \(NumberFormat.significant(auxiliary)) µs on a secondary channel"
+        )
+    }
+
     /// Adds the advertisement in question, and explains how the other advertisements count.
     mutating func stateTarget(of air: PlannedAir) {
         guard air.origin != nil else { return }

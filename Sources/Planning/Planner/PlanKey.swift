@@ -88,6 +88,8 @@ extension PlanKey {
         "Airtime of the auxiliary packets of an extended advertising event, in µs; absent for legacy PDUs.")
     static let frame = [frameType, interval, framePayload, frameAirtime]
     static let extendedFrame = frame + [framePHY, frameAuxiliary]
+    /// The packets of one event.
+    static let packets = [framePHY, frameAuxiliary]
     static let target = [advertisement] + frame.map { $0.within("advertisement") }
     static let extendedTarget = [advertisement] + extendedFrame.map { $0.within("advertisement") }
 

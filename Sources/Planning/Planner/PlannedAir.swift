@@ -97,19 +97,14 @@ public struct PlannedAir: Sendable {
             throw .quantity(
                 name: "a number of simulated advertisements (1...\(limit))", value: Double(advertisements))
         }
-        if let frame = boxes.flatMap(\.frames).first(where: { $0.extended != nil }) {
-            throw .unsupported(
-                "the simulation sends legacy PDUs only, and \(frame.name) is an extended advertisement: `pharos plan collisions` "
-                    + "and `pharos plan latency` compute it")
-        }
         var advertisers: [AirAdvertiser] = []
         for kind in boxes {
             for _ in 0..<kind.count {
                 let box = kind.frames.count > 1 ? advertisers.count : nil
                 for frame in kind.frames {
-                    var advertiser = AirAdvertiser(
-                        interval: frame.interval,
-                        airtimeMicroseconds: frame.airtimeMicroseconds)
+                    var advertiser =
+                        frame.extended.map { AirAdvertiser(interval: frame.interval, extended: $0) }
+                        ?? AirAdvertiser(interval: frame.interval, airtimeMicroseconds: frame.airtimeMicroseconds)
                     advertiser.box = box
                     advertiser.isCounted = isCounted.map { $0 == frame.pace } ?? true
                     advertisers.append(advertiser)

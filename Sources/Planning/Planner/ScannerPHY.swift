@@ -1,5 +1,5 @@
 public import Airtime
-internal import BluetoothTypes
+public import BluetoothTypes
 
 /// The primary PHY on which a scanner receives extended advertising.
 public enum ScannerPHY: String, Hashable, Sendable, CaseIterable {
@@ -18,7 +18,17 @@ extension PlannedAir {
     ///   never pauses is an ideal receiver of everything.
     public func check(_ scanners: ScannerMix, receiving phy: ScannerPHY?) throws(PlanError) {
         guard let wanted = frame(target).extended?.phy else { return }
-        guard let scanner = scanners.parts.map(\.scanner).first(where: { $0 != .continuous }),
+        try scanners.check(receiving: wanted, on: phy)
+    }
+}
+
+extension ScannerMix {
+    /// Throws if one of the scanners never receives extended advertising on the PHY `wanted`, with the reason and what to do.
+    ///
+    /// - Parameter phy: The PHY on which the scanners receive extended advertising; nil for legacy PDUs only. A scanner that
+    ///   never pauses is an ideal receiver of everything.
+    public func check(receiving wanted: ExtendedPHY, on phy: ScannerPHY?) throws(PlanError) {
+        guard let scanner = parts.map(\.scanner).first(where: { $0 != .continuous }),
             phy.map({ $0.receives(wanted) }) != true
         else { return }
         let needed = wanted.isCoded ? ScannerPHY.coded : .le1M

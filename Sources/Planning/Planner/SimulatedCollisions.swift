@@ -53,7 +53,8 @@ public struct SimulatedCollisions: SimulationQuestion {
         }
         if background.share > 0 {
             conditions.strangers = .init(
-                busyShare: background.share, airtimeMicroseconds: background.airtimeMicroseconds ?? longestAirtime)
+                busyShare: background.share, airtimeMicroseconds: background.airtimeMicroseconds ?? longestAirtime,
+                secondaryAirtimeMicroseconds: background.airtimeMicroseconds)
         }
         // At least 4 events of each advertisement in a batch, and more if that takes less than about a million packets.
         let rate = groups.reduce(0) { $0 + Double($1.count) / $1.meanPeriodMicroseconds }
@@ -67,8 +68,7 @@ public struct SimulatedCollisions: SimulationQuestion {
             let unit = Double(random.next() >> 11) * 0x1p-53
             let low = max(copySpacing.lowMicroseconds, advertiser.airtimeMicroseconds)
             let spacing = low + unit * max(0, copySpacing.highMicroseconds - low)
-            advertiser.secondCopyMicroseconds = spacing
-            advertiser.thirdCopyMicroseconds = 2 * spacing
+            advertiser.setCopySpacing(microseconds: spacing)
             return advertiser
         }
         return try AirSimulation(advertisers: advertisers, conditions: conditions, seed: seed)
@@ -82,13 +82,12 @@ public struct SimulatedCollisions: SimulationQuestion {
         let group = try? air.onlyFrame?.group(air.beacons)
         let runs = group.flatMap {
             try? RunsModel(
-                group: $0, otherClearProbability: background.clearProbability(forPacketOf: $0.airtimeMicroseconds))
+                group: $0,
+                otherClearProbability: background.clearProbability(ofEventOf: $0) * $0.auxiliaryClearProbability)
         }
         let spacing = copySpacing ?? (try? CopySpacing(identicalMicroseconds: 1000))
         let any = group.flatMap { group in
-            spacing.flatMap {
-                try? AnyOfThreeModel(groups: [group], spacing: $0, background: background).atLeastOneProbability
-            }
+            spacing.flatMap { try? Self.anyOfThree(group, $0, background) }
         }
         // No model includes capture by sums of powers.
         let hasModel = captureDecibels == nil
@@ -97,6 +96,7 @@ public struct SimulatedCollisions: SimulationQuestion {
             sentence: sentence(clear))
         answer.stateOrigin(of: air)
         answer.state(.beacons, .count(air.beacons))
+        if let frame = air.onlyFrame { answer.statePackets(of: frame) }
         var values = SimulatedValues()
         values.state(
             .collisionFree, clear, model: hasModel ? model.collisionFreeProbability : nil, in: &answer)
@@ -115,6 +115,16 @@ public struct SimulatedCollisions: SimulationQuestion {
         return answer
     }
 
+    /// The model's probability that one of the three copies arrives, and all auxiliary packets of extended PDUs.
+    private static func anyOfThree(
+        _ group: AdvertiserGroup, _ spacing: CopySpacing, _ background: BackgroundLoad
+    ) throws(AirtimeError) -> Double {
+        let any = try AnyOfThreeModel(groups: [group], spacing: spacing, background: background).atLeastOneProbability
+        guard group.extended != nil else { return any }
+        return any * group.auxiliaryClearProbability * background.clearProbability(ofEventOf: group)
+            / background.clearProbability(forPacketOf: group.airtimeMicroseconds)
+    }
+
     private func sentence(_ clear: Estimate?) -> String {
         let senders = NumberFormat.beacons(air.beacons) + (air.origin.map { " of \($0.name)" } ?? "")
         let pace = air.onlyFrame.map { " that send every \($0.interval)" } ?? ""
@@ -125,6 +135,8 @@ public struct SimulatedCollisions: SimulationQuestion {
 
     /// The keys of the answer in JSON.
     static let keys: [PlanKey] =
-        PlanKey.origin + [.beacons, .collisionFree, .lossAfterLoss, .anyOfThree, .arrivals, .airtime, .channelLoad]
+        PlanKey.origin + [.beacons] + PlanKey.packets + [
+            .collisionFree, .lossAfterLoss, .anyOfThree, .arrivals, .airtime, .channelLoad,
+        ]
         + PlanKey.comparisons([.collisionFree, .lossAfterLoss, .anyOfThree]) + PlanKey.simulation
 }

@@ -3,8 +3,8 @@ public import BluetoothTypes
 /// The advertising interval to set, and why.
 ///
 /// The rule: the longest interval whose goal still holds, because the energy is proportional to 1/E; never below the
-/// mean period E = 2·tau·N/ln 2, below which shorter intervals lose more to collisions than they gain; never outside
-/// the range of controllers. Latency is not monotonic in the interval, because of resonance: an interval counts only
+/// mean period E = 2·tau·N/ln 2 (with extended PDUs, the mean window in place of 2·tau), below which shorter intervals
+/// lose more to collisions than they gain; never outside the range of controllers, and never shorter than an event. Latency is not monotonic in the interval, because of resonance: an interval counts only
 /// when its neighbors at 1 % on both sides hold as well.
 public struct IntervalAdvice: Sendable {
     /// The goal of the advice.
@@ -22,24 +22,31 @@ public struct IntervalAdvice: Sendable {
 
     /// The distribution of the latency of all visitors at that interval.
     public var distribution: LatencyDistribution { latency.whole }
+    /// The shortest interval that controllers support and that leaves time for the packets of an event.
+    public var shortestPossible: AdvertisingInterval { search.unit(search.units.lowerBound) }
     /// E in µs at the interval.
     public var meanPeriodMicroseconds: Double { model.meanPeriodMicroseconds }
     public var collisionFreeProbability: Double { model.collisionFreeProbability * model.otherClearProbability }
 
     /// Finds the interval for `count` beacons of this airtime (in µs) and the visitors' scanners.
     ///
-    /// - Parameter logSparingOther: ln of the probability that the other advertisements of one beacon do not hit a
-    ///   packet (``BoxSurroundings/logSparingOther``); 0 for beacons with one advertisement.
+    /// - Parameters:
+    ///   - airtimeMicroseconds: With extended PDUs, that of the packet on one primary channel.
+    ///   - extended: The auxiliary packets of extended PDUs; nil for legacy PDUs.
+    ///   - logSparingOther: ln of the probability that the other advertisements of one beacon do not hit
+    ///     an event (``BoxSurroundings/logSparingOther``); 0 for beacons with one advertisement.
     ///
     /// Throws for an empty fleet, times that are not above 0 or above an hour, a probability outside 0..<1 (no time is
     /// long enough for all), a logarithm above 0, and what `LatencyModel` refuses.
     public init(
-        goal: IntervalGoal, count: Int, airtimeMicroseconds: Double, scanners: ScannerMix,
+        goal: IntervalGoal, count: Int, airtimeMicroseconds: Double, extended: ExtendedTraffic? = nil,
+        scanners: ScannerMix,
         logSparingOther: Double = 0
     ) throws(AirtimeError) {
         self.goal = goal
         search = try IntervalSearch(
-            count: count, airtime: airtimeMicroseconds, scanners: scanners, logSparingOther: logSparingOther)
+            count: count, packets: EventPackets(airtimeMicroseconds: airtimeMicroseconds, extended: extended),
+            scanners: scanners, logSparingOther: logSparingOther)
         let chosen: (interval: AdvertisingInterval, outcome: IntervalOutcome)
         switch goal {
         case .detect(let seconds, let probability):
@@ -118,13 +125,13 @@ extension IntervalAdvice {
     public func spread(within share: Double = 0.1) throws(AirtimeError) -> IntervalSpread? {
         guard search.count > 1 else { return nil }
         let center = Double(interval.microseconds)
-        let legacy = AdvertisingInterval.legacyRange
-        let lowest = max(center * (1 - share), Double(legacy.lowerBound.microseconds))
-        let highest = min(center * (1 + share), Double(legacy.upperBound.microseconds))
+        let lowest = max(center * (1 - share), Double(search.unit(search.units.lowerBound).microseconds))
+        let highest = min(center * (1 + share), Double(search.unit(search.units.upperBound).microseconds))
         var bands: [Resonance.Band] = []
         for part in search.scanners.parts {
             bands += try Resonance.bands(
-                within: lowest...highest, pattern: part.scanner.pattern, airtimeMicroseconds: search.airtime)
+                within: lowest...highest, pattern: part.scanner.pattern,
+                airtimeMicroseconds: search.packets.airtimeMicroseconds)
         }
         guard !bands.contains(where: { $0.intervalsMicroseconds.contains(center) }) else { return nil }
         let step = LatencyModel.stepMicroseconds
@@ -186,8 +193,8 @@ extension IntervalAdvice {
         over range: ClosedRange<AdvertisingInterval>, points count: Int = 13, between: Int = 0, resonances: Int = 0,
         wantedShare: Double? = nil, horizonSeconds: Double = 3600
     ) throws(AirtimeError) -> [IntervalPoint] {
-        let low = max(range.lowerBound.rawValue, AdvertisingInterval.legacyRange.lowerBound.rawValue)
-        let high = min(range.upperBound.rawValue, AdvertisingInterval.legacyRange.upperBound.rawValue)
+        let low = max(range.lowerBound.rawValue, UInt32(search.units.lowerBound))
+        let high = min(range.upperBound.rawValue, UInt32(search.units.upperBound))
         guard low <= high else { throw .interval(Double(range.lowerBound.microseconds)) }
         guard count >= 2, count <= 1000 else { throw .quantity(name: "a number of points", value: Double(count)) }
         // By interval: true for an extra one.
@@ -232,7 +239,7 @@ extension IntervalSearch {
             let pattern = part.scanner.pattern
             let found = try Resonance.bands(
                 within: Double(range.lowerBound) * step...Double(range.upperBound) * step, pattern: pattern,
-                airtimeMicroseconds: airtime)
+                airtimeMicroseconds: packets.airtimeMicroseconds)
             bands += found.map { ($0, Double(pattern.intervalMicroseconds)) }
         }
         return bands.sorted { $0.band.worst.slowness > $1.band.worst.slowness }.prefix(count).map {

@@ -4,28 +4,30 @@ import BluetoothTypes
 struct IntervalSearch: Sendable {
     /// The horizon of the distributions: an hour.
     static let horizonSeconds = 3600.0
-    fileprivate static let units = 0x20...0x4000
+    /// The intervals that the packets of an event leave possible, in units of 0.625 ms.
+    let units: ClosedRange<Int>
     /// Neighboring candidates of the coarse search.
     private static let ratio = 0.94
 
     let count: Int
-    let airtime: Double
+    let packets: EventPackets
     let scanners: ScannerMix
     /// ln of the probability that the other advertisements of each further beacon do not hit a packet.
     let logSparingOther: Double
 
     init(
-        count: Int, airtime: Double, scanners: ScannerMix, logSparingOther: Double = 0
+        count: Int, packets: EventPackets, scanners: ScannerMix, logSparingOther: Double = 0
     ) throws(AirtimeError) {
         guard logSparingOther <= 0 else {
             throw .quantity(name: "a logarithm of a probability", value: logSparingOther)
         }
         self.count = count
-        self.airtime = airtime
+        self.packets = packets
+        units = packets.units(count: count)
         self.scanners = scanners
         self.logSparingOther = logSparingOther
         // Throws the model's errors before the search.
-        _ = try model(AdvertisingInterval(rawValue: 0x20))
+        _ = try model(unit(units.lowerBound))
     }
 
     /// The model with the mix's first scanner. What does not depend on the scanner is the same with the others.
@@ -36,14 +38,15 @@ struct IntervalSearch: Sendable {
     private func model(
         _ interval: AdvertisingInterval, _ preset: ScannerPreset
     ) throws(AirtimeError) -> LatencyModel {
-        let group = try AdvertiserGroup(
-            count: count, interval: interval, airtimeMicroseconds: airtime)
-        return try LatencyModel(
-            group: group, preset: preset, copySpacingMicroseconds: max(1000, airtime),
-            otherClearProbability: otherClearProbability)
+        try model(Double(interval.microseconds), preset)
     }
 
-    private var otherClearProbability: Double { count > 1 ? exp(Double(count - 1) * logSparingOther) : 1 }
+    private func model(_ interval: Double, _ preset: ScannerPreset) throws(AirtimeError) -> LatencyModel {
+        let group = try packets.group(count: count, intervalMicroseconds: interval)
+        let other = count > 1 ? exp(Double(count - 1) * logSparingOther) : 1
+        return try LatencyModel(
+            group: group, preset: preset, otherClearProbability: other * group.auxiliaryClearProbability)
+    }
 
     func latency(_ interval: AdvertisingInterval, horizonSeconds: Double) throws(AirtimeError) -> MixLatency {
         try MixLatency(scanners, horizonSeconds: horizonSeconds) { preset throws(AirtimeError) in
@@ -54,9 +57,7 @@ struct IntervalSearch: Sendable {
     func distribution(
         _ interval: Double, preset: ScannerPreset, horizonSeconds: Double
     ) throws(AirtimeError) -> LatencyDistribution {
-        let group = try AdvertiserGroup(count: count, intervalMicroseconds: interval, airtimeMicroseconds: airtime)
-        return try LatencyModel(group: group, preset: preset, otherClearProbability: otherClearProbability)
-            .distribution(horizonSeconds: horizonSeconds)
+        try model(interval, preset).distribution(horizonSeconds: horizonSeconds)
     }
 
     /// The share received in time.
@@ -67,24 +68,24 @@ struct IntervalSearch: Sendable {
         }
     }
 
-    /// E = 2·tau·N/ln 2, within the range of controllers.
+    /// E = w·N/ln 2, within the possible range; w is 2·tau with legacy PDUs.
     var shortestSensible: (interval: AdvertisingInterval, outcome: IntervalOutcome) {
-        Self.clamped(meanPeriod: 2 * airtime * Double(count) / log(2))
+        clamped(meanPeriod: packets.meanWindowMicroseconds * Double(count) / log(2))
     }
 
-    /// E = 2·tau·N, where the most collision-free packets arrive.
+    /// E = w·N, where the most collision-free packets arrive; w is 2·tau with legacy PDUs.
     var greatestThroughput: (interval: AdvertisingInterval, outcome: IntervalOutcome) {
-        Self.clamped(meanPeriod: 2 * airtime * Double(count))
+        clamped(meanPeriod: packets.meanWindowMicroseconds * Double(count))
     }
 
-    private static func clamped(meanPeriod: Double) -> (AdvertisingInterval, IntervalOutcome) {
+    private func clamped(meanPeriod: Double) -> (AdvertisingInterval, IntervalOutcome) {
         let wanted = ((meanPeriod - AdvertisingDelay.meanMicroseconds) / LatencyModel.stepMicroseconds).rounded()
         if wanted < Double(units.lowerBound) { return (unit(units.lowerBound), .clampedToShortest) }
         if wanted > Double(units.upperBound) { return (unit(units.upperBound), .clampedToLongest) }
         return (unit(Int(wanted)), .met)
     }
 
-    fileprivate static func unit(_ value: Int) -> AdvertisingInterval {
+    func unit(_ value: Int) -> AdvertisingInterval {
         AdvertisingInterval(rawValue: UInt32(min(max(value, units.lowerBound), units.upperBound)))
     }
 
@@ -101,7 +102,7 @@ struct IntervalSearch: Sendable {
         while true {
             candidates.append(candidate)
             if try trials.reaches(candidate), let found = try trials.refine(candidate, below: failed) {
-                return (Self.unit(found), found == Self.units.upperBound ? .metAtLongest : .met)
+                return (unit(found), found == units.upperBound ? .metAtLongest : .met)
             }
             guard candidate > low else { break }
             failed = candidate
@@ -113,19 +114,19 @@ struct IntervalSearch: Sendable {
             if share > best.share { best = (candidate, share) }
         }
         // An interval that meets the goal without its neighbors is better than none.
-        if best.share >= probability { return (Self.unit(best.unit), .met) }
-        let shortfall = try shortfall(at: Self.unit(best.unit), best.share, within: seconds, probability: probability)
-        return (Self.unit(best.unit), .impossible(shortfall))
+        if best.share >= probability { return (unit(best.unit), .met) }
+        let shortfall = try shortfall(at: unit(best.unit), best.share, within: seconds, probability: probability)
+        return (unit(best.unit), .impossible(shortfall))
     }
 
     /// No more than seconds/E·(share of events in a window) events can be received in time, in the mean.
     private func longestConceivable(within seconds: Double, probability: Double) throws(AirtimeError) -> Int {
         let share = try scanners.mean { preset throws(AirtimeError) in
-            try model(Self.unit(Self.units.upperBound), preset).windowShare
+            try model(unit(units.upperBound), preset).windowShare
         }
         let period = seconds * 1_000_000 * share / probability
-        let units = (period - AdvertisingDelay.meanMicroseconds) / LatencyModel.stepMicroseconds
-        return Int(min(max(units, Double(Self.units.lowerBound)), Double(Self.units.upperBound)))
+        let longest = (period - AdvertisingDelay.meanMicroseconds) / LatencyModel.stepMicroseconds
+        return Int(min(max(longest, Double(units.lowerBound)), Double(units.upperBound)))
     }
 
     private func shortfall(
@@ -133,13 +134,13 @@ struct IntervalSearch: Sendable {
     ) throws(AirtimeError) -> IntervalOutcome.Shortfall {
         let all = try latency(interval, horizonSeconds: min(Self.horizonSeconds, max(60, 10 * seconds))).whole
         let continuous = try IntervalSearch(
-            count: count, airtime: airtime, scanners: ScannerMix(.continuous),
+            count: count, packets: packets, scanners: ScannerMix(.continuous),
             logSparingOther: logSparingOther)
         let fewer = try mostBeacons(within: seconds, probability: probability)
         var ofFewer: AdvertisingInterval?
         if let fewer {
             ofFewer = try IntervalSearch(
-                count: fewer, airtime: airtime, scanners: scanners, logSparingOther: logSparingOther
+                count: fewer, packets: packets, scanners: scanners, logSparingOther: logSparingOther
             ).longest(within: seconds, probability: probability).interval
         }
         return IntervalOutcome.Shortfall(
@@ -154,7 +155,7 @@ struct IntervalSearch: Sendable {
         while high - low > max(1, low / 50) {
             let middle = (low + high) / 2
             let fewer = try IntervalSearch(
-                count: middle, airtime: airtime, scanners: scanners, logSparingOther: logSparingOther)
+                count: middle, packets: packets, scanners: scanners, logSparingOther: logSparingOther)
             let share = try fewer.share(fewer.shortestSensible.interval, within: seconds)
             if share >= probability { low = middle } else { high = middle }
         }
@@ -177,7 +178,7 @@ private struct IntervalTrials {
 
     /// The share received in time.
     mutating func share(_ unit: Int) throws(AirtimeError) -> Double {
-        let interval = IntervalSearch.unit(unit)
+        let interval = search.unit(unit)
         if let known = shares[Int(interval.rawValue)] { return known }
         let share = try search.share(interval, within: seconds)
         shares[Int(interval.rawValue)] = share
@@ -196,7 +197,7 @@ private struct IntervalTrials {
             if try reaches(middle) { low = middle } else { high = middle }
         }
         let candidates = [low, low - low / 100, low - low / 50, unit]
-        for candidate in candidates where candidate >= IntervalSearch.units.lowerBound {
+        for candidate in candidates where candidate >= search.units.lowerBound {
             if try holds(around: candidate) { return candidate }
         }
         return nil
@@ -210,5 +211,34 @@ private struct IntervalTrials {
             guard try share(neighbor) >= tolerated else { return false }
         }
         return true
+    }
+}
+
+/// The packets of one advertising event of equal advertisers.
+struct EventPackets: Hashable, Sendable {
+    /// tau in µs; with extended PDUs that of the ADV_EXT_IND on one primary channel.
+    let airtimeMicroseconds: Double
+    /// The auxiliary packets of extended PDUs; nil for legacy PDUs.
+    let extended: ExtendedTraffic?
+
+    func group(count: Int, intervalMicroseconds: Double) throws(AirtimeError) -> AdvertiserGroup {
+        try AdvertiserGroup(
+            count: count, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds,
+            extended: extended)
+    }
+
+    /// w in µs: the mean length of the start times of another event that destroy an event; 2·tau with legacy PDUs.
+    var meanWindowMicroseconds: Double {
+        extended.map { $0.meanWindowMicroseconds(against: $0) } ?? 2 * airtimeMicroseconds
+    }
+
+    /// The intervals in units of 0.625 ms that controllers support and that leave time for an event. With several
+    /// advertisers two events of one of them do not hit the same event of another one.
+    func units(count: Int) -> ClosedRange<Int> {
+        let (shortest, longest) = (0x20, 0x4000)
+        guard let extended else { return shortest...longest }
+        let event = Double(extended.event.shortestMicroseconds())
+        let needed = count > 1 ? max(event, extended.spanMicroseconds(against: extended)) : event
+        return min(longest, max(shortest, Int((needed / LatencyModel.stepMicroseconds).rounded(.up))))...longest
     }
 }

@@ -136,7 +136,7 @@ extension LatencyModel {
     ///   - workLimit: The number of additions after which the distribution is extrapolated.
     func distribution(
         untilSeconds: Double = 0, horizonSeconds: Double = 3600, endsWhenExhausted: Bool = false,
-        workLimit: Int = 40_000_000
+        workLimit: Int = Self.workLimit
     ) throws(AirtimeError) -> LatencyDistribution {
         guard horizonSeconds > 0, horizonSeconds <= Self.longestHorizonSeconds else {
             throw .quantity(name: "a horizon in s", value: horizonSeconds)
@@ -205,6 +205,8 @@ extension LatencyModel {
         }
     }
 
+    /// The number of additions after which a distribution is extrapolated.
+    static let workLimit = 40_000_000
     /// The share that is not yet received when all count as received.
     private static let exhaustedRest = 5e-7
     /// The share at which the distribution ends.

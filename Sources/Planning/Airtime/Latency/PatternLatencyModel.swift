@@ -72,32 +72,47 @@ public struct PatternLatencyModel: Hashable, Sendable {
         guard untilSeconds >= 0, untilSeconds <= horizonSeconds else {
             throw .quantity(name: "a time in s", value: untilSeconds)
         }
-        var end = max(untilSeconds, try self.end(horizonSeconds: horizonSeconds))
-        var curve = curve(starts: Self.starts, horizonSeconds: end)
+        let trial = trial(horizonSeconds: horizonSeconds)
+        var end = max(untilSeconds, trial.endSeconds)
+        var curve = curve(starts: trial.starts, horizonSeconds: end)
         // A few starts may have shown too short an end.
         while curve.open > 1 - Self.completeShare, end < horizonSeconds {
             end = min(horizonSeconds, end * 1.5)
-            curve = self.curve(starts: Self.starts, horizonSeconds: end)
+            curve = self.curve(starts: trial.starts, horizonSeconds: end)
         }
         return curve.distribution
     }
 
-    /// The time in s at which the distribution ends: a few starts show how long discovery takes.
-    func end(horizonSeconds: Double) throws(AirtimeError) -> Double {
+    /// A few starts, which show how long discovery takes.
+    struct Trial {
+        /// The time in s at which the distribution ends.
+        let endSeconds: Double
+        /// The number of starts of the distribution: fewer if each of them is followed for long, because its share of the
+        /// curve is then spread over many windows of the scanner.
+        let starts: Int
+    }
+
+    func trial(horizonSeconds: Double) -> Trial {
         var end = min(horizonSeconds, Self.firstHorizonSeconds)
         while true {
-            let trial = curve(starts: Self.fewStarts, horizonSeconds: end)
-            if trial.open < 1 - Self.completeShare || end >= horizonSeconds {
-                return min(horizonSeconds, trial.time(ofShare: Self.completeShare).map { $0 * 1.25 } ?? end)
+            let count = end > Self.firstHorizonSeconds * 4 ? Self.fewestStarts : Self.fewStarts
+            let curve = curve(starts: count, horizonSeconds: end)
+            if curve.open < 1 - Self.completeShare || end >= horizonSeconds {
+                let affordable = Int(Self.workLimit * Double(count) / Double(max(1, curve.work)))
+                return Trial(
+                    endSeconds: min(horizonSeconds, curve.time(ofShare: Self.completeShare).map { $0 * 1.25 } ?? end),
+                    starts: min(Self.starts.upperBound, max(Self.starts.lowerBound, affordable)))
             }
             end = min(horizonSeconds, end * 4)
         }
     }
 
-    /// The number of starts of a distribution, and of a trial.
-    private static let starts = 4096
-    private static let fewStarts = 128
+    /// The number of starts of a distribution, and of trials.
+    private static let starts = 256...4096
+    private static let (fewStarts, fewestStarts) = (128, 32)
     private static let firstHorizonSeconds = 15.0
+    /// The additions of a distribution, about, above which it has fewer starts.
+    private static let workLimit = 100_000_000.0
     /// The share at which the distribution ends.
     private static let completeShare = 0.995
 
@@ -451,7 +466,7 @@ extension MixLatency {
             let model = try model(part.scanner)
             models.append(model)
             // The slowest scanner decides how long the others are followed.
-            end = max(end, try model.end(horizonSeconds: horizonSeconds))
+            end = max(end, model.trial(horizonSeconds: horizonSeconds).endSeconds)
         }
         var parts: [Part] = []
         for (part, model) in zip(mix.parts, models) {

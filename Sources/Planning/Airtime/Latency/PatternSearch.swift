@@ -34,8 +34,8 @@ public struct PatternSearch: Sendable {
     public let scanners: ScannerMix
     /// The beacons in range that have the same schedule, including the target beacon.
     public let count: Int
-    /// tau in µs.
-    public let airtimeMicroseconds: Double
+    /// The packets of an event.
+    private let packets: EventPackets
     public let goal: PatternGoal
     /// The largest mean number of events in a second.
     public let eventsPerSecond: Double
@@ -43,11 +43,15 @@ public struct PatternSearch: Sendable {
     /// The range of ``eventsPerSecond``: from one event in the longest interval to one in the shortest one.
     public static let eventRange = 1 / 10.245...40.0
 
+    /// - Parameters:
+    ///   - airtimeMicroseconds: tau; with extended PDUs that of the packet on one primary channel.
+    ///   - extended: The auxiliary packets of extended PDUs; nil for legacy PDUs.
+    ///
     /// Throws for a number of events outside ``eventRange``, a share outside 0...1, a time that is not positive, and the
     /// errors of the models.
     public init(
-        scanners: ScannerMix, count: Int = 1, airtimeMicroseconds: Double, goal: PatternGoal = .mean,
-        eventsPerSecond: Double
+        scanners: ScannerMix, count: Int = 1, airtimeMicroseconds: Double, extended: ExtendedTraffic? = nil,
+        goal: PatternGoal = .mean, eventsPerSecond: Double
     ) throws(AirtimeError) {
         try Quantity.check(eventsPerSecond, in: Self.eventRange, "a number of events in a second (0.0977...40)")
         switch goal {
@@ -58,10 +62,11 @@ public struct PatternSearch: Sendable {
         }
         self.scanners = scanners
         self.count = count
-        self.airtimeMicroseconds = airtimeMicroseconds
+        packets = EventPackets(airtimeMicroseconds: airtimeMicroseconds, extended: extended)
+        units = packets.units(count: count)
         self.goal = goal
         self.eventsPerSecond = eventsPerSecond
-        _ = try latency(of: .constant(shortest), horizonSeconds: 1)
+        _ = try latency(of: shortest, untilSeconds: 0, horizonSeconds: 1)
     }
 
     /// The shortest constant interval that the number of events allows.
@@ -69,10 +74,11 @@ public struct PatternSearch: Sendable {
         let wanted = (1_000_000 / eventsPerSecond - Double(AdvertisingInterval.meanDelayMicroseconds)) / 625
         // A number of events that was computed from an interval gives that interval again.
         let units = Int((wanted - 1e-6).rounded(.up))
-        return AdvertisingInterval(rawValue: UInt32(min(max(units, Self.units.lowerBound), Self.units.upperBound)))
+        return AdvertisingInterval(rawValue: UInt32(min(max(units, self.units.lowerBound), self.units.upperBound)))
     }
 
-    private static let units = 0x20...0x4000
+    /// The intervals that the packets of an event leave possible, in units of 0.625 ms.
+    private let units: ClosedRange<Int>
 
     /// The latency with a schedule. Events are lost independently of each other.
     public func latency(
@@ -80,23 +86,41 @@ public struct PatternSearch: Sendable {
     ) throws(AirtimeError) -> MixLatency {
         switch schedule {
         case .constant(let interval):
-            let group = try AdvertiserGroup(
-                count: count, interval: interval, airtimeMicroseconds: airtimeMicroseconds)
-            return try MixLatency(scanners, untilSeconds: untilSeconds, horizonSeconds: horizonSeconds) {
-                scanner throws(AirtimeError) in
-                try LatencyModel(
-                    group: group, pattern: scanner.pattern, windowGapMicroseconds: scanner.windowGapMicroseconds,
-                    deadTimeMicroseconds: scanner.deadTimeMicroseconds, losses: .independent)
-            }
+            return try latency(of: interval, untilSeconds: untilSeconds, horizonSeconds: horizonSeconds)
         case .pattern(let pattern):
             return try MixLatency(
                 scanners, untilSeconds: untilSeconds, horizonSeconds: horizonSeconds,
-                pattern: {
-                    scanner throws(AirtimeError) in
-                    try PatternLatencyModel(
-                        pattern: pattern, count: count, airtimeMicroseconds: airtimeMicroseconds, scanner: scanner)
-                })
+                pattern: { scanner throws(AirtimeError) in try model(pattern, scanner) })
         }
+    }
+
+    private static let copySpacing = 1000.0
+
+    /// - Parameter workLimit: The number of additions after which the distribution is extrapolated.
+    private func latency(
+        of interval: AdvertisingInterval, untilSeconds: Double, horizonSeconds: Double,
+        workLimit: Int = LatencyModel.workLimit
+    ) throws(AirtimeError) -> MixLatency {
+        let group = try packets.group(count: count, intervalMicroseconds: Double(interval.microseconds))
+        return try MixLatency(
+            scanners, untilSeconds: untilSeconds, horizonSeconds: horizonSeconds, workLimit: workLimit
+        ) { scanner throws(AirtimeError) in
+            try LatencyModel(
+                group: group, pattern: scanner.pattern,
+                copySpacingMicroseconds: max(Self.copySpacing, packets.airtimeMicroseconds),
+                windowGapMicroseconds: scanner.windowGapMicroseconds,
+                deadTimeMicroseconds: scanner.deadTimeMicroseconds,
+                otherClearProbability: group.auxiliaryClearProbability, losses: .independent)
+        }
+    }
+
+    private func model(_ pattern: AdvertisingPattern, _ scanner: ScannerPreset) throws(AirtimeError)
+        -> PatternLatencyModel
+    {
+        let mean = try packets.group(count: count, intervalMicroseconds: Double(pattern.meanInterval.microseconds))
+        return try PatternLatencyModel(
+            pattern: pattern, count: count, airtimeMicroseconds: packets.airtimeMicroseconds, scanner: scanner,
+            otherClearProbability: mean.auxiliaryClearProbability)
     }
 
     /// The value of the goal: seconds, or the share that is not found in time. Less is better; infinite if it is unknown.
@@ -113,10 +137,10 @@ public struct PatternSearch: Sendable {
     /// The best constant interval.
     public func bestInterval() throws(AirtimeError) -> AdvertisingInterval {
         let low = Int(shortest.rawValue)
-        let high = min(Self.units.upperBound, max(low + 1, Int(Double(low) * Self.reach)))
-        var best = (units: low, cost: try cost(ofUnits: low))
+        let high = min(units.upperBound, max(low + 1, Int(Double(low) * Self.reach)))
+        var best = (units: low, cost: try cost(ofUnits: low, workLimit: Self.trialWorkLimit))
         func attempt(_ units: Int) throws(AirtimeError) {
-            let cost = try cost(ofUnits: units)
+            let cost = try cost(ofUnits: units, workLimit: Self.trialWorkLimit)
             if cost < best.cost { best = (units, cost) }
         }
         var units = low
@@ -130,20 +154,36 @@ public struct PatternSearch: Sendable {
             for units in [middle - step, middle + step] where units >= low && units <= high { try attempt(units) }
             step /= 2
         }
+        // The trials may be extrapolated: the shortest interval stays unless another one is better as far as it is followed.
+        if best.units != low {
+            let whole = LatencyModel.workLimit
+            if try cost(ofUnits: low, workLimit: whole) <= cost(ofUnits: best.units, workLimit: whole) {
+                best.units = low
+            }
+        }
         return AdvertisingInterval(rawValue: UInt32(best.units))
     }
+
+    /// The additions of a trial, after which it is extrapolated.
+    private static let trialWorkLimit = 4_000_000
 
     /// Intervals up to this multiple of the shortest one are tried, in steps of this ratio: a longer one may avoid a
     /// resonance.
     private static let reach = 2.0
     private static let ratio = 1.02
 
-    private func cost(ofUnits units: Int) throws(AirtimeError) -> Double {
-        let schedule = IntervalSchedule.constant(AdvertisingInterval(rawValue: UInt32(units)))
+    private func cost(ofUnits units: Int, workLimit: Int) throws(AirtimeError) -> Double {
+        let interval = AdvertisingInterval(rawValue: UInt32(units))
         switch goal {
         case .found(let seconds):
-            return cost(of: try latency(of: schedule, untilSeconds: seconds, horizonSeconds: seconds))
-        case .mean, .percentile: return cost(of: try latency(of: schedule, horizonSeconds: Self.searchHorizon))
+            return cost(
+                of: try latency(of: interval, untilSeconds: seconds, horizonSeconds: seconds, workLimit: workLimit))
+        case .mean, .percentile:
+            let horizon = Self.searchHorizon
+            let latency = try latency(of: interval, untilSeconds: 0, horizonSeconds: horizon, workLimit: workLimit)
+            let cost = cost(of: latency)
+            // Among intervals that take longer than is followed, the one with the largest share found is best.
+            return cost.isFinite ? cost : horizon * (2 - (latency.whole.received(within: horizon) ?? 0))
         }
     }
 
@@ -180,11 +220,14 @@ public struct PatternSearch: Sendable {
         private let horizon: Double
         /// The additions so far, about, and the number of them at which the search ends.
         private var work = 0
-        private static let workLimit = 150_000_000.0
+        private static let workLimit = 120_000_000.0
 
+        private static let fewestStarts = 8
         private static let fewStarts = 48
         private static let manyStarts = 192
         private static let mostStarts = 768
+        /// The share of the work that the comparison of some drafts may take.
+        private static let comparedShare = 0.3
         /// The number of drafts of the coarse search that are refined.
         private static let seeds = 3
         private static let longestSlow = 120_000
@@ -204,11 +247,7 @@ public struct PatternSearch: Sendable {
         private mutating func cost(_ pattern: AdvertisingPattern, starts: Int, units: Int = 4) -> Double {
             var curves: [(share: Double, curve: FirstReceptions)] = []
             for (share, scanner) in models {
-                guard
-                    let model = try? PatternLatencyModel(
-                        pattern: pattern, count: search.count, airtimeMicroseconds: search.airtimeMicroseconds,
-                        scanner: scanner)
-                else { return .infinity }
+                guard let model = try? search.model(pattern, scanner) else { return .infinity }
                 let curve = model.curve(starts: starts, horizonSeconds: horizon, units: units)
                 work += curve.work
                 curves.append((share, curve))
@@ -268,11 +307,11 @@ public struct PatternSearch: Sendable {
             let middle = Int(search.shortest.rawValue)
             var found: [(draft: Draft, cost: Double)] = []
             // Very short intervals find a beacon at once; those on both sides of the constant interval avoid a resonance.
-            let short = [32, 96, 240, 640].filter { $0 * 2 < middle }
+            let short = [search.units.lowerBound, 96, 240, 640].filter { $0 * 2 < middle }
             let near = [0.6, 0.75, 0.88].map { Int(Double(middle) * $0) / 4 * 4 }
-            let fast = (near + short).filter { PatternSearch.units.contains($0) }
+            let fast = (near + short).filter { search.units.contains($0) }
             let slow = [1.08, 1.15, 1.3, 1.6, 2.5, 5].map { Int(Double(middle) * $0) / 4 * 4 }
-                .filter { PatternSearch.units.contains($0) }
+                .filter { search.units.contains($0) }
             for units in fast {
                 for milliseconds in [500, 2000, 6000, 15_000] {
                     for slowUnits in slow {
@@ -293,12 +332,24 @@ public struct PatternSearch: Sendable {
         /// The best of some drafts, by more starts and the shortest steps.
         mutating func best(of drafts: [Draft]) -> Draft? {
             var best: (draft: Draft, cost: Double)?
+            var starts: Int?
             for draft in drafts {
                 guard let pattern = draft.pattern else { continue }
-                let cost = cost(pattern, starts: Self.mostStarts, units: 1)
+                let count = starts ?? comparedStarts(pattern, drafts: drafts.count)
+                starts = count
+                let cost = cost(pattern, starts: count, units: 1)
                 if cost < best?.cost ?? .infinity { best = (draft, cost) }
             }
             return best?.draft ?? drafts.first
+        }
+
+        /// The number of starts with which so many drafts are compared: fewer if each of them is followed for long.
+        private mutating func comparedStarts(_ pattern: AdvertisingPattern, drafts: Int) -> Int {
+            let before = work
+            _ = cost(pattern, starts: Self.fewestStarts, units: 1)
+            let each = Double(max(1, work - before)) / Double(Self.fewestStarts)
+            let affordable = Self.comparedShare * Self.workLimit / Double(drafts) / each
+            return min(Self.mostStarts, max(Self.fewStarts, Int(affordable)))
         }
 
         /// Three intervals: the draft with one between its two, before and after the slow part.
@@ -306,7 +357,10 @@ public struct PatternSearch: Sendable {
             let middle = Int(search.shortest.rawValue)
             let first = draft.fast[0]
             return [(first.units + middle) / 2, middle].compactMap { units in
-                let second = (units: units / 4 * 4, milliseconds: max(first.milliseconds, (units * 625 + 999) / 1000))
+                let second = (
+                    units: max(units / 4 * 4, search.units.lowerBound),
+                    milliseconds: max(first.milliseconds, (units * 625 + 999) / 1000)
+                )
                 return completed(Draft(fast: [first, second], slowUnits: draft.slowUnits))
             }
         }
@@ -335,7 +389,7 @@ public struct PatternSearch: Sendable {
                     rounds += 1
                     for number in 0...2 * best.fast.count {
                         for factor in [factor, 1 / factor] {
-                            guard let trial = completed(Self.changed(best, number, factor)),
+                            guard let trial = completed(changed(best, number, factor)),
                                 let pattern = trial.pattern, pattern != best.pattern
                             else { continue }
                             guard Double(work) < limit else { return best }
@@ -349,11 +403,11 @@ public struct PatternSearch: Sendable {
         }
 
         /// - Parameter number: The value to change: interval and duration of each fast part, then the slow interval.
-        private static func changed(_ draft: Draft, _ number: Int, _ factor: Double) -> Draft {
+        private func changed(_ draft: Draft, _ number: Int, _ factor: Double) -> Draft {
             var copy = draft
             func units(_ value: Int) -> Int {
                 let wanted = Int((Double(value) * factor / 4).rounded()) * 4
-                return min(max(wanted, PatternSearch.units.lowerBound), PatternSearch.units.upperBound)
+                return min(max(wanted, search.units.lowerBound), search.units.upperBound)
             }
             let part = number / 2
             if part == copy.fast.count {

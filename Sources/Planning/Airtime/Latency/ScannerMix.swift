@@ -98,18 +98,31 @@ public struct MixLatency: Hashable, Sendable {
         _ mix: ScannerMix, untilSeconds: Double = 0, horizonSeconds: Double = 3600,
         model: (ScannerPreset) throws(AirtimeError) -> LatencyModel
     ) throws(AirtimeError) {
+        try self.init(
+            mix, untilSeconds: untilSeconds, horizonSeconds: horizonSeconds, workLimit: LatencyModel.workLimit,
+            model: model)
+    }
+
+    /// - Parameter workLimit: The number of additions after which a distribution is extrapolated.
+    init(
+        _ mix: ScannerMix, untilSeconds: Double, horizonSeconds: Double, workLimit: Int,
+        model: (ScannerPreset) throws(AirtimeError) -> LatencyModel
+    ) throws(AirtimeError) {
         var models: [LatencyModel] = []
         var latencies: [LatencyDistribution] = []
         for part in mix.parts {
             let model = try model(part.scanner)
             models.append(model)
-            latencies.append(try model.distribution(untilSeconds: untilSeconds, horizonSeconds: horizonSeconds))
+            latencies.append(
+                try model.distribution(
+                    untilSeconds: untilSeconds, horizonSeconds: horizonSeconds, workLimit: workLimit))
         }
         // The slowest scanner decides how long the others are followed.
         let end = latencies.reduce(0) { max($0, $1.horizonSeconds) }
         for index in models.indices where !latencies[index].isExhausted && latencies[index].horizonSeconds < end {
             latencies[index] = try models[index].distribution(
-                untilSeconds: min(end, horizonSeconds), horizonSeconds: horizonSeconds, endsWhenExhausted: true)
+                untilSeconds: min(end, horizonSeconds), horizonSeconds: horizonSeconds, endsWhenExhausted: true,
+                workLimit: workLimit)
         }
         parts = zip(mix.parts, latencies).map { Part(scanner: $0.scanner, share: $0.share, latency: $1) }
         whole = LatencyDistribution(mixing: parts)

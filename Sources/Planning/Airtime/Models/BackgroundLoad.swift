@@ -81,8 +81,15 @@ public struct BackgroundLoad: Hashable, Sendable {
     /// The natural logarithm of the probability that no packet of another device hits the packets that the reception of an
     /// event needs: that on one primary channel, and the auxiliary packets of extended PDUs.
     func logClearProbability(ofEventOf group: AdvertiserGroup) -> Double {
-        let primary = logClearProbability(forPacketOf: group.airtimeMicroseconds)
-        guard let extended = group.extended else { return primary }
+        logClearProbability(ofPrimary: group.airtimeMicroseconds, auxiliaries: group.extended)
+    }
+
+    /// - Parameters:
+    ///   - airtime: That of the packet on one primary channel, in µs.
+    ///   - extended: The auxiliary packets; nil for legacy PDUs.
+    func logClearProbability(ofPrimary airtime: Double, auxiliaries extended: ExtendedTraffic?) -> Double {
+        let primary = logClearProbability(forPacketOf: airtime)
+        guard let extended else { return primary }
         return extended.event.auxiliaryMicroseconds.reduce(primary) { sum, airtime in
             sum + logSecondaryClearProbability(forPacketOf: Double(airtime))
         }

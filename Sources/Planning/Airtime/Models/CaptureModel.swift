@@ -40,8 +40,10 @@ public struct CaptureModel: Hashable, Sendable {
         public let withoutCapture: Double
     }
 
-    /// tau_0 of the target packet in µs.
+    /// tau_0 of the target packet in µs; with extended PDUs that of the packet on one primary channel.
     public let airtimeMicroseconds: Double
+    /// The auxiliary packets of the target beacon; nil for legacy PDUs.
+    public let extended: ExtendedTraffic?
     public let interferers: [Interferers]
     /// θ in dB.
     public let thresholdDecibels: Double
@@ -54,8 +56,9 @@ public struct CaptureModel: Hashable, Sendable {
     /// Refuses an airtime that is no positive number, θ outside 0...40 dB, σ outside 0...20 dB, a margin that is NaN,
     /// and interferers that send so often that one of them could hit a packet twice.
     public init(
-        airtimeMicroseconds: Double, interferers: [Interferers], thresholdDecibels: Double = 12,
-        shadowingDecibels: Double = 0, marginDecibels: Double = .infinity, background: BackgroundLoad = .none
+        airtimeMicroseconds: Double, extended: ExtendedTraffic? = nil, interferers: [Interferers],
+        thresholdDecibels: Double = 12, shadowingDecibels: Double = 0, marginDecibels: Double = .infinity,
+        background: BackgroundLoad = .none
     ) throws(AirtimeError) {
         guard airtimeMicroseconds > 0, airtimeMicroseconds.isFinite else { throw .airtime(airtimeMicroseconds) }
         try Quantity.check(thresholdDecibels, in: 0...40, "a capture threshold (0...40 dB)")
@@ -64,12 +67,15 @@ public struct CaptureModel: Hashable, Sendable {
             throw .quantity(name: "a margin over the sensitivity", value: marginDecibels)
         }
         for group in interferers.map(\.group) where group.count > 0 {
-            let window = airtimeMicroseconds + group.airtimeMicroseconds
-            guard group.intervalMicroseconds >= window else {
-                throw .saturated(intervalMicroseconds: group.intervalMicroseconds, windowMicroseconds: window)
+            let primary = airtimeMicroseconds + group.airtimeMicroseconds
+            let window = extended.flatMap { own in group.extended.map { own.spanMicroseconds(against: $0) } } ?? 0
+            let needed = max(primary, window)
+            guard group.intervalMicroseconds >= needed else {
+                throw .saturated(intervalMicroseconds: group.intervalMicroseconds, windowMicroseconds: needed)
             }
         }
         self.airtimeMicroseconds = airtimeMicroseconds
+        self.extended = extended
         self.interferers = interferers
         self.thresholdDecibels = thresholdDecibels
         self.shadowingDecibels = shadowingDecibels
@@ -81,7 +87,8 @@ public struct CaptureModel: Hashable, Sendable {
     public var band: Band {
         let nodes = shadowingDecibels > 0 ? NormalDistribution.nodes : [(z: 0, weight: 1)]
         let audible = interferers.map { below(marginDecibels - $0.advantageDecibels, at: 0) }
-        let strangers = background.logClearProbability(forPacketOf: airtimeMicroseconds)
+        let strangers = background.logClearProbability(ofPrimary: airtimeMicroseconds, auxiliaries: extended)
+        let windows = interferers.map { meanWindow(of: $0.group) }
         var staying = 0.0
         var full = 0.0
         for node in nodes {
@@ -90,24 +97,34 @@ public struct CaptureModel: Hashable, Sendable {
             for (index, interferer) in interferers.enumerated() {
                 let group = interferer.group
                 let louder = below(thresholdDecibels - interferer.advantageDecibels, at: node.z)
-                let after = airtimeMicroseconds * louder / group.meanPeriodMicroseconds
+                // All overlaps with one interferer have the same levels: they destroy the event together, or not at all.
+                let whole = windows[index] / group.meanPeriodMicroseconds
                 let before = group.airtimeMicroseconds / group.meanPeriodMicroseconds
                 let count = Double(group.count)
-                fullLog += count * log1p(-(before * louder + after))
-                // An earlier packet blocks the receiver if it is received at all. Both events need a strong interferer,
-                // so one of them happens as often as the likelier one.
-                stayingLog += count * log1p(-(before * max(louder, audible[index]) + after))
+                fullLog += count * log1p(-whole * louder)
+                // An earlier packet on the primary channel blocks the receiver if it is received at all. Both events need a
+                // strong interferer, so one of them happens as often as the likelier one. For an auxiliary packet the
+                // receiver only begins when it is due.
+                stayingLog += count * log1p(-(before * max(louder, audible[index]) + (whole - before) * louder))
             }
             staying += node.weight * exp(stayingLog)
             full += node.weight * exp(fullLog)
         }
         var withoutLog = strangers
         for group in interferers.map(\.group) {
-            let window = airtimeMicroseconds + group.airtimeMicroseconds
-            withoutLog += Double(group.count) * log1p(-window / group.meanPeriodMicroseconds)
+            withoutLog += Double(group.count) * log1p(-meanWindow(of: group) / group.meanPeriodMicroseconds)
         }
         return Band(
             stayingWithFirst: min(1, staying), fullCapture: min(1, full), withoutCapture: exp(withoutLog))
+    }
+
+    /// The mean length, in µs, of the start times of an event of `group` at which a packet of it overlaps with one that the
+    /// reception of the target event needs.
+    private func meanWindow(of group: AdvertiserGroup) -> Double {
+        guard let extended, let theirs = group.extended else {
+            return airtimeMicroseconds + group.airtimeMicroseconds
+        }
+        return extended.meanWindowMicroseconds(against: theirs)
     }
 
     /// θ in dB by the specification: the co-channel ratio that every receiver copes with.

@@ -11,8 +11,14 @@ struct AirBatch {
         let eventStart: Double
         /// -1 for another device.
         let advertiser: Int32
-        /// 0...2 for channels 37...39.
+        /// 0...2 for channels 37...39, and 3...39 for the secondary channels.
         let channel: Int32
+        /// The last auxiliary packet of an event, with which its reception is decided.
+        var isLast = false
+        /// An auxiliary packet that another device destroys.
+        var isDestroyed = false
+
+        var isAuxiliary: Bool { channel > 2 }
     }
 
     /// The copies of one advertiser up to now.
@@ -25,6 +31,11 @@ struct AirBatch {
         var isReceived = false
         /// True after the first received event.
         var isFound = false
+        /// The fate of the present event's packets with extended PDUs, until its last auxiliary packet: by channel whether
+        /// the copy is clear, whether a copy was received, and whether all auxiliary packets so far are clear.
+        var clearCopies: InlineArray<3, Bool> = [false, false, false]
+        var receivedCopies: InlineArray<3, Bool> = [false, false, false]
+        var isAuxiliaryClear = true
     }
 
     private static let packetsInSlice = 8192.0
@@ -33,7 +44,7 @@ struct AirBatch {
     private let index: Int
     private let channels: Int
     private let longestAirtime: Double
-    /// The third copy starts this long after its event at most.
+    /// The last packet starts this long after its event at most.
     private let lastCopy: Double
     /// True if a beacon sends more than one advertisement.
     private let hasBoxes: Bool
@@ -68,7 +79,7 @@ struct AirBatch {
         self.index = index
         channels = scene.channels
         longestAirtime = scene.longestAirtime
-        lastCopy = scene.advertisers.reduce(0) { max($0, $1.thirdCopyMicroseconds) }
+        lastCopy = scene.advertisers.reduce(0) { max($0, $1.lastOffset) }
         hasBoxes = scene.advertisers.contains { $0.box != nil }
         var random = SplitMix64(seed: scene.seed, batch: index)
         receiver = scene.receiver(ofBatch: index)
@@ -163,9 +174,21 @@ extension AirBatch {
     private mutating func sendEvent(_ index: Int, _ advertiser: AirAdvertiser) {
         let (start, airtime) = (nextStart[index], advertiser.airtimeMicroseconds)
         add(start: start, airtime: airtime, channel: 0, of: index, eventStart: start)
-        guard channels > 1 else { return }
-        for (channel, offset) in [(1, advertiser.secondCopyMicroseconds), (2, advertiser.thirdCopyMicroseconds)] {
-            add(start: start + offset, airtime: airtime, channel: channel, of: index, eventStart: start)
+        if channels > 1 {
+            for (channel, offset) in [(1, advertiser.secondCopyMicroseconds), (2, advertiser.thirdCopyMicroseconds)] {
+                add(start: start + offset, airtime: airtime, channel: channel, of: index, eventStart: start)
+            }
+        }
+        for (number, packet) in advertiser.auxiliary.enumerated() {
+            let begin = start + packet.offsetMicroseconds
+            let channel = 3 + Int(random.nextUnit() * Double(ExtendedEvent.secondaryChannels))
+            let clear = scene.conditions.strangers?.secondaryClearProbability(
+                forPacketOf: packet.airtimeMicroseconds)
+            packets.append(
+                Packet(
+                    start: begin, end: begin + packet.airtimeMicroseconds, eventStart: start, advertiser: Int32(index),
+                    channel: Int32(channel), isLast: number == advertiser.auxiliary.count - 1,
+                    isDestroyed: clear.map { random.nextUnit() >= $0 } ?? false))
         }
     }
 
@@ -221,15 +244,37 @@ extension AirBatch {
         let wanted = packets[packet]
         guard wanted.advertiser >= 0 else { return }
         findOverlapping(packet)
-        let isClear = survives(packet)
+        let isClear = !wanted.isDestroyed && survives(packet)
+        guard !wanted.isAuxiliary else { return decideAuxiliary(wanted, isClear: isClear) }
         let isReceived =
             isClear && wanted.start >= deadUntil
             && windows.cover(start: wanted.start, end: wanted.end, channel: Int(wanted.channel))
+        let advertiser = Int(wanted.advertiser)
+        guard scene.advertisers[advertiser].auxiliary.isEmpty else {
+            let channel = Int(wanted.channel)
+            if channel == 0 { histories[advertiser].isAuxiliaryClear = true }
+            histories[advertiser].clearCopies[channel] = isClear
+            histories[advertiser].receivedCopies[channel] = isReceived
+            return
+        }
         if isReceived { deadUntil = wanted.end + receiver.deadTimeMicroseconds }
-        let isCounted =
-            wanted.eventStart >= 0 && wanted.eventStart < scene.conditions.durationMicroseconds
-            && scene.advertisers[Int(wanted.advertiser)].isCounted
-        if isCounted { count(wanted, isClear: isClear, isReceived: isReceived) }
+        count(wanted, isClear: isClear, isReceived: isReceived)
+    }
+
+    /// Decides the event with its last auxiliary packet: a copy counts as clear if all auxiliary packets are clear too.
+    private mutating func decideAuxiliary(_ packet: Packet, isClear: Bool) {
+        let advertiser = Int(packet.advertiser)
+        if !isClear { histories[advertiser].isAuxiliaryClear = false }
+        guard packet.isLast else { return }
+        let event = histories[advertiser]
+        for channel in 0..<channels {
+            let isReceived = event.isAuxiliaryClear && event.receivedCopies[channel]
+            if isReceived { deadUntil = packet.end + receiver.deadTimeMicroseconds }
+            let copy = Packet(
+                start: packet.start, end: packet.end, eventStart: packet.eventStart, advertiser: packet.advertiser,
+                channel: Int32(channel))
+            count(copy, isClear: event.isAuxiliaryClear && event.clearCopies[channel], isReceived: isReceived)
+        }
     }
 
     private mutating func findOverlapping(_ packet: Int) {
@@ -281,6 +326,9 @@ extension AirBatch {
     }
 
     private mutating func count(_ wanted: Packet, isClear: Bool, isReceived: Bool) {
+        guard wanted.eventStart >= 0, wanted.eventStart < scene.conditions.durationMicroseconds,
+            scene.advertisers[Int(wanted.advertiser)].isCounted
+        else { return }
         let channel = Int(wanted.channel)
         var history = histories[Int(wanted.advertiser)]
         let lossesBefore = history.losses[channel]

@@ -103,12 +103,16 @@ public struct AirSimulation: BatchedSimulation {
 
     /// Packets per µs on all channels.
     var packetRate: Double {
-        let own = advertisers.reduce(0) { $0 + 1 / $1.meanPeriod }
-        return Double(channels) * (own + (conditions.strangers?.rate ?? 0))
+        let primary = Double(channels)
+        return advertisers.reduce(primary * (conditions.strangers?.rate ?? 0)) {
+            $0 + (primary + Double($1.auxiliary.count)) / $1.meanPeriod
+        }
     }
 
     var longestAirtime: Double {
-        let own = advertisers.reduce(0) { max($0, $1.airtimeMicroseconds) }
+        let own = advertisers.reduce(0) { longest, each in
+            each.auxiliary.reduce(max(longest, each.airtimeMicroseconds)) { max($0, $1.airtimeMicroseconds) }
+        }
         return max(own, conditions.strangers?.airtimeMicroseconds ?? 0)
     }
 
@@ -121,8 +125,11 @@ public struct AirSimulation: BatchedSimulation {
 public struct AirAdvertiser: Hashable, Sendable {
     /// T in µs.
     public var intervalMicroseconds: Double
-    /// tau in µs.
+    /// tau in µs; with extended PDUs that of the packet on one primary channel.
     public var airtimeMicroseconds: Double
+    /// The auxiliary packets of extended PDUs in the order of their starts; none with legacy PDUs. A receiver needs all of
+    /// them, and follows them wherever its window ends.
+    public private(set) var auxiliary: [AuxiliaryPacket] = []
     /// The time from the start of the copy on channel 37 to the starts of those on 38 and 39, in µs. Each copy ends
     /// before the next one starts.
     public var secondCopyMicroseconds = 1000.0
@@ -145,10 +152,47 @@ public struct AirAdvertiser: Hashable, Sendable {
         self.airtimeMicroseconds = airtimeMicroseconds
     }
 
+    /// An advertiser of extended PDUs.
+    public init(interval: AdvertisingInterval, extended: ExtendedTraffic) {
+        self.init(intervalMicroseconds: Double(interval.microseconds), extended: extended)
+    }
+
+    private init(intervalMicroseconds: Double, extended: ExtendedTraffic) {
+        self.init(
+            intervalMicroseconds: intervalMicroseconds,
+            airtimeMicroseconds: Double(extended.event.primaryMicroseconds))
+        secondCopyMicroseconds = extended.copySpacingMicroseconds
+        thirdCopyMicroseconds = 2 * extended.copySpacingMicroseconds
+        auxiliary = zip(extended.offsets, extended.event.auxiliaryMicroseconds).map {
+            AuxiliaryPacket(offsetMicroseconds: $0, airtimeMicroseconds: Double($1))
+        }
+    }
+
+    /// A packet on one of the 37 secondary channels, which is drawn for each packet.
+    public struct AuxiliaryPacket: Hashable, Sendable {
+        /// The time from the start of the copy on channel 37 to its start, in µs.
+        public fileprivate(set) var offsetMicroseconds: Double
+        public let airtimeMicroseconds: Double
+    }
+
+    /// Sets the time between the starts of two copies, in µs; auxiliary packets follow the third copy as before.
+    public mutating func setCopySpacing(microseconds spacing: Double) {
+        for index in auxiliary.indices {
+            auxiliary[index].offsetMicroseconds += 2 * spacing - thirdCopyMicroseconds
+        }
+        secondCopyMicroseconds = spacing
+        thirdCopyMicroseconds = 2 * spacing
+    }
+
+    /// The time from the start of an event to the start of its last packet, in µs.
+    var lastOffset: Double { auxiliary.last?.offsetMicroseconds ?? thirdCopyMicroseconds }
+
     /// A fleet of equal advertisers.
     public static func fleet(_ group: AdvertiserGroup) -> [AirAdvertiser] {
-        let one = AirAdvertiser(
-            intervalMicroseconds: group.intervalMicroseconds, airtimeMicroseconds: group.airtimeMicroseconds)
+        let one =
+            group.extended.map { AirAdvertiser(intervalMicroseconds: group.intervalMicroseconds, extended: $0) }
+            ?? AirAdvertiser(
+                intervalMicroseconds: group.intervalMicroseconds, airtimeMicroseconds: group.airtimeMicroseconds)
         return Array(repeating: one, count: min(group.count, AirSimulation.maximumAdvertisers + 1))
     }
 
@@ -162,7 +206,8 @@ public struct AirAdvertiser: Hashable, Sendable {
         try Quantity.check(
             thirdCopyMicroseconds - secondCopyMicroseconds - airtimeMicroseconds, in: 0...1e6,
             "the pause before the third copy in µs")
-        guard intervalMicroseconds > thirdCopyMicroseconds + airtimeMicroseconds, intervalMicroseconds <= 1e12 else {
+        let last = auxiliary.last?.airtimeMicroseconds ?? airtimeMicroseconds
+        guard intervalMicroseconds > lastOffset + last, intervalMicroseconds <= 1e12 else {
             throw .interval(intervalMicroseconds)
         }
         try Quantity.check(radioPowerDBm, in: -200...200, "a radio power in dBm")
@@ -208,11 +253,21 @@ public struct AirConditions: Hashable, Sendable {
     public struct Strangers: Hashable, Sendable {
         /// The share of a channel that they occupy.
         public var busyShare: Double
+        /// The length of their packets on the primary channels.
         public var airtimeMicroseconds: Double
+        /// The length of their packets on the secondary channels in µs; nil if each is as long as the auxiliary packet that
+        /// it may destroy.
+        public var secondaryAirtimeMicroseconds: Double?
 
-        public init(busyShare: Double, airtimeMicroseconds: Double) {
+        public init(busyShare: Double, airtimeMicroseconds: Double, secondaryAirtimeMicroseconds: Double? = nil) {
             self.busyShare = busyShare
             self.airtimeMicroseconds = airtimeMicroseconds
+            self.secondaryAirtimeMicroseconds = secondaryAirtimeMicroseconds
+        }
+
+        /// The probability that none of them hits an auxiliary packet of this length in µs, on a channel of its own.
+        func secondaryClearProbability(forPacketOf airtime: Double) -> Double {
+            exp(log1p(-busyShare) * (1 + airtime / (secondaryAirtimeMicroseconds ?? airtime)))
         }
 
         /// Packets per µs on one channel.
@@ -238,6 +293,8 @@ public struct AirConditions: Hashable, Sendable {
         }
         if let strangers {
             guard strangers.busyShare >= 0, strangers.busyShare <= 0.99 else { throw .share(strangers.busyShare) }
+            let secondary = strangers.secondaryAirtimeMicroseconds
+            if let secondary, !(secondary >= 1 && secondary <= 100_000) { throw .airtime(secondary) }
             guard strangers.airtimeMicroseconds >= 1, strangers.airtimeMicroseconds <= 100_000 else {
                 throw .airtime(strangers.airtimeMicroseconds)
             }

@@ -12,8 +12,11 @@ struct PlanInterval: ParsableCommand {
         commandName: "interval",
         abstract: "Find the advertising interval to set.",
         discussion: """
-            Example: pharos plan interval --beacons 250 --detect-within-s 10 --probability 0.95 \
-            --scanner android-low-power
+            Examples:
+
+              pharos plan interval --beacons 250 --detect-within-s 10 --probability 0.95 --scanner android-low-power
+              pharos plan interval --beacons 40 --detect-within-s 10 --probability 95% --phy coded --scanner-phy coded \
+            --scanner android-balanced
             """)
 
     @OptionGroup var fleet: PlanFleetOptions
@@ -50,7 +53,6 @@ struct PlanInterval: ParsableCommand {
     @OptionGroup var output: PlanOutput
 
     func validate() throws {
-        try fleet.packet.requireLegacy(for: "interval")
         if maxThroughput {
             guard detectWithinS == nil, probability == nil else {
                 throw ValidationError("Give --max-throughput, or --detect-within-s and --probability, not both.")
@@ -67,7 +69,13 @@ struct PlanInterval: ParsableCommand {
 
     func run() throws {
         let scanners = try receiver.mix
-        let site = try fleet.source.site(interval: nil, payloadOctets: fleet.packet.payloadOctets)
+        let phy = fleet.packet.phy
+        let site = try fleet.source.site(interval: nil, payloadOctets: fleet.packet.payloadOctets, phy: phy)
+        if let site {
+            try site.check(scanners, receiving: receiver.scannerPhy)
+        } else if let phy {
+            try scanners.check(receiving: phy, on: receiver.scannerPhy)
+        }
         let goal: IntervalGoal =
             if let detectWithinS, let probability {
                 .detect(withinSeconds: detectWithinS, probability: probability)
@@ -81,7 +89,7 @@ struct PlanInterval: ParsableCommand {
                     fleet: FleetInterval(site), goal: goal, scanners: scanners, comparesScanners: comparesScanners)
             } else {
                 try IntervalQuestion(
-                    beacons: fleet.beacons ?? 1, payloadOctets: fleet.packet.payloadOctets ?? 31, goal: goal,
+                    beacons: fleet.beacons ?? 1, phy: phy, payloadOctets: fleet.packet.payloadOctets ?? 31, goal: goal,
                     scanners: scanners, comparesScanners: comparesScanners)
             }
         var answer = try question.answer()

@@ -46,14 +46,6 @@ struct PlanPacketOptions: ParsableArguments {
                 + "\(AdvertisingData.extendedLimit).")
     }
 
-    /// Throws if the options are those of extended PDUs, which `question` does not compute.
-    func requireLegacy(for question: String) throws {
-        guard phy != nil else { return }
-        throw ValidationError(
-            "--phy: pharos plan \(question) computes legacy PDUs only; pharos plan collisions, latency, walk, density and "
-                + "energy compute extended ones.")
-    }
-
     /// One advertisement of that length, sent at that interval.
     func frame(_ interval: PlanIntervalOption) throws -> PlannedFrame {
         guard let requested = interval.requested else { throw Failure(.usage, PlanIntervalOption.missing) }

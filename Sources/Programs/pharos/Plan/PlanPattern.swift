@@ -53,7 +53,6 @@ struct PlanPattern: ParsableCommand {
     @OptionGroup var output: PlanOutput
 
     func validate() throws {
-        try packet.requireLegacy(for: "pattern")
         guard receiver.isGiven else {
             throw ValidationError("Give a scanner: --scanner, --scanners, or --scan-window-ms and --scan-interval-ms.")
         }
@@ -70,8 +69,10 @@ struct PlanPattern: ParsableCommand {
             } else {
                 .eventsPerSecond(eventsPerS ?? 1)
             }
+        let scanners = try receiver.mix
+        if let phy = packet.phy { try scanners.check(receiving: phy, on: receiver.scannerPhy) }
         let question = try PatternQuestion(
-            scanners: try receiver.mix, budget: budget, goal: goal, beacons: beacons,
+            scanners: scanners, budget: budget, goal: goal, beacons: beacons, phy: packet.phy,
             payloadOctets: packet.payloadOctets ?? 31)
         try output.show(question.answer())
     }

@@ -106,7 +106,6 @@ protocol SimulationCommand: ParsableCommand {
 extension SimulationCommand {
     func validate() throws {
         try interval.validate(with: fleet.source)
-        try fleet.packet.requireLegacy(for: "simulate")
         try simulation.validate(with: output)
     }
 
@@ -166,8 +165,11 @@ struct SimulateLatency: SimulationCommand {
     @OptionGroup var output: PlanOutput
 
     func question() throws -> SimulatedLatency {
-        try SimulatedLatency(
-            air: fleet.air(interval), scanners: receiver.mix, undiscoveredAfter: undiscoveredAfterS,
+        let air = try fleet.air(interval)
+        let scanners = try receiver.mix
+        try air.check(scanners, receiving: receiver.scannerPhy)
+        return try SimulatedLatency(
+            air: air, scanners: scanners, undiscoveredAfter: undiscoveredAfterS,
             seed: simulation.seed, precision: simulation.precision)
     }
 }
