@@ -168,6 +168,44 @@ def test_the_best_pattern_keeps_its_promise():
         [part["intervalMs"] for part in found["parts"]] for found in answer["patterns"]]
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("scanner", [(12, 3000), (60, 6000)])
+def test_the_latency_with_a_scanner_that_seldom_listens(scanner):
+    """Each instant is followed for minutes, so the model follows fewer of them."""
+    window, interval = scanner
+    times = discoveries(PATTERNS["100:2,1000:8"], *scanner, 40_000, 11)
+    answer = plan("latency", "--beacons", "1", "--pattern", "100:2,1000:8", "--scan-window-ms", window,
+                  "--scan-interval-ms", interval)["latencyS"]
+    assert answer["mean"] == pytest.approx(times.mean() / 1000, rel=0.02)
+    agree(answer, times, 0.02)
+
+
+def test_the_best_pattern_has_an_interval_on_each_side():
+    """As CPBIS (arXiv 2504.01422) chooses them: of the shortest constant interval that the limit allows."""
+    answer = plan("pattern", "--scan-window-ms", "200", "--scan-interval-ms", "500", "--events-per-s", "1.9")
+    shortest = 1000 / 1.9 - 5
+    intervals = [part["intervalMs"] for part in answer["patterns"][0]["parts"]]
+    assert min(intervals) < shortest < max(intervals)
+    # The mean over events keeps the limit.
+    mean = sum(part["shareOfEvents"] * (part["intervalMs"] + 5) for part in answer["patterns"][0]["parts"])
+    assert mean == pytest.approx(1000 / answer["patterns"][0]["eventsPerS"], rel=0.02)
+    assert mean >= 1000 / 1.9 * 0.98
+
+
+#: As CPBIS (arXiv 2504.01422) mixes two intervals: a share δ of the events has A1, and the others have A2.
+MIXES = [(0.5, 200, 1000), (0.25, 100, 760), (0.8, 318.75, 1285)]
+
+
+@pytest.mark.parametrize("delta, first, second", MIXES)
+def test_a_share_of_events_becomes_a_share_of_time(delta, first, second):
+    """Long parts, so that the event at the beginning of each hardly counts: δ·E1 and (1 - δ)·E2 are the times."""
+    times = [round(100 * delta * (first + 5) / 1000, 3), round(100 * (1 - delta) * (second + 5) / 1000, 3)]
+    text = f"{first}:{times[0]},{second}:{times[1]}"
+    mean = delta * first + (1 - delta) * second + 5
+    energy = plan("energy", "--pattern", text, "--chip", "nrf52832", "--battery", "cr2477")
+    assert energy["meanCurrentMicroamperes"] == pytest.approx(13.65 / (mean / 1000) + 2, rel=0.02)
+
+
 @pytest.mark.parametrize("words, message", [
     (("latency", "--scanner", "continuous", "--beacons", "1", "--pattern", "100"), "two to 16 intervals"),
     (("latency", "--scanner", "continuous", "--beacons", "1", "--pattern", "100:2,1000"), "part 2, 1000"),
