@@ -491,6 +491,155 @@ def test_a_picture_lies_behind_the_floor_to_scale(edit, tmp_path):
     assert editor.saved()["picture"]["widthM"] == 8
 
 
+def picture(folder: Path) -> dict:
+    Image.new("RGB", (80, 50), (200, 30, 30)).save(folder / "plan.png")
+    return {"file": "plan.png", "widthM": 16, "position": [0, 0]}
+
+
+def test_the_scale_is_set_with_a_line_over_a_known_distance(edit, tmp_path):
+    """The floor was drawn over a picture of the wrong width: the wall of 8 m is 12.4 m long."""
+    editor = edit({**DRAWN, "picture": picture(tmp_path)})
+    before = editor.file.read_text()
+    editor.press("tool-scale")
+    editor.value("document.getElementById('stage').scrollIntoView({ block: 'center' })")
+    assert editor.value("document.getElementById('scaleLength').disabled") is True
+    editor.click(8, 0)
+    editor.click(16, 0)
+    assert editor.value("document.activeElement.id") == "scaleLength"
+    assert editor.value("document.getElementById('scaleLength').value") == "8"
+    editor.browser.screenshot(screenshot("scale.png"))
+    editor.fill("scaleLength", "0")
+    assert editor.text("scaleLengthProblem") == "Length of the line: enter a number from 0.01 to 100000."
+    editor.fill("scaleLength", "12.4")
+    assert "the line is 12.4 m long, and the picture 24.8 m wide" in editor.text("status")
+    editor.value("document.getElementById('stage').focus()")
+    saved = editor.saved()
+    # The first end of the line stays; everything else is 1.55 times as far from it.
+    assert saved["picture"] == {"file": "plan.png", "widthM": 24.8, "position": [-4.4, 0]}
+    assert saved["outline"] == [[-4.4, 0], [20.4, 0], [20.4, 15.5], [-4.4, 15.5]]
+    assert saved["walls"][0]["points"] == [[8, 0], [8, 9.3], [14.2, 9.3]]
+    assert saved["beacons"][0]["position"] == [1.8, 7.75]
+    assert pharos.checked("site", "check", editor.file).out.endswith("good\n")
+    editor.key("z", CONTROL)
+    assert editor.saved() == json.loads(before)
+    # Only the picture: the floor is right already.
+    editor.press("tool-scale")
+    editor.value("document.getElementById('stage').scrollIntoView({ block: 'center' })")
+    editor.click(0, 0)
+    editor.click(8, 0)
+    editor.press("scalePicture")
+    editor.fill("scaleLength", "12,4")
+    assert editor.saved() == {**json.loads(before), "picture": {"file": "plan.png", "widthM": 24.8, "position": [0, 0]}}
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_the_scale_is_set_with_the_keyboard_alone(edit, tmp_path, width):
+    editor = edit({**DRAWN, "picture": picture(tmp_path)}, width=width)
+    editor.value("document.getElementById('stage').focus()")
+    editor.key("s")
+    for corner in ((0, 0), (4, 3)):
+        editor.go(*corner)
+        editor.key("Enter")
+    assert editor.value("document.activeElement.id") == "scaleLength"
+    # Escape leaves the file as it is.
+    editor.key("Escape")
+    assert "unchanged" in editor.text("status") and editor.text("saved") == "Saved"
+    for corner in ((0, 0), (4, 3)):
+        editor.go(*corner)
+        editor.key("Enter")
+    for letter in "10":
+        editor.key(letter)
+    editor.key("Enter")
+    assert editor.value("document.activeElement.id") == "stage"
+    assert editor.value("document.documentElement.scrollWidth") <= width
+    saved = editor.saved()
+    assert saved["picture"]["widthM"] == 32 and saved["outline"] == [[0, 0], [32, 0], [32, 20], [0, 20]]
+    editor.key("z", CONTROL)
+    assert editor.saved()["picture"]["widthM"] == 16
+    editor.key("y", CONTROL)
+    assert editor.saved()["picture"]["widthM"] == 32
+
+
+MOUNTS = [[2, 8, 2.7], [6, 8], [10, 8]]
+
+
+def test_a_beacon_gets_a_height_and_a_mount(edit):
+    editor = edit({**DRAWN, "mounts": MOUNTS})
+    editor.click(4, 5)
+    assert editor.value("document.getElementById('own-mount').value") == ""
+    editor.fill("own-height", "2.4")
+    assert editor.saved()["beacons"][0]["position"] == [4, 5, 2.4]
+    assert "2.4 m high" in editor.text("thingList")
+    editor.fill("own-height", "high")
+    assert "enter a number" in editor.text("own-heightProblem")
+    # Moving it keeps the height; dropped close to a mount it is on it.
+    editor.drag((4, 5), (6.1, 7.9))
+    assert editor.saved()["beacons"][0]["position"] == [6, 8, 2.4]
+    assert editor.value("document.getElementById('own-mount').value") == "1"
+    choose = """(() => { const it = document.getElementById('own-mount'); it.value = '0';
+        it.dispatchEvent(new Event('change')); })()"""
+    editor.value(choose)
+    assert editor.saved()["beacons"][0]["position"] == [2, 8, 2.7]
+    assert pharos.checked("site", "check", editor.file).out.endswith("good\n")
+    for position in ([6, 8, 2.4], [4, 5, 2.4], [4, 5]):
+        editor.key("z", CONTROL)
+        assert editor.saved()["beacons"][0]["position"] == position
+    assert editor.saved()["mounts"] == MOUNTS
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_mounts_and_heights_with_the_keyboard_alone(edit, width):
+    editor = edit({**DRAWN, "mounts": MOUNTS[:2]}, width=width)
+    editor.value("document.getElementById('stage').focus()")
+    editor.key("t")
+    editor.go(10, 8)
+    editor.key("Enter")
+    assert editor.text("propertiesTitle") == "Mount 3"
+    editor.key("v")
+    editor.go(4, 5)
+    editor.key("Enter")
+    assert editor.text("propertiesTitle") == "Beacon beacon-1"
+    # From the first field to the height, and to the mount after it.
+    editor.key("i")
+    for _ in range(20):
+        if editor.value("document.activeElement.id") == "own-height":
+            break
+        editor.key("Tab")
+    editor.key("3")
+    editor.key("Tab")
+    assert editor.value("document.activeElement.id") == "own-mount"
+    # From no mount over the first two to the third one.
+    editor.key("ArrowDown", count=3)
+    editor.frame()
+    editor.key("Escape")
+    assert editor.value("document.documentElement.scrollWidth") <= width
+    saved = editor.saved()
+    # The first mount has a height, which the beacon keeps on the others.
+    assert saved["mounts"] == MOUNTS
+    assert saved["beacons"][0]["position"] == [10, 8, 2.7]
+    for _ in range(5):
+        editor.key("z", CONTROL)
+    assert editor.saved() == {**DRAWN, "mounts": MOUNTS[:2]}
+
+
+def test_names_do_not_cover_each_other(edit):
+    """Beacons half a metre apart in narrow rooms, on a desk and on a phone."""
+    beacons = [{"name": f"beacon-{n}", "position": [1 + 0.5 * (n % 20), 1 + 0.5 * (n // 20)]} for n in range(60)]
+    rooms = [{"name": f"a long name of room {n}", "outline": [[2 * n, 0], [2 * n + 2, 0], [2 * n + 2, 10], [2 * n, 10]]}
+             for n in range(8)]
+    editor = edit({**DRAWN, "beacons": beacons, "rooms": rooms})
+    covered = """(() => {
+        const all = [...document.querySelectorAll('#things text')].map(it => it.getBoundingClientRect());
+        const meets = (a, b) => a.left + 8 < b.right && b.left + 8 < a.right
+            && a.top + 4 < b.bottom && b.top + 4 < a.bottom;
+        return [all.length, all.filter((a, i) => all.slice(i + 1).some(b => meets(a, b))).length]; })()"""
+    for width in (1280, 400):
+        editor.open(width)
+        shown, overlapping = editor.value(covered)
+        assert shown > 3 and overlapping == 0
+        editor.browser.screenshot(screenshot(f"names-{width}.png"))
+
+
 def test_the_page_by_itself_opens_and_saves_a_file(browser, tmp_path):
     page, file = tmp_path / "editor.html", tmp_path / "floor.json"
     written = pharos.checked("site", "edit", "--html", page)

@@ -65,3 +65,35 @@ test("points snap to corners first, then to right angles, then to the grid", () 
   assert.deepEqual(geometry.snap([-4.02, 3.01], slanted).to, "right angle");
   assert.deepEqual(geometry.snap([2.123456, 1.3], { reach: 0.2, grid: 0 }), { point: [2.12, 1.3], to: "" });
 });
+
+test("a scale moves all places away from one that stays, and keeps heights and what is no place", () => {
+  const whole = { ...file, picture: { file: "p.png", widthM: 20 }, mounts: [[1, 2, 2.7], [3, 2]], defaults: { intervalMs: 500 } };
+  const twice = siteFile.scaled(whole, 2, [1, 1], false);
+  assert.deepEqual(twice.picture, { file: "p.png", widthM: 40, position: [-1, -1] });
+  assert.deepEqual(twice.outline[2], [19, 9]);
+  assert.deepEqual(twice.walls, [{ from: [1, 1], to: [3, 1], attenuationDb: 3 }, { points: [[1, 1, 2.5], [3, 1], [3, 3]], attenuationDb: 6 }]);
+  assert.deepEqual(twice.beacons, [{ position: [1, 3], intervalMs: 100 }]);
+  assert.deepEqual(twice.mounts, [[1, 3, 2.7], [5, 3]]);
+  assert.equal(twice.defaults, whole.defaults);
+  assert.deepEqual(siteFile.scaled(twice, 0.5, [1, 1], false), { ...whole, picture: { ...whole.picture, position: [0, 0] } });
+  const picture = siteFile.scaled(whole, 2, [1, 1], true);
+  assert.equal(picture.walls, whole.walls);
+  assert.equal(picture.picture.widthM, 40);
+  const fleet = siteFile.scaled({ ...file, beacons: { fleet: "f.json" } }, 3, [0, 0], false);
+  assert.deepEqual(fleet.beacons, { fleet: "f.json" });
+});
+
+test("mounts are bare positions, and a beacon on one has its position", () => {
+  const [one, item] = siteFile.add({ ...file, mounts: [[1, 2, 2.7]] }, "mount", [[4, 4]], {}, order);
+  assert.deepEqual(one.mounts, [[1, 2, 2.7], [4, 4]]);
+  assert.deepEqual(siteFile.withPoints(one, item, [[5, 4]]).mounts[1], [5, 4]);
+  assert.deepEqual(siteFile.withPosition(one, item, [4, 4, 3]).mounts[1], [4, 4, 3]);
+  assert.deepEqual(siteFile.remove(siteFile.remove(one, item), { kind: "mount", index: 0 }), file);
+  const beacon = { kind: "beacon", index: 0 };
+  assert.equal(siteFile.mountOf(one, beacon), 0);
+  const high = siteFile.withPosition(one, beacon, [2, 2, 3.1]);
+  assert.deepEqual(high.beacons[0], { position: [2, 2, 3.1], intervalMs: 100 });
+  assert.equal(siteFile.mountOf(high, beacon), -1);
+  // A move keeps the height.
+  assert.deepEqual(siteFile.withPoints(high, beacon, [[3, 3]]).beacons[0].position, [3, 3, 3.1]);
+});

@@ -89,10 +89,11 @@
 
   const number = value => String(Math.round(value * 100) / 100);
   const placeText = ([x, y]) => `${number(x)} m east, ${number(y)} m north`;
+  const heightText = ([, , height]) => height === undefined ? "" : `, ${number(height)} m high`;
 
   function describe(item) {
     const list = points(state.file, item);
-    if (KINDS[item.kind].position) return `${title(item)}, ${placeText(list[0])}`;
+    if (KINDS[item.kind].position) return `${title(item)}, ${placeText(list[0])}${heightText(list[0])}`;
     const loss = item.kind === "wall" ? `, ${get(state.file, item).attenuationDb} dB` : "";
     return `${title(item)}${loss}, ${list.length} corners from ${placeText(list[0])}`;
   }
@@ -157,7 +158,7 @@
   }
 
   function undo() {
-    if (state.draft.length) { state.draft.pop(); redraw(); say("Point removed"); return; }
+    if (state.draft.length) { withDraft(state.draft.slice(0, -1)); say("Point removed"); return; }
     if (!state.past.length) { say("Nothing to undo"); return; }
     drop();
     state.future.push(state.file);
@@ -234,6 +235,8 @@
     state.tool = tool;
     byId(`tool-${tool}`).checked = true;
     byId("wallTool").hidden = tool !== "wall";
+    byId("scaleTool").hidden = tool !== "scale";
+    if (tool === "scale") showScale();
     byId("toolHint").textContent = byId(`tool-${tool}`).dataset.hint;
     redraw();
   }
@@ -242,9 +245,11 @@
 
   function place(point) {
     const { tool, draft } = state, kind = KINDS[tool];
+    if (tool === "scale") { measure(point); return; }
     if (kind.position) {
       if (tool === "beacon" && isFleet()) { say(`The beacons come from the fleet ${state.file.beacons.fleet}: change them there`); return; }
-      const [file, item] = siteFile.add(state.file, tool, [point], { name: siteFile.freeName(state.file, tool) }, order);
+      const named = kind.isBare ? {} : { name: siteFile.freeName(state.file, tool) };
+      const [file, item] = siteFile.add(state.file, tool, [point], named, order);
       state.selected = item;
       state.corner = null;
       commit(file, `Added: ${tool} at ${placeText(point)}`);
@@ -257,9 +262,55 @@
     redraw();
   }
 
+  // The ends of a line of known length: after the second one the field for the length has the focus.
+  function measure(point) {
+    if (state.draft.length === 2) state.draft = [];
+    if (state.draft.length && geometry.distance(state.draft[0], point) < 0.005) { say("The line has no length: place its other end elsewhere"); return; }
+    state.draft.push(point);
+    showScale();
+    redraw();
+    if (state.draft.length < 2) { say(`The line begins at ${placeText(point)}`); return; }
+    say("Enter the length of the line");
+    const field = byId("scaleLength");
+    field.focus();
+    field.select();
+  }
+
+  function showScale() {
+    const [from, to] = state.draft, isDrawn = Boolean(to), drawnLength = isDrawn ? geometry.distance(from, to) : 0;
+    const field = properties.field("scaleLength", "Length of the line", isDrawn ? Number(drawnLength.toFixed(2)) : undefined, {
+      type: "number", unit: "m", minimum: 0.01, maximum: 100000, take: length => setScale(from, length / drawnLength, length),
+    });
+    field.querySelector("input").disabled = !isDrawn;
+    byId("scaleField").replaceChildren(field);
+    byId("scaleChoice").hidden = !state.file.picture;
+  }
+
+  function withDraft(list) {
+    state.draft = list;
+    if (state.tool === "scale") showScale();
+    redraw();
+  }
+
+  // Makes the line as long as it is in reality: one step for undo.
+  function setScale(fixed, factor, length) {
+    const isPictureOnly = Boolean(state.file.picture) && byId("scalePicture").checked;
+    const file = siteFile.scaled(state.file, factor, fixed, isPictureOnly), { minimum, maximum } = properties.declared("picture", "widthM");
+    const width = file.picture?.widthM;
+    if (width !== undefined && (width < minimum || width > maximum)) {
+      say(`The picture would be ${number(width)} m wide: enter another length`);
+      return;
+    }
+    const fleet = state.fleetBeacons.length && !isPictureOnly ? "; the beacons of the fleet stay where they are" : "";
+    state.draft = [];
+    choose("select");
+    commit(file, `Scale set: the line is ${number(length)} m long${width === undefined ? "" : `, and the picture ${number(width)} m wide`}${fleet}`);
+    stage.focus({ preventScroll: true });
+  }
+
   function finish() {
     const { tool, draft } = state, kind = KINDS[tool];
-    if (tool === "select" || !draft.length) return;
+    if (tool === "select" || tool === "scale" || !draft.length) return;
     if (draft.length < kind.least) { say(`A ${kind.name} has at least ${kind.least} corners`); return; }
     const named = tool === "room" || tool === "path" ? { name: siteFile.freeName(state.file, tool) } : {};
     const values = tool === "wall" ? { attenuationDb: state.loss } : named;
@@ -273,7 +324,7 @@
   function cancel() {
     if (state.held) { release(true); return; }
     if (state.drag?.isMoving) { state.file = state.drag.file; state.drag = null; refresh(); return; }
-    if (state.draft.length) { state.draft = []; say("Drawing removed"); redraw(); return; }
+    if (state.draft.length) { withDraft([]); say("Drawing removed"); return; }
     if (state.tool !== "select") { choose("select"); return; }
     if (state.corner !== null) { state.corner = null; refresh(); return; }
     state.selected = null;
@@ -288,9 +339,11 @@
     const reach = floorView.metres(event.pointerType === "touch" ? TOUCH_REACH : MOUSE_REACH);
     return geometry.snap(raw, {
       points: byId("snapCorners").checked ? options.points ?? [] : [], from: options.from, before: options.before, reach,
-      grid: grid(), isRight: byId("snapRight").checked,
+      grid: options.isFree ? 0 : grid(), isRight: !options.isFree && byId("snapRight").checked,
     });
   }
+
+  const onMount = ({ point, to }) => ({ point, to: to === "corner" ? "mount" : to });
 
   // The corners that attract: those of all things but one, and of the drawing.
   const corners = except => [
@@ -304,7 +357,12 @@
     return floorView.toFloor([event.clientX - box.left, event.clientY - box.top]);
   }
 
-  const drawn = event => KINDS[state.tool].position ? snapped(event)
+  // The mounts, which attract beacons and receivers.
+  const mounts = kind => kind === "mount" ? [] : listOf(state.file, "mount");
+
+  const drawn = event => KINDS[state.tool]?.position ? onMount(snapped(event, { points: mounts(state.tool) }))
+    // The ends of a known distance are wherever the picture has them.
+    : state.tool === "scale" ? snapped(event, { points: corners(null), isFree: true })
     : snapped(event, { points: corners(null), from: state.draft.at(-1), before: state.draft.at(-2) });
 
   // MARK: Pointer
@@ -388,9 +446,11 @@
     }
     // A whole thing keeps its form: its first corner goes to the grid.
     const now = pointOf(event), goal = [list[0][0] + now[0] - start[0], list[0][1] + now[1] - start[1]];
-    const first = event.altKey ? geometry.rounded(goal) : geometry.snap(goal, { reach: 0, grid: grid() }).point;
-    moveBy(file, item, [first[0] - list[0][0], first[1] - list[0][1]], undefined);
-    showPosition("");
+    const isPlace = KINDS[item.kind].position && byId("snapCorners").checked, reach = floorView.metres(MOUSE_REACH);
+    const first = event.altKey ? { point: geometry.rounded(goal), to: "" }
+      : geometry.snap(goal, { points: isPlace ? mounts(item.kind) : [], reach: isPlace ? reach : 0, grid: grid() });
+    moveBy(file, item, [first.point[0] - list[0][0], first.point[1] - list[0][1]], undefined);
+    showPosition(first.to === "corner" ? "mount" : "");
   }
 
   function moveBy(file, item, [dx, dy], corner) {
@@ -430,7 +490,7 @@
   // MARK: Keyboard
 
   const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
-  const TOOLS = { v: "select", o: "outline", w: "wall", r: "room", b: "beacon", e: "receiver", p: "path" };
+  const TOOLS = { v: "select", o: "outline", w: "wall", r: "room", b: "beacon", e: "receiver", t: "mount", p: "path", s: "scale" };
 
   function arrow([dx, dy], event) {
     const step = event.ctrlKey ? 0.01 : (grid() || 0.1) * (event.shiftKey ? 10 : 1);
@@ -511,6 +571,19 @@
     }
   }
 
+  // Tab in the properties. A changed value draws the fields again, so the next one is looked for after that.
+  function leaveField(event) {
+    if (event.key !== "Tab" || event.ctrlKey || event.altKey) return;
+    const { id } = event.target;
+    event.target.blur();
+    const fields = [...byId("properties").querySelectorAll("input, select, button")], now = fields.findIndex(field => field.id === id);
+    const next = fields[now + (event.shiftKey ? -1 : 1)];
+    if (now < 0 || !next) { fields[now]?.focus(); return; }
+    event.preventDefault();
+    next.focus();
+    next.select?.();
+  }
+
   // Keys that work everywhere on the page.
   function pageKey(event) {
     const key = event.key.toLowerCase(), isField = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) && event.target.type !== "radio";
@@ -521,6 +594,7 @@
       if (key === "y") { redo(); return true; }
     }
     if (event.key === "Escape" && byId("properties").contains(event.target)) { event.target.blur(); stage.focus(); return true; }
+    if (event.key === "Escape" && byId("scaleTool").contains(event.target)) { withDraft([]); stage.focus(); say("The scale is unchanged"); return true; }
     return false;
   }
 
@@ -684,7 +758,7 @@
   byId("zoomIn").addEventListener("click", () => { floorView.zoom(1.25); redraw(); });
   byId("zoomOut").addEventListener("click", () => { floorView.zoom(0.8); redraw(); });
   byId("fit").addEventListener("click", fit);
-  for (const tool of ["select", ...Object.keys(KINDS)]) byId(`tool-${tool}`).addEventListener("change", () => choose(tool));
+  for (const tool of ["select", "scale", ...Object.keys(KINDS)]) byId(`tool-${tool}`).addEventListener("change", () => choose(tool));
   stage.addEventListener("pointerdown", pressed);
   stage.addEventListener("pointermove", moved);
   stage.addEventListener("pointerup", released);
@@ -693,6 +767,7 @@
   stage.addEventListener("wheel", wheeled, { passive: false });
   stage.addEventListener("keydown", event => { if (stageKey(event)) { event.preventDefault(); event.stopPropagation(); } });
   stage.addEventListener("blur", drop);
+  byId("properties").addEventListener("keydown", leaveField);
   addEventListener("keydown", event => { if (pageKey(event)) event.preventDefault(); });
   addEventListener("beforeunload", event => { if (state.saved !== state.file) event.preventDefault(); });
   new ResizeObserver(() => { floorView.resize(); floorView.render(state); }).observe(stage);

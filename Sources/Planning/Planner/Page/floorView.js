@@ -73,10 +73,8 @@ const floorView = (() => {
     const [x, y] = toScreen(place);
     return element("rect", { x: x - half, y: y - half, width: 2 * half, height: 2 * half, class: style });
   };
-  function label(place, text, style, up = 10) {
-    const [x, y] = toScreen(place);
-    return element("text", { x: x.toFixed(1), y: (y - up).toFixed(1), "text-anchor": "middle", class: `label ${style}` }, text);
-  }
+  const text = ([x, y], words, style) =>
+    element("text", { x: x.toFixed(1), y: y.toFixed(1), "text-anchor": "middle", class: `label ${style}` }, words);
 
   // Lines at round metres, each with its number at the edge.
   function drawGrid() {
@@ -133,35 +131,53 @@ const floorView = (() => {
     if (item.kind === "room") return [element("path", { d: closed, class: "room" })];
     if (item.kind === "path") return [element("path", { d: line(list), class: "way" })];
     if (item.kind === "receiver") return [square(list[0], 6, "receiver")];
+    if (item.kind === "mount") return [circle(list[0], 3, "mount")];
     return [circle(list[0], 6, "beacon")];
   }
 
   function drawThings({ file, selected, corner, fleetBeacons }) {
-    const below = [], above = [], names = [], walls = WIDTHS.map(() => []), all = items(file);
-    const hasNames = all.length <= NAMED;
+    const below = [], above = [], names = [], rooms = [], circles = [], walls = WIDTHS.map(() => []), all = items(file);
+    const hasNames = all.filter(({ kind }) => kind !== "mount").length <= NAMED;
+    const name = (place, words, isSure) => { names.push({ text: words, at: toScreen(place), style: "beaconName", isSure }); };
     for (const item of all) {
       if (item.kind === "wall") {
         walls[strength(get(file, item).attenuationDb)].push(line(points(file, item)));
         continue;
       }
-      (KINDS[item.kind].position ? above : below).push(...thing(file, item));
-      if (hasNames && item.kind === "room") names.push(label(geometry.centre(points(file, item)), nameOf(file, item), "roomName", -22));
-      else if (hasNames && KINDS[item.kind].position) names.push(label(points(file, item)[0], nameOf(file, item), "beaconName"));
+      const isPlace = KINDS[item.kind].position && item.kind !== "mount", list = points(file, item);
+      (isPlace ? above : below).push(...thing(file, item));
+      if (isPlace) circles.push({ at: toScreen(list[0]), radius: 6 });
+      if (!hasNames) continue;
+      if (item.kind === "room") {
+        const xs = list.map(([x]) => x), room = (Math.max(...xs) - Math.min(...xs)) * scale;
+        rooms.push({ text: nameOf(file, item), at: toScreen(geometry.centre(list)), style: "roomName", isWithin: true, room });
+      } else if (isPlace) name(list[0], nameOf(file, item), false);
     }
     walls.forEach((parts, i) => { below.push(element("path", { d: parts.join(""), class: "wall", "stroke-width": WIDTHS[i] })); });
-    for (const place of Array.isArray(file.mounts) ? file.mounts : []) below.push(circle(place, 2, "mount"));
     for (const beacon of fleetBeacons) {
       above.push(circle(beacon.position, 6, "beacon"));
-      if (hasNames) names.push(label(beacon.position, beacon.name, "beaconName"));
+      circles.push({ at: toScreen(beacon.position), radius: 6 });
+      if (hasNames) name(beacon.position, beacon.name, false);
     }
-    if (selected) drawSelection(file, selected, corner, above);
-    byId("things").replaceChildren(...below, ...above, ...names);
+    if (selected) {
+      drawSelection(file, selected, corner, above);
+      const list = points(file, selected);
+      // The name of the selected thing comes first, and only once.
+      if (KINDS[selected.kind].position) {
+        const words = nameOf(file, selected), [x, y] = toScreen(list[0]);
+        const other = names.findIndex(({ text: own, at }) => own === words && at[0] === x && at[1] === y);
+        if (other >= 0) names.splice(other, 1);
+        names.unshift({ text: words, at: [x, y], style: "beaconName", isSure: true });
+      }
+    }
+    const shown = labels.arrange([...names, ...rooms], circles).map(({ at, text: words, style }) => text(at, words, style));
+    byId("things").replaceChildren(...below, ...above, ...shown);
   }
 
   function drawSelection(file, selected, corner, parts) {
     const list = points(file, selected), { isRing, position } = KINDS[selected.kind];
     if (position) {
-      parts.push(circle(list[0], 11, "selection"), label(list[0], nameOf(file, selected), "beaconName"));
+      parts.push(circle(list[0], 11, "selection"));
       return;
     }
     parts.push(element("path", { d: line(list) + (isRing ? "Z" : ""), class: "selection" }));
@@ -172,11 +188,14 @@ const floorView = (() => {
   function drawDraft({ draft, tool, cursor, isKeyboard, isOver }) {
     const parts = [], isDrawing = tool !== "select";
     if (draft.length) {
-      const list = cursor ? [...draft, cursor] : draft;
+      const isWhole = tool === "scale" && draft.length === 2, list = cursor && !isWhole ? [...draft, cursor] : draft;
       parts.push(element("path", { d: line(list), class: "draft" }));
       for (const place of draft) parts.push(square(place, 4, "handle"));
       const side = list.length > 1 ? geometry.distance(list.at(-2), list.at(-1)) : 0;
-      if (side > 0) parts.push(label(geometry.centre(list.slice(-2)), `${side.toFixed(2)} m`, "length"));
+      if (side > 0) {
+        const [x, y] = toScreen(geometry.centre(list.slice(-2)));
+        parts.push(text([x, y - 10], `${side.toFixed(2)} m`, "length"));
+      }
     }
     if (cursor && (isKeyboard || isDrawing && isOver)) {
       const [x, y] = toScreen(cursor);
@@ -212,7 +231,7 @@ const floorView = (() => {
       const found = near(points(file, selected), reach);
       if (found) return { item: selected, corner: found.i };
     }
-    for (const kind of ["beacon", "receiver"]) {
+    for (const kind of ["beacon", "receiver", "mount"]) {
       const found = near(listOf(file, kind).map((_, index) => points(file, { kind, index })[0] ?? [Infinity, Infinity]), reach);
       if (found) return { item: { kind, index: found.i } };
     }

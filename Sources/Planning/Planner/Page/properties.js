@@ -3,7 +3,7 @@
 // The fields of the selected thing, or of the site if nothing is selected. Their ranges are those of the file's format.
 const properties = (() => {
   const { digits } = texts;
-  const { KINDS, get, points, change, withKey, withItem, nameOf } = siteFile;
+  const { KINDS, get, points, change, withKey, withItem, withPosition, mountOf, listOf, nameOf } = siteFile;
 
   let schema = null, materials = [];
 
@@ -90,7 +90,7 @@ const properties = (() => {
     const plain = (key, label, options = {}) => parts.push(field(`own-${key}`, label, value[key], {
       ...declared(item.kind, key), hint: declared(item.kind, key).description, take: set(key, `${label} changed`), ...options,
     }));
-    if (item.kind !== "outline" && item.kind !== "wall") plain("name", "Name", { isOptional: item.kind === "beacon" });
+    if (item.kind !== "outline" && item.kind !== "wall" && item.kind !== "mount") plain("name", "Name", { isOptional: item.kind === "beacon" });
     if (item.kind === "wall") parts.push(...material("own-attenuationDb", value.attenuationDb, set("attenuationDb", "Loss changed")));
     if (item.kind === "beacon") {
       const preset = key => `${file.defaults?.[key] ?? declared("defaults", key).default}`;
@@ -117,8 +117,35 @@ const properties = (() => {
         take: next => commit(siteFile.withPoints(file, item, list.map((place, k) => k === chosen ? place.map((old, n) => n === i ? next : old) : place)), "Moved"),
       })));
     }
+    if (position) parts.push(...mounting(file, item, commit));
     parts.push(button("removeThing", `Delete ${item.kind === "outline" ? "the outline" : nameOf(file, item)}`, removeItem));
     return parts;
+  }
+
+  // With more mounts than this the list has none: a beacon is moved onto a mount in the drawing.
+  const MOUNTS = 400;
+
+  // The height of a thing, and the mount of a beacon.
+  function mounting(file, item, commit) {
+    const [place] = points(file, item), range = schema.$defs.position.items, all = listOf(file, "mount"), now = mountOf(file, item);
+    const parts = [field("own-height", "Height above the floor", place[2], {
+      ...range, unit: "m", isOptional: true, hint: "The file keeps the height. The planner computes with distances on the floor.",
+      take: next => commit(withPosition(file, item, next === undefined ? place.slice(0, 2) : [place[0], place[1], next]), "Height changed"),
+    })];
+    if (item.kind !== "beacon" || !all.length || all.length > MOUNTS) return parts;
+    const select = make("select", { id: "own-mount" });
+    if (now < 0) select.append(make("option", { value: "" }, "not on a listed mount"));
+    all.forEach((mount, i) => {
+      select.append(make("option", { value: String(i) }, `mount ${i + 1}: ${mount.slice(0, 2).map(value => digits(value)).join(", ")} m`));
+    });
+    select.value = now < 0 ? "" : String(now);
+    select.addEventListener("change", () => {
+      if (select.value === "") return;
+      const mount = all[Number(select.value)];
+      // A mount without a height keeps that of the beacon.
+      commit(withPosition(file, item, mount.length > 2 ? mount : [...mount, ...place.slice(2)]), `Moved to mount ${Number(select.value) + 1}`);
+    });
+    return [...parts, make("div", { class: "control" }, make("label", { for: "own-mount" }, "Mount"), select)];
   }
 
   function declaredKeys(kind) {
@@ -163,5 +190,5 @@ const properties = (() => {
     return parts;
   }
 
-  return { start: data => { ({ schema, materials } = data); }, ofItem, ofSite, material, make, withItem };
+  return { start: data => { ({ schema, materials } = data); }, ofItem, ofSite, material, field, declared, make, withItem };
 })();

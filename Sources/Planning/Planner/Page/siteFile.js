@@ -5,13 +5,15 @@
 const siteFile = (() => {
   const { rounded } = geometry;
 
-  // The kinds of things on a floor: the key of their list, and the key of their points or of their position.
+  // The kinds of things on a floor: the key of their list, and the key of their points or of their position. A bare thing
+  // is its position.
   const KINDS = {
     outline: { key: "outline", name: "outline", isRing: true, least: 3 },
     wall: { key: "walls", name: "wall", points: "points", least: 2 },
     room: { key: "rooms", name: "room", points: "outline", isRing: true, least: 3 },
     beacon: { key: "beacons", name: "beacon", position: "position" },
     receiver: { key: "receivers", name: "receiver", position: "position" },
+    mount: { key: "mounts", name: "mount", position: "position", isBare: true },
     path: { key: "paths", name: "path", points: "points", least: 2 },
   };
 
@@ -66,8 +68,9 @@ const siteFile = (() => {
 
   // The corners of a thing, or its one position. A ring that repeats its first corner at the end has it once.
   function points(file, item) {
-    const value = get(file, item), { position, points: key, isRing } = KINDS[item.kind];
+    const value = get(file, item), { position, points: key, isRing, isBare } = KINDS[item.kind];
     if (!value) return [];
+    if (isBare) return isPoint(value) ? [value] : [];
     if (position) return isPoint(value[position]) ? [value[position]] : [];
     const list = item.kind === "outline" ? value : value[key] ?? [value.from, value.to];
     if (!Array.isArray(list) || !list.every(isPoint)) return [];
@@ -79,10 +82,10 @@ const siteFile = (() => {
   const placed = (point, old) => [...rounded(point.slice(0, 2)), ...(old ?? []).slice(2)];
 
   function withPoints(file, item, list) {
-    const old = points(file, item), value = get(file, item), { position, points: key } = KINDS[item.kind];
+    const old = points(file, item), value = get(file, item), { position, points: key, isBare } = KINDS[item.kind];
     const moved = list.map((point, i) => list.length === old.length && point === old[i] ? point : placed(point, list.length === old.length ? old[i] : null));
     if (item.kind === "outline") return { ...file, outline: moved };
-    if (position) return withItem(file, item, { ...value, [position]: moved[0] });
+    if (position) return withItem(file, item, isBare ? moved[0] : { ...value, [position]: moved[0] });
     if (item.kind === "wall" && !value.points) {
       if (moved.length === 2) return withItem(file, item, { ...value, from: moved[0], to: moved[1] });
       const { from, to, ...rest } = value;
@@ -95,14 +98,46 @@ const siteFile = (() => {
     return { ...file, [KINDS[kind].key]: listOf(file, kind).map((old, i) => i === index ? value : old) };
   }
 
+  // The file with a thing at a whole position: east, north, and its height above the floor if that is known.
+  function withPosition(file, item, place) {
+    const { position, isBare } = KINDS[item.kind];
+    return withItem(file, item, isBare ? place : { ...get(file, item), [position]: place });
+  }
+
+  // The number of the mount at the position of a thing; -1 for none.
+  function mountOf(file, item) {
+    const [place] = points(file, item);
+    return listOf(file, "mount").findIndex(mount => isPoint(mount) && mount[0] === place[0] && mount[1] === place[1]);
+  }
+
+  // The file with all distances on the floor longer by a factor; the place `fixed` stays. Heights stay as they are. With
+  // `isPictureOnly` only the picture changes.
+  function scaled(file, factor, fixed, isPictureOnly) {
+    const moved = place => [...rounded([0, 1].map(axis => fixed[axis] + (place[axis] - fixed[axis]) * factor)), ...place.slice(2)];
+    const all = value => isPoint(value) ? moved(value) : Array.isArray(value) ? value.map(all) : value;
+    const result = { ...file };
+    if (file.picture) {
+      const { widthM, position = [0, 0] } = file.picture;
+      result.picture = { ...file.picture, widthM: Math.round(widthM * factor * 1000) / 1000, position: moved(position) };
+    }
+    if (isPictureOnly) return result;
+    for (const { key, position, points: name, isBare } of Object.values(KINDS)) {
+      if (!Array.isArray(file[key])) continue;
+      if (isBare || key === "outline") { result[key] = all(file[key]); continue; }
+      const places = position ? [position] : [name, "from", "to"];
+      result[key] = file[key].map(value => Object.fromEntries(Object.entries(value).map(([each, own]) => [each, places.includes(each) ? all(own) : own])));
+    }
+    return result;
+  }
+
   // The file with a further thing, and that thing. There is one outline.
   function add(file, kind, list, values, order) {
-    const { key, position, points: name } = KINDS[kind], corners = list.map(point => rounded(point));
+    const { key, position, points: name, isBare } = KINDS[kind], corners = list.map(point => rounded(point));
     if (kind === "outline") return [withKey(file, key, corners, order), { kind, index: 0 }];
     const place = position ? { [position]: corners[0] }
       : kind === "wall" && corners.length === 2 ? { from: corners[0], to: corners[1] } : { [name]: corners };
     const { name: called, ...rest } = values, value = { ...(called === undefined ? {} : { name: called }), ...place, ...rest };
-    const all = [...listOf(file, kind), value];
+    const all = [...listOf(file, kind), isBare ? corners[0] : value];
     return [withKey(file, key, all, order), { kind, index: all.length - 1 }];
   }
 
@@ -148,9 +183,8 @@ const siteFile = (() => {
 
   // The rectangle around everything; null for an empty floor. With `isFloor` around what the planner answers for.
   function bounds(file, isFloor = false) {
-    const kinds = isFloor ? (file.outline ? ["outline"] : ["wall", "beacon", "path"]) : Object.keys(KINDS);
+    const kinds = isFloor ? (file.outline ? ["outline"] : ["wall", "beacon", "path", "mount"]) : Object.keys(KINDS);
     const all = items(file).filter(({ kind }) => kinds.includes(kind)).flatMap(item => points(file, item));
-    if (!file.outline || !isFloor) all.push(...(Array.isArray(file.mounts) ? file.mounts.filter(isPoint) : []));
     return around(all);
   }
 
@@ -160,5 +194,5 @@ const siteFile = (() => {
     return { left: most(xs, Math.min), right: most(xs, Math.max), bottom: most(ys, Math.min), top: most(ys, Math.max) };
   }
 
-  return { KINDS, text, withKey, listOf, get, items, points, withPoints, withItem, add, remove, change, freeName, nameOf, problems, bounds, around };
+  return { KINDS, text, withKey, listOf, get, items, points, withPoints, withItem, withPosition, mountOf, scaled, add, remove, change, freeName, nameOf, problems, bounds, around };
 })();

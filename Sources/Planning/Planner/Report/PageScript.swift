@@ -26,7 +26,8 @@ enum SiteEditorScript {
     static let text = PageFile.joined([
         PackageResources.models_js, PackageResources.losses_js, PackageResources.latency_js, PackageResources.text_js,
         PackageResources.drawing_js, PackageResources.site_js, PackageResources.geometry_js, PackageResources.field_js,
-        PackageResources.siteFile_js, PackageResources.floorView_js, PackageResources.reception_js,
+        PackageResources.siteFile_js, PackageResources.labels_js, PackageResources.floorView_js,
+        PackageResources.reception_js,
         PackageResources.properties_js, PackageResources.editor_js,
     ])
     static let style = PageFile.joined([PackageResources.editor_css])
