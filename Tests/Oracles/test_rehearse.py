@@ -11,7 +11,7 @@ POSITIONS = [(4, 4), (15, 4), (26, 4), (4, 16), (15, 16), (26, 16)]
 LOSS = {"model": "log-distance", "lossAt1mDb": 55, "exponent": 2, "shadowingDb": 3}
 
 
-def world(folder: Path, *, boxes=POSITIONS, interval=318.75, shadowing=3.0, eid=False) -> tuple[Path, Path]:
+def world(folder: Path, *, boxes=POSITIONS, interval=318.75, shadowing=3.0, eid=False, **loss) -> tuple[Path, Path]:
     """A fleet and its floor with a receiver near each box."""
     frames = [{"type": "ibeacon", "uuid": "3c2a6f0e-5b1d-4e77-9a48-0d6f2c9b7e11", "major": 1, "minor": "${minor}",
                "intervalMs": interval}]
@@ -31,7 +31,7 @@ def world(folder: Path, *, boxes=POSITIONS, interval=318.75, shadowing=3.0, eid=
         "beacons": {"fleet": "fleet.json"}, "paths": [{"name": "tour", "points": [[2, 10], [28, 10]]}],
         "receivers": [{"name": f"ear-{number + 1}", "position": [x + 2, y + 1]}
                       for number, (x, y) in enumerate(POSITIONS)],
-        "pathLoss": {**LOSS, "shadowingDb": shadowing}, "scanner": "android-balanced",
+        "pathLoss": {**LOSS, "shadowingDb": shadowing, **loss}, "scanner": "android-balanced",
         "target": {"detectWithinS": 10, "probability": 0.9}}
     for name, value in (("fleet", fleet), ("site", site)):
         (folder / f"{name}.json").write_text(json.dumps(value))
@@ -171,6 +171,39 @@ def test_a_weak_beacon_is_found_although_no_event_is_lost(tmp_path):
     assert "weaker than the plan expects, at" in found["box-5"]["reasons"][0]
     assert found["box-5"]["share"] > 0.97
     assert all(each["verdicts"] == ["ok"] for name, each in found.items() if name != "box-5")
+
+
+def test_a_beacon_that_is_weak_at_one_receiver_is_obstructed_there(tmp_path):
+    """A screen close to box-5, which the plan does not know, crosses its way to ear-2 and no other one."""
+    fleet, site = world(tmp_path, lossAt1mDb=40)
+    pharos.checked("fleet", "generate", fleet, "--output", tmp_path / "out")
+    screen = {"from": [14.8, 15.4], "to": [15.3, 15.4], "attenuationDb": 22}
+    real = tmp_path / "real.json"
+    real.write_text(json.dumps({**json.loads(site.read_text()), "walls": [screen]}))
+    heard = tmp_path / "heard"
+    rehearse(real, "--hours", "0.1", "--phones", "0", "--record", heard)
+    recordings = [word for path in sorted(heard.iterdir()) for word in ("--replay", path)]
+    done = pharos.run("audit", fleet, "--site", site, *recordings, "--json")
+    found = {each["beacon"]: each for each in json.loads(done.out)["advertisements"]}
+    assert done.code == 1 and found["box-5"]["verdicts"] == ["obstructed"], found["box-5"]
+    reason = found["box-5"]["reasons"][0]
+    assert "ear-2.btsnoop, and as expected at 5 other receivers: something between the beacon and" in reason
+    assert all(each["verdicts"] == ["ok"] for name, each in found.items() if name != "box-5")
+    # The plan with the screen explains the levels.
+    known = pharos.run("audit", fleet, "--site", real, *recordings)
+    assert known.code == 0, known.out
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(2, 8))
+def test_shadowing_alone_is_no_finding(seed, tmp_path):
+    fleet, site = world(tmp_path, lossAt1mDb=40)
+    pharos.checked("fleet", "generate", fleet, "--output", tmp_path / "out")
+    heard = tmp_path / "heard"
+    rehearse(site, "--hours", "0.1", "--phones", "0", "--seed", seed, "--record", heard)
+    recordings = [word for path in sorted(heard.iterdir()) for word in ("--replay", path)]
+    audit = pharos.run("audit", fleet, "--site", site, *recordings)
+    assert audit.code == 0, audit.out
 
 
 @pytest.mark.long

@@ -17,6 +17,8 @@ public enum AuditVerdict: String, Hashable, Sendable, CaseIterable {
     /// Certainly less than two thirds of the expected events were received, although only collisions should lose them; or the
     /// level is lower than the plan expects.
     case weak
+    /// One receiver receives it weaker than the plan expects, and the others as expected.
+    case obstructed
     /// A silence was longer than losses explain.
     case longSilence = "long-silence"
     /// The telemetry contains impossible values.

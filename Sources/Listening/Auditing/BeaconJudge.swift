@@ -386,9 +386,14 @@ struct BeaconJudge {
         let received = heard(index).map { record in
             record.sources.first { $0.sender == sender }?.lowestLevel.value
         }
-        let reason = expected.weakness(
-            of: audits[index].beacon, received: received, advertisements: auditor.expectedCount)
-        if let reason { audits[index].add(.weak, reason) }
+        let finding = expected.finding(
+            of: audits[index].beacon, received: received, receivers: auditor.receivers.map(\.name),
+            advertisements: auditor.expectedCount)
+        switch finding {
+        case .weak(let reason): audits[index].add(.weak, reason)
+        case .obstructed(let reason): audits[index].add(.obstructed, reason)
+        case nil: break
+        }
     }
 
     // MARK: Telemetry

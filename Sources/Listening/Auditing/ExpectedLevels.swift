@@ -1,5 +1,6 @@
 internal import Airtime
 internal import BluetoothTypes
+internal import Configuration
 
 /// The levels that a plan expects of each beacon at the receivers of an audit.
 public struct ExpectedLevels: Sendable {
@@ -19,26 +20,55 @@ public struct ExpectedLevels: Sendable {
         self.shadowing = shadowing
     }
 
-    /// Returns how far a beacon is below the plan, in one sentence; `nil` if shadowing may explain it.
+    /// A level that is lower than the plan expects, with the reason in one sentence.
+    enum Finding: Hashable {
+        /// The beacon is weak at its receivers.
+        case weak(String)
+        /// It is weak at one receiver, and others receive it at the expected level.
+        case obstructed(String)
+    }
+
+    /// Returns how far a beacon is below the plan; `nil` if shadowing may explain it.
     ///
-    /// The mean difference over the receivers has the deviation σ/√n. It is reported if it is so low by chance in one of
-    /// a thousand audits.
+    /// A difference is reported if it is so low by chance in one of a thousand audits. The mean difference over n receivers
+    /// has the deviation σ/√n. A single receiver is compared with the plan and with the mean of the others, so a beacon that
+    /// is as expected elsewhere does not count as weak.
     ///
     /// - Parameters:
     ///   - received: The level at each receiver in dBm; `nil` for receivers that received too little.
+    ///   - receivers: The names of the receivers.
     ///   - advertisements: The number of advertisements of the audit.
-    func weakness(of beacon: String, received: [Double?], advertisements: Int) -> String? {
+    func finding(of beacon: String, received: [Double?], receivers: [String], advertisements: Int) -> Finding? {
         guard let expected = levels[beacon] else { return nil }
-        let differences = zip(received, expected).compactMap { level, wanted in
-            level.flatMap { level in wanted.map { level - $0 } }
+        let differences = zip(receivers, zip(received, expected)).compactMap { name, levels in
+            levels.0.flatMap { level in levels.1.map { (receiver: name, decibels: level - $0) } }
         }
         guard !differences.isEmpty else { return nil }
-        let mean = differences.reduce(0, +) / Double(differences.count)
+        let rarity = SilenceModel.rarity / Double(max(1, advertisements))
+        if let reason = obstruction(differences, rarity: rarity) { return .obstructed(reason) }
+        let mean = differences.reduce(0) { $0 + $1.decibels } / Double(differences.count)
         let error = shadowing / Double(differences.count).squareRoot()
-        let allowed = -NormalDistribution.quantile(SilenceModel.rarity / Double(max(1, advertisements))) * error
-        guard -mean > max(Self.tolerance, allowed) else { return nil }
+        guard -mean > max(Self.tolerance, -NormalDistribution.quantile(rarity) * error) else { return nil }
         let places = differences.count == 1 ? "1 receiver" : "\(differences.count) receivers"
-        return "\(NumberFormat.rounded(-mean, 1)) dB weaker than the plan expects, at \(places)"
+        return .weak("\(NumberFormat.rounded(-mean, 1)) dB weaker than the plan expects, at \(places)")
+    }
+
+    /// The reason if the lowest difference is that of one receiver only.
+    private func obstruction(_ differences: [(receiver: String, decibels: Double)], rarity: Double) -> String? {
+        guard differences.count > 1, let lowest = differences.min(by: { $0.decibels < $1.decibels }) else { return nil }
+        let others = Double(differences.count - 1)
+        let mean = (differences.reduce(0) { $0 + $1.decibels } - lowest.decibels) / others
+        let deviations = -NormalDistribution.quantile(rarity / Double(differences.count))
+        // The mean of the others has a deviation of its own.
+        let allowed = max(Self.tolerance, deviations * shadowing * (1 + 1 / others).squareRoot())
+        guard abs(mean) <= Self.tolerance, -lowest.decibels > allowed, mean - lowest.decibels > allowed else {
+            return nil
+        }
+        let places = differences.count == 2 ? "the other receiver" : "\(differences.count - 1) other receivers"
+        let name = TerminalText.line(lowest.receiver)
+        return
+            "\(NumberFormat.rounded(-lowest.decibels, 1)) dB weaker than the plan expects at \(name), and as expected at "
+            + "\(places): something between the beacon and \(name) weakens it"
     }
 }
 

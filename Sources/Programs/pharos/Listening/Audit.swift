@@ -19,15 +19,16 @@ struct Audit: ParsableCommand {
             pharos audit museum.json --walk --group museum/ground
 
             Listens for 30 s, or for 60 of the longest intervals if that is longer. Exits with 1 on every verdict except \
-            ok: silent, wrong-octets, wrong-address, wrong-interval, wrong-phy, weak, long-silence, telemetry, low-battery, cloned, \
-            impostor. Warnings (stranger, not-in-range, unjudged, truncated) do not count. If no beacon could be judged, the \
+            ok: silent, wrong-octets, wrong-address, wrong-interval, wrong-phy, weak, obstructed, long-silence, telemetry, \
+            low-battery, cloned, impostor. Warnings (stranger, not-in-range, unjudged, truncated) do not count. If no beacon could be judged, the \
             exit code is 1, too. Reports that a receiver lost never count against a beacon.
 
             With --walk, carry the receiver past the beacons and press Ctrl-C at the end: each beacon must be received at \
             least once with the right bytes, and with the right interval if enough was received to measure it.
 
             With --replay and a site file (--site), recordings that are named after receivers of the file, such as \
-            hall.btsnoop, are compared with the levels of the plan: a beacon that is weaker than shadowing explains is weak.
+            hall.btsnoop, are compared with the levels of the plan: a beacon that is weaker than shadowing explains is weak. If \
+            one receiver only receives it so weakly, it is obstructed: something between them weakens it.
 
             A listener's history (--history) and messages (--mqtt) cannot be audited: they contain events, not the \
             bytes, addresses and times that an audit needs. `pharos scan --record FILE` records those for --replay.
