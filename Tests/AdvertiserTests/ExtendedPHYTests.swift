@@ -102,4 +102,90 @@ import VirtualController
         try session.start()
         #expect(session.allocation.sets.count == 2)
     }
+
+    // MARK: Through the kernel's advertising manager
+
+    private static func kernel(
+        _ channels: ManagementAdvertisingFlags = [.secondaryChannel1M, .secondaryChannel2M, .secondaryChannelCoded]
+    ) -> FakeKernel {
+        var kernel = FakeKernel()
+        kernel.secondaryChannels = channels
+        kernel.extendedDataLimit = 251
+        return kernel
+    }
+
+    private static func session(_ channel: KernelChannel, _ advertisement: Advertisement) throws -> ManagedSession {
+        let adapter = try ManagedAdapter(channel.host, index: 0)
+        let layout = try InstanceLayout([advertisement], on: adapter.capabilities)
+        channel.forget()
+        return ManagedSession(
+            host: channel.host, layout: layout, sources: [PayloadSource(advertisement)], clock: nil, memory: nil,
+            randomness: SplitMix64(seed: 1))
+    }
+
+    /// The kernel is told the secondary channel, which decides the primary one too, and gets the whole data.
+    @Test(
+        arguments: [
+            (.le1M, .secondaryChannel1M), (.le2M, .secondaryChannel2M), (.coded, .secondaryChannelCoded),
+        ] as [(ExtendedPHY, ManagementAdvertisingFlags)], [true, false])
+    func theKernelSendsOn(
+        _ wanted: (phy: ExtendedPHY, flag: ManagementAdvertisingFlags), _ knowsExtendedForm: Bool
+    ) throws {
+        var kernel = Self.kernel()
+        kernel.knowsExtendedForm = knowsExtendedForm
+        let channel = KernelChannel(kernel)
+        let advertisement = Self.beacon(wanted.phy, octets: 240)
+        let session = try Self.session(channel, advertisement)
+        try session.start()
+        let instance = try #require(channel.kernel.instances[5])
+        let channels: ManagementAdvertisingFlags = [.secondaryChannel1M, .secondaryChannel2M, .secondaryChannelCoded]
+        #expect(instance.flags.intersection(channels) == wanted.flag)
+        #expect(instance.data == (try advertisement.payload().octets) && instance.data.count == 240)
+        try session.stop()
+        #expect(channel.steps == (knowsExtendedForm ? ["54:5", "55:5", "3f:5"] : ["3e:5", "3f:5"]))
+        #expect(channel.kernel.instances.isEmpty)
+    }
+
+    @Test func legacyPDUsHaveNoSecondaryChannel() throws {
+        let channel = KernelChannel(Self.kernel())
+        let session = try Self.session(channel, try Sample.iBeacon())
+        try session.start()
+        let channels: ManagementAdvertisingFlags = [.secondaryChannel1M, .secondaryChannel2M, .secondaryChannelCoded]
+        #expect(channel.kernel.instances[5]?.flags.isDisjoint(with: channels) == true)
+    }
+
+    private struct Refusal: CustomTestStringConvertible, Sendable {
+        var phy = ExtendedPHY.le1M
+        var octets = 240
+        var pdu = AdvertisingPDU.nonconnectable
+        var units: UInt32 = 0x640
+        var change: @Sendable (inout FakeKernel) -> Void = { _ in }
+        let words: [String]
+
+        var testDescription: String { words[0] }
+    }
+
+    @Test(arguments: [
+        Refusal(
+            change: { $0.hasExtendedAdvertising = false },
+            words: ["no extended advertising", "(\"phy\": \"1M\")", "leave the PHY out"]),
+        Refusal(phy: .codedS2, words: ["does not select the coding", "write coded", "--adapter hci0"]),
+        Refusal(phy: .codedS8, words: ["does not select the coding", "write coded", "--adapter hci0"]),
+        Refusal(phy: .le2M, change: { $0.secondaryChannels = [.secondaryChannel1M] }, words: ["no LE 1M and LE 2M"]),
+        Refusal(phy: .coded, change: { $0.secondaryChannels = [.secondaryChannel1M] }, words: ["has no LE Coded"]),
+        Refusal(octets: 252, words: ["252 bytes of data do not fit: the limit is 251"]),
+        Refusal(pdu: .scannable, words: ["no data of its own"]),
+        Refusal(octets: 246, pdu: .connectable, words: ["245"]),
+    ])
+    private func theKernelIsNotAsked(_ refusal: Refusal) throws {
+        var kernel = Self.kernel()
+        refusal.change(&kernel)
+        let channel = KernelChannel(kernel)
+        let advertisement = Self.beacon(refusal.phy, octets: refusal.octets, units: refusal.units, pdu: refusal.pdu)
+        let error = failure { try Self.session(channel, advertisement).start() }
+        let text = try #require(error?.description)
+        for word in refusal.words { #expect(text.contains(word)) }
+        #expect(channel.kernel.instances.isEmpty)
+        #expect(!channel.steps.contains("55:5"))
+    }
 }

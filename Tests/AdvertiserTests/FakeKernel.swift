@@ -16,6 +16,9 @@ struct FakeKernel {
     var settings: ManagementSettings = [.powered, .lowEnergy, .bredr]
     var supported: ManagementSettings = [.powered, .lowEnergy, .bredr, .connectable, .discoverable]
     var hasExtendedAdvertising = true
+    /// The secondary channels of extended advertising, and the data that fits into it.
+    var secondaryChannels: ManagementAdvertisingFlags = [.secondaryChannel1M]
+    var extendedDataLimit: UInt8 = 31
     var knowsExtendedForm = true
     var maximumInstances: UInt8 = 5
     var instances: [UInt8: Instance] = [:]
@@ -62,14 +65,14 @@ struct FakeKernel {
             let told = instances.keys.filter { $0 <= instances.count }.sorted()
             return done(
                 ReadAdvertisingFeatures.ReturnParameters(
-                    supportedFlags: flags, maximumDataLength: 31, maximumScanResponseLength: 31,
+                    supportedFlags: flags, maximumDataLength: dataLimit, maximumScanResponseLength: 31,
                     maximumInstances: maximumInstances, instances: told
                 ).octets)
         case AddAdvertising.opcode: return add(octets).map { status($0) } ?? done([octets[0]])
         case AddExtendedAdvertisingParameters.opcode where knowsExtendedForm:
             if let refusal = parameters(octets) { return status(refusal) }
             let power = hasExtendedAdvertising ? selectedPower ?? RadioPower(octet: octets[17]) : .noPreference
-            return done([octets[0], power.octet, 31, 31])
+            return done([octets[0], power.octet, dataLimit, 31])
         case AddExtendedAdvertisingData.opcode where knowsExtendedForm:
             return data(octets).map { status($0) } ?? done([octets[0]])
         case RemoveAdvertising.opcode:
@@ -84,7 +87,7 @@ struct FakeKernel {
     private var flags: ManagementAdvertisingFlags {
         var result: ManagementAdvertisingFlags = [.connectable, .discoverable, .addFlags]
         if knowsExtendedForm { result.formUnion([.useDuration, .useIntervals, .useTxPower, .scanResponse]) }
-        if hasExtendedAdvertising { result.formUnion([.secondaryChannel1M, .canSetTxPower]) }
+        if hasExtendedAdvertising { result.formUnion(secondaryChannels.union(.canSetTxPower)) }
         return result
     }
 
@@ -96,7 +99,7 @@ struct FakeKernel {
     private mutating func add(_ octets: [UInt8]) -> ManagementStatus? {
         guard settings.contains(.lowEnergy) else { return .rejected }
         guard let command = AddAdvertising(parameters: octets.span), isValid(command.instance, command.flags),
-            isWhole(command.data), isWhole(command.scanResponse)
+            isWhole(command.data, command.flags), isWhole(command.scanResponse)
         else { return .invalidParameters }
         instances[command.instance] = Instance(
             flags: command.flags, duration: command.duration, data: command.data, scanResponse: command.scanResponse,
@@ -119,8 +122,8 @@ struct FakeKernel {
 
     private mutating func data(_ octets: [UInt8]) -> ManagementStatus? {
         guard let command = AddExtendedAdvertisingData(parameters: octets.span) else { return .invalidParameters }
-        guard instances[command.instance] != nil else { return .invalidParameters }
-        guard isWhole(command.data), isWhole(command.scanResponse) else {
+        guard let instance = instances[command.instance] else { return .invalidParameters }
+        guard isWhole(command.data, instance.flags), isWhole(command.scanResponse) else {
             // A refused change removes the instance.
             instances[command.instance] = nil
             return .invalidParameters
@@ -134,8 +137,12 @@ struct FakeKernel {
         instance >= 1 && instance <= maximumInstances && flags.isSuperset(of: asked)
     }
 
-    private func isWhole(_ data: [UInt8]) -> Bool {
-        data.count <= 31 && AdvertisingData(octets: data).remainder.allSatisfy { $0 == 0 }
+    private var dataLimit: UInt8 { hasExtendedAdvertising ? extendedDataLimit : 31 }
+
+    /// Legacy PDUs, without a secondary channel, hold 31 bytes.
+    private func isWhole(_ data: [UInt8], _ flags: ManagementAdvertisingFlags = []) -> Bool {
+        let limit = flags.isDisjoint(with: secondaryChannels) ? 31 : Int(dataLimit)
+        return data.count <= limit && AdvertisingData(octets: data).remainder.allSatisfy { $0 == 0 }
     }
 }
 
