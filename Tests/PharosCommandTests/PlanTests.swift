@@ -459,7 +459,7 @@ import Testing
         return try folder.file("hall.json", Array(text.utf8))
     }
 
-    @Test("a proposal is for the computed places, and a check on a finer grid says what it found")
+    @Test("a proposal gets further beacons where a check on a finer grid misses the target, and is checked again")
     func proposalsAreChecked() throws {
         let folder = try TemporaryFolder()
         let path = try hall(#""receiverSensitivityDbm":-80"#, in: folder)
@@ -467,11 +467,16 @@ import Testing
         #expect(result.code == 0, "\(result.errors)")
         #expect(result.output.contains(#/in 90 % of the cases at all \d+ computed places\./#), "\(result.output)")
         let found = try #require(
-            result.output.firstMatch(of: #/A check at (\d+) places on a finer grid/#), "\(result.output)")
+            result.output.firstMatch(
+                of:
+                    #/(\d+) of the beacons were added after a check at (\d+) places on a finer grid, which now confirms it\./#
+            ),
+            "\(result.output)")
         // The rows are those of the check, so that they agree with the sentence.
-        #expect(result.output.contains("of \(found.1) places, with the proposal"))
+        #expect(result.output.contains("of \(found.2) places, with the proposal"))
         let json = try Program.run("plan", "site", path, "--places", "20", "--json").output
-        #expect(json.contains(#""check":{"places":\#(found.1),"holdingShare":0."#), "\(json)")
+        #expect(json.contains(#""check":{"places":\#(found.2),"holdingShare":1,"#), "\(json)")
+        #expect(json.contains(#""added":\#(found.1)}"#), "\(json)")
         #expect(json.contains(#""reached":true"#))
     }
 

@@ -71,19 +71,16 @@ public struct SiteQuestion: Sendable {
         var placement: SitePlacement?
         var proposed: ProposedSite?
         if let proposal, !visit.isStopped {
-            placement = try self.placement(proposal, positions, spacing, observe, &visit.isStopped)
+            placement = try self.placement(proposal, on: site, positions, spacing, observe, &visit.isStopped)
             proposed = placement.flatMap { ProposedSite(of: site, $0, keeps: proposal == .addition) }
         }
         var after: [SiteSurvey.Point] = []
-        if let proposed, !visit.isStopped {
-            var extended = try Self.survey(of: proposed.site)
-            after = try visit.points(&extended, observe)
-            if after.count == positions.count { survey = extended }
-        }
-        let check = try placement.flatMap { placement throws(PlanError) in
-            try proposed.flatMap { proposed throws(PlanError) in
-                try self.check(proposed, of: placement, bounds, &visit.isStopped, observe)
-            }
+        var check: ProposalCheck?
+        if let first = placement, let floor = proposed, !visit.isStopped {
+            var trial = try self.trial(first, floor, bounds, &visit, observe)
+            try repair(&trial, bounds, &visit, observe)
+            (placement, proposed, after, check) = (trial.placement, trial.proposed, trial.points, trial.check)
+            if after.count == positions.count { survey = trial.survey }
         }
         var answer = PlanAnswer(title: "Coverage of \(site.name)", sentence: sentence(points, placement, check))
         answer.holds = placement.map { $0.shortfall == nil } ?? true
@@ -148,26 +145,57 @@ public struct SiteQuestion: Sendable {
         }
     }
 
-    /// The proposal at more places than it was made for.
-    private struct Check {
-        let places: Int
-        /// The share of these places that reach the target.
-        let holdingShare: Double
-        /// The probability at the weakest of them.
-        let weakestShare: Double
+    /// A proposal with its results.
+    private struct Trial {
+        var placement: SitePlacement
+        var proposed: ProposedSite
+        /// The results at the places of the answer, as far as the observer let them be computed, and their survey.
+        var points: [SiteSurvey.Point]
+        var survey: SiteSurvey
+        /// Nil if there is no finer grid, because the places are half a metre apart already, or if the observer stopped it.
+        var check: ProposalCheck?
     }
 
-    /// The check has this many times the places of the proposal, up to a limit.
-    private static let (checkDensity, checkLimit) = (4, 60_000)
+    private func trial(
+        _ placement: SitePlacement, _ proposed: ProposedSite, _ bounds: FloorBounds, _ visit: inout Visit,
+        _ observe: PlanObserver
+    ) throws(PlanError) -> Trial {
+        var survey = try Self.survey(of: proposed.site)
+        let points = try visit.points(&survey, observe)
+        let check = try check(proposed, of: placement, bounds, &visit.isStopped, observe)
+        return Trial(placement: placement, proposed: proposed, points: points, survey: survey, check: check)
+    }
 
-    /// Surveys the proposal on a finer grid. Returns nil if there is no finer grid, because the places are half a metre apart
-    /// already, or if the observer stops the survey.
+    /// Adds beacons where the check of a proposal misses the target, and checks again, as long as that helps.
+    private func repair(
+        _ trial: inout Trial, _ bounds: FloorBounds, _ visit: inout Visit, _ observe: PlanObserver
+    ) throws(PlanError) {
+        for _ in 0..<ProposalCheck.repairs where !visit.isStopped && trial.placement.shortfall == nil {
+            guard let check = trial.check, !check.missed.isEmpty,
+                let more = try placement(.addition, on: trial.proposed.site, check.missed, 0, observe, &visit.isStopped)
+            else { return }
+            let placement = trial.placement.adding(more)
+            let count = placement.positions.count - trial.placement.positions.count
+            guard count > 0, !visit.isStopped,
+                let proposed = ProposedSite(of: site, placement, keeps: proposal == .addition)
+            else { return }
+            var next = try self.trial(placement, proposed, bounds, &visit, observe)
+            // Further beacons collide with the others.
+            guard let found = next.check, found.holdingShare > check.holdingShare,
+                holding(next.points) >= holding(trial.points)
+            else { return }
+            next.check?.added = check.added + count
+            trial = next
+        }
+    }
+
+    /// Surveys the proposal on a finer grid.
     private func check(
         _ proposed: ProposedSite, of placement: SitePlacement, _ bounds: FloorBounds, _ isStopped: inout Bool,
         _ observe: PlanObserver
-    ) throws(PlanError) -> Check? {
+    ) throws(PlanError) -> ProposalCheck? {
         guard !isStopped else { return nil }
-        let asked = min(Self.checkDensity * placement.places, Self.checkLimit)
+        let asked = ProposalCheck.places(ofProposalFor: placement.places)
         let positions = SiteSurvey.grid(over: bounds, outline: site.outline, limit: limit(asked, bounds)).positions
         guard positions.count > placement.places else { return nil }
         var visit = Visit(places: positions)
@@ -175,9 +203,7 @@ public struct SiteQuestion: Sendable {
         let points = try visit.points(&survey) { observe(.init("places of the check", done: $0.done, of: $0.total)) }
         isStopped = visit.isStopped
         guard points.count == positions.count else { return nil }
-        return Check(
-            places: points.count, holdingShare: holding(points),
-            weakestShare: points.reduce(1) { min($0, $1.detectedShare) })
+        return ProposalCheck(points, at: positions, target: site.target)
     }
 
     /// The values that the page's controls need: the shares within times from an eighth to eight times the target's.
@@ -212,7 +238,7 @@ public struct SiteQuestion: Sendable {
     }
 
     private func placement(
-        _ kind: Proposal, _ positions: [FloorPosition], _ spacing: Double, _ observe: PlanObserver,
+        _ kind: Proposal, on site: Site, _ positions: [FloorPosition], _ spacing: Double, _ observe: PlanObserver,
         _ isStopped: inout Bool
     ) throws(PlanError) -> SitePlacement? {
         var isEnded = false
@@ -232,7 +258,8 @@ public struct SiteQuestion: Sendable {
         return points.isEmpty ? 0 : Double(count) / Double(points.count)
     }
 
-    private func sentence(_ points: [SiteSurvey.Point], _ placement: SitePlacement?, _ check: Check?) -> String {
+    private func sentence(_ points: [SiteSurvey.Point], _ placement: SitePlacement?, _ check: ProposalCheck?) -> String
+    {
         let target = site.target.phrase
         let found = "\(NumberFormat.percent(holding(points))) of the places a receiver finds \(target)."
         guard proposal != nil else { return "At " + found }
@@ -255,7 +282,7 @@ public struct SiteQuestion: Sendable {
                 isAddition
                 ? "\(today) \(reach) at all \(places)."
                 : "\(beacons) let\(count == 1 ? "s" : "") a receiver find \(target) at all \(places)."
-            return "\(all) \(least)\(check.map(Self.result) ?? "")"
+            return "\(all) \(least)\(check?.sentence ?? "")"
         case .beacon:
             return
                 "Even next to a beacon a receiver needs more than \(NumberFormat.duration(site.target.seconds)) to find it in "
@@ -278,15 +305,6 @@ public struct SiteQuestion: Sendable {
 
     private static func needed(_ placement: SitePlacement) -> String {
         placement.least == 1 ? "At least one is needed." : "At least \(placement.least) are needed."
-    }
-
-    /// The result of a check, as the end of a sentence.
-    private static func result(_ check: Check) -> String {
-        let places = " A check at \(check.places) places on a finer grid"
-        guard check.holdingShare < 1 else { return "\(places) confirms it." }
-        return
-            "\(places) finds the target reached at \(NumberFormat.percent(check.holdingShare)) of them; at the weakest, a beacon is "
-            + "found in \(NumberFormat.percent(check.weakestShare)) of the cases. A larger `--places` makes the proposal denser."
     }
 
     private static let tooLarge =
@@ -407,7 +425,7 @@ public struct SiteQuestion: Sendable {
     }
 
     private func state(
-        _ placement: SitePlacement, _ proposed: ProposedSite?, _ check: Check?, in answer: inout PlanAnswer
+        _ placement: SitePlacement, _ proposed: ProposedSite?, _ check: ProposalCheck?, in answer: inout PlanAnswer
     ) {
         answer.state(
             .proposal,
@@ -422,7 +440,7 @@ public struct SiteQuestion: Sendable {
                     check.map {
                         .object([
                             (.checkPlaces, .count($0.places)), (.checkHoldingShare, .share($0.holdingShare)),
-                            (.checkWeakestShare, .share($0.weakestShare)),
+                            (.checkWeakestShare, .share($0.weakestShare)), (.checkAdded, .count($0.added)),
                         ])
                     } ?? .nothing
                 ),
@@ -479,7 +497,7 @@ extension SiteQuestion {
             .pathName, .pathDuration, .pathBeaconsSeen, .pathProbabilitySeen, .pathLongestSilence, .pathScanners,
             .pathScanner, .pathScannerSeen, .proposal, .positions,
             .kept, .least, .proposalPlaces, .proposedHoldingShare, .weakestShare, .reached, .check, .checkPlaces,
-            .checkHoldingShare, .checkWeakestShare,
+            .checkHoldingShare, .checkWeakestShare, .checkAdded,
         ] + keysOfSeveral
 }
 
@@ -543,6 +561,9 @@ extension PlanKey {
     fileprivate static let checkWeakestShare = PlanKey(
         "proposal.check.weakestShare",
         "Share of cases in which a beacon is found in time at the weakest of these places, 0 to 1.")
+    fileprivate static let checkAdded = PlanKey(
+        "proposal.check.added",
+        "Number of the last positions, which were added because the grid showed places that miss the target.")
 }
 
 /// A surveyed site as a figure of the page.

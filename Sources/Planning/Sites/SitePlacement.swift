@@ -30,6 +30,14 @@ public struct SitePlacement: Hashable, Sendable {
     public let shortfall: Shortfall?
     /// The number of places for which this was computed.
     public let places: Int
+
+    /// The placement with the beacons of a further one, at positions that it does not have yet. The values at its places
+    /// remain those without them.
+    public func adding(_ more: SitePlacement) -> SitePlacement {
+        SitePlacement(
+            positions: positions + more.positions.filter { !positions.contains($0) }, kept: kept, least: least,
+            holdingShare: holdingShare, weakestShare: weakestShare, shortfall: shortfall, places: places)
+    }
 }
 
 /// The search for a ``SitePlacement``: coverage at given collisions, chosen greedily and exchanged; then the collisions

@@ -1,0 +1,50 @@
+internal import Airtime
+internal import BluetoothTypes
+internal import Sites
+
+/// The results of a proposal at more places than it was made for.
+struct ProposalCheck: Sendable {
+    /// The number of places.
+    let places: Int
+    /// The share of these places that reach the target.
+    let holdingShare: Double
+    /// The probability at the weakest of them.
+    let weakestShare: Double
+    /// The places that miss the target.
+    let missed: [FloorPosition]
+    /// The number of beacons that were added because an earlier check showed places that miss the target.
+    var added = 0
+
+    /// The largest number of times that beacons are added.
+    static let repairs = 3
+    /// A check has this many times the places of the proposal, up to a limit.
+    private static let (density, limit) = (4, 60_000)
+
+    /// The approximate number of places of the check of a proposal for so many places.
+    static func places(ofProposalFor places: Int) -> Int { min(density * places, limit) }
+
+    /// - Parameters:
+    ///   - points: The results at these positions, in the same order; at least one.
+    ///   - target: The target of the site.
+    init(_ points: [SiteSurvey.Point], at positions: [FloorPosition], target: SiteSurvey.Target) {
+        places = points.count
+        missed = zip(points, positions).compactMap { $0.detectedShare < target.probability ? $1 : nil }
+        holdingShare = 1 - Double(missed.count) / Double(max(1, points.count))
+        weakestShare = points.reduce(1) { min($0, $1.detectedShare) }
+    }
+
+    /// The result, as a sentence that follows another one.
+    var sentence: String {
+        let grid = "\(places) places on a finer grid"
+        let beacons = added == 1 ? "1 of the beacons was" : "\(added) of the beacons were"
+        guard !missed.isEmpty else {
+            return added == 0
+                ? " A check at \(grid) confirms it."
+                : " \(beacons) added after a check at \(grid), which now confirms it."
+        }
+        return (added == 0 ? "" : " \(beacons) added after a check on a finer grid.")
+            + " A check at \(grid) finds the target reached at \(NumberFormat.percent(holdingShare)) of them; at the weakest, a "
+            + "beacon is found in \(NumberFormat.percent(weakestShare)) of the cases. A larger `--places` makes the proposal "
+            + "denser."
+    }
+}
