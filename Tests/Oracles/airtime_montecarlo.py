@@ -258,6 +258,21 @@ def extended_capture(count: int, interval: float, phy: str, octets: int, thresho
     return summary(shares)
 
 
+def extended_loss_after_loss(count: int, interval: float, phy: str, octets: int, *, repetitions: int = 40,
+                             packets: int = 40_000, seed: int = 1) -> Value:
+    """Of the events whose predecessor was not received, the share that is not received either."""
+    length = packet(PHYS[phy][0], 7)
+    duration = max(20 * interval, packets / count * interval)
+    shares = []
+    for random in numpy.random.default_rng(seed).spawn(repetitions):
+        times = starts(random, count, interval, duration)
+        lost = ~(clear(times, length) & auxiliary_clear(random, times, phy, octets, 1.0))
+        inside = (times >= 0) & (times < duration)
+        pairs = inside[:, 1:] & inside[:, :-1] & lost[:, :-1]
+        shares.append(lost[:, 1:][pairs].mean())
+    return summary(shares)
+
+
 def extended_latency(count: int, interval: float, scanner: Scanner, phy: str, octets: int, *, horizon: float,
                      repetitions: int = 400, instants: int = 20, groups: int = 20, seed: int = 1) -> Latency:
     """As `latency`, of extended advertising: the scanner then follows the pointer, wherever its window ends."""

@@ -142,15 +142,12 @@ public struct AdvertisingBoxes: Hashable, Sendable {
         (group.intervalMicroseconds, group.airtimeMicroseconds)
     }
 
-    /// Σ ln(1 - (tau + tau_k)/E_k) over one box's advertisements: ln of the probability that none of them hits a packet
-    /// of `airtime` µs.
-    func logSparing(packetOf airtime: Double, where isAsked: (AdvertiserGroup) -> Bool = { _ in true }) -> Double {
-        advertisements.reduce(0) { isAsked($1) ? $0 + $1.logSparing(packetOf: airtime) : $0 }
-    }
-
-    /// ln of the probability that none of one box's advertisements hits an event of `target`.
-    func logSparing(eventOf target: AdvertiserGroup) -> Double {
-        advertisements.reduce(0) { $0 + $1.logSparing(eventOf: target) }
+    /// ln of the probability that none of the selected advertisements of one box hits an event of `target`: for legacy PDUs
+    /// Σ ln(1 - (tau + tau_k)/E_k).
+    func logSparing(
+        eventOf target: AdvertiserGroup, where isAsked: (AdvertiserGroup) -> Bool = { _ in true }
+    ) -> Double {
+        advertisements.reduce(0) { isAsked($1) ? $0 + $1.logSparing(eventOf: target) : $0 }
     }
 }
 
@@ -173,7 +170,7 @@ public struct BoxSurroundings: Hashable, Sendable {
     public let intervalMicroseconds: Double
     /// tau of the target advertisement in µs.
     public let airtimeMicroseconds: Double
-    /// The auxiliary packets of the target advertisement; nil for legacy PDUs. Collisions with them count with the others.
+    /// The auxiliary packets of the target advertisement; nil for legacy PDUs.
     public let extended: ExtendedTraffic?
     /// ln of the probability that the advertisements of an average other box at the target's interval do not hit a
     /// packet.
@@ -219,7 +216,7 @@ public struct BoxSurroundings: Hashable, Sendable {
         var (equal, other, count) = (0.0, 0.0, 0.0)
         for (place, kindOfBox) in boxes.enumerated() {
             let number = Double(kindOfBox.count - (place == kind && !isAmongMore ? 1 : 0))
-            let equals = kindOfBox.logSparing(packetOf: airtime) {
+            let equals = kindOfBox.logSparing(eventOf: asked) {
                 $0.intervalMicroseconds == asked.intervalMicroseconds
             }
             equal += number * equals
@@ -255,14 +252,13 @@ public struct BoxSurroundings: Hashable, Sendable {
     public func fleet(ofBoxes boxes: Int) throws(AirtimeError) -> (group: AdvertiserGroup, otherClear: Double) {
         guard boxes >= 1 else { throw .count(boxes) }
         let one = try AdvertiserGroup(
-            count: 1, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds)
-        let single = one.logSparing(packetOf: airtimeMicroseconds)
+            count: 1, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds,
+            extended: extended)
+        let single = one.logSparing(eventOf: one)
         let others = Double(boxes - 1)
         // A millionth of an advertiser is a rounding error.
         let equals = single < 0 ? min(others * logSparingEqual / single + 1e-6, 1e9).rounded(.down) : 0
-        let group = try AdvertiserGroup(
-            count: 1 + Int(max(0, equals)), intervalMicroseconds: intervalMicroseconds,
-            airtimeMicroseconds: airtimeMicroseconds)
+        let group = try one.counting(1 + Int(max(0, equals)))
         let rest = others * logSparing - max(0, equals) * single
         return (group, rest < -1e-9 ? exp(rest) : 1)
     }

@@ -47,31 +47,8 @@ public struct ExtendedTraffic: Hashable, Sendable {
 
     /// The mean length, in µs, of the start times of an event of `other` after an event of this advertiser that destroy
     /// this event: its ADV_EXT_IND on one primary channel, or one of its auxiliary packets.
-    ///
-    /// In the primary window the event is lost for certain. Elsewhere each pair of auxiliary packets that overlap in time
-    /// meets with a probability of 1/37; the pairs of two rows of packets form no circle, so they are independent.
     func meanWindowMicroseconds(against other: ExtendedTraffic) -> Double {
-        let reach = Double(event.primaryMicroseconds)
-        let otherReach = Double(other.event.primaryMicroseconds)
-        var changes: [(place: Double, pairs: Int)] = []
-        for (offset, airtime) in zip(offsets, event.auxiliaryMicroseconds) {
-            for (otherOffset, otherAirtime) in zip(other.offsets, other.event.auxiliaryMicroseconds) {
-                changes.append((offset - otherOffset - Double(otherAirtime), 1))
-                changes.append((offset - otherOffset + Double(airtime), -1))
-            }
-        }
-        changes.append((-otherReach, 0))
-        changes.append((reach, 0))
-        changes.sort { $0.place < $1.place }
-        let miss = 1 - 1 / Double(ExtendedEvent.secondaryChannels)
-        var (window, pairs, last) = (0.0, 0, changes[0].place)
-        for (place, change) in changes {
-            let isPrimary = last >= -otherReach && last < reach
-            window += (place - last) * (isPrimary ? 1 : 1 - pow(miss, Double(pairs)))
-            pairs += change
-            last = place
-        }
-        return window
+        CollisionWindow(eventOf: self, against: other).microseconds
     }
 
     /// The longest distance between two starts in ``meanWindowMicroseconds(against:)``, in µs.

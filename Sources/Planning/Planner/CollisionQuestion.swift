@@ -144,9 +144,9 @@ public struct CollisionQuestion: Sendable {
     /// Adds the runs of losses, which the model has for equal intervals only.
     private func addRuns(to answer: inout PlanAnswer, _ isDrowned: Bool) throws(AirtimeError) {
         guard let frame = air.onlyFrame else { return answer.state(.lossAfterLoss, .nothing) }
+        let group = try frame.group(air.beacons)
         let runs = try RunsModel(
-            group: try frame.group(air.beacons),
-            otherClearProbability: try otherClear(frame))
+            group: group, otherClearProbability: background.clearProbability(ofEventOf: group))
         // K packets in a row are lost with a probability of at least 1 - K·share.
         let run = { length in isDrowned ? 1 : runs.lossRunProbability(length: length) }
         let again = runs.lossAfterLossProbability.map { isDrowned ? 1 : $0 }
@@ -159,19 +159,15 @@ public struct CollisionQuestion: Sendable {
         for length in [3, 10] { answer.show("\(length) lost in a row", .share(run(length))) }
     }
 
-    /// The probability that neither other devices nor collisions of auxiliary packets destroy an event.
-    private func otherClear(_ frame: PlannedFrame) throws(AirtimeError) -> Double {
-        let group = try frame.group(air.beacons)
-        return background.clearProbability(ofEventOf: group) * group.auxiliaryClearProbability
-    }
-
     private func addCopies(to answer: inout PlanAnswer) throws(AirtimeError) {
         guard let frame = air.onlyFrame else { return answer.state(.anyOfThree, .nothing) }
         let spacing = if let copySpacing { copySpacing } else { try CopySpacing(identicalMicroseconds: 1000) }
         let group = try frame.group(air.beacons)
         var any = try AnyOfThreeModel(groups: [group], spacing: spacing, background: background).atLeastOneProbability
         if group.extended != nil {
-            any *= try otherClear(frame) / background.clearProbability(forPacketOf: group.airtimeMicroseconds)
+            any *=
+                group.auxiliaryClearProbability * background.clearProbability(ofEventOf: group)
+                / background.clearProbability(forPacketOf: group.airtimeMicroseconds)
         }
         answer.state(
             .anyOfThree, .share(any), isInText: any > Self.drownedShare,

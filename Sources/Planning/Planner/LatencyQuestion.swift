@@ -38,7 +38,8 @@ public struct LatencyQuestion: Sendable {
             let packets = LatencyModel.longestHorizonSeconds * 1_000_000 / first.meanPeriodMicroseconds
             guard first.collisionFreeProbability * packets > 1e-6 else { return drowned(first) }
             if let pattern = air.frame(air.target).pattern {
-                return try answer(pattern, first, otherClear: otherClear * clear)
+                return try answer(
+                    pattern, first, otherClear: otherClear * clear * group.auxiliaryClearProbability)
             }
             let latency = try MixLatency(
                 scanners, untilSeconds: longest, horizonSeconds: max(3600, longest), model: model)

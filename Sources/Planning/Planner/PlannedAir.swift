@@ -81,10 +81,7 @@ public struct PlannedAir: Sendable {
     /// An equal fleet in which the target advertisement has the same losses as among these boxes, and the probability
     /// that no packet outside that fleet destroys a packet.
     func fleet() throws(AirtimeError) -> (group: AdvertiserGroup, otherClear: Double) {
-        if let onlyFrame {
-            let group = try onlyFrame.group(beacons)
-            return (group, group.auxiliaryClearProbability)
-        }
+        if let onlyFrame { return (try onlyFrame.group(beacons), 1) }
         return try BoxSurroundings(kind: target.kind, advertisement: target.frame, in: kinds()).fleet(ofBoxes: beacons)
     }
 

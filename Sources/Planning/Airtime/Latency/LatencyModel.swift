@@ -3,7 +3,8 @@
 /// The time ends with the start of the first advertising event of which the scanner receives a copy: the copy lies
 /// wholly inside a window on its channel, and nothing collides with it. The copies on channels 37, 38 and 39 follow each
 /// other at `copySpacingMicroseconds`. All advertisers of the fleet have the same spacing, so the copies of an event
-/// collide together.
+/// collide together. A scanner that received the ADV_EXT_IND of extended PDUs follows the pointer to the auxiliary packets,
+/// wherever its window ends.
 ///
 /// The model follows the phase of the scanner's cycle at which each event starts (`PhaseDistribution`), event by
 /// event. An event that falls into a window is received with a probability that depends on how many such events were
@@ -97,9 +98,11 @@ public struct LatencyModel: Hashable, Sendable {
         group.intervalMicroseconds + advertisingDelayMicroseconds / 2
     }
 
-    /// The probability that a packet is clear of the fleet on its channel: (1 - 2·tau/E)^(N-1).
+    /// The probability that a packet is clear of the fleet on its channel: (1 - 2·tau/E)^(N-1). For extended PDUs, that all
+    /// packets are clear that the reception of an event needs.
     public var collisionFreeProbability: Double {
-        pow(1 - 2 * group.airtimeMicroseconds / meanPeriodMicroseconds, Double(group.count - 1))
+        let hit = group.collisionWindow.microseconds / meanPeriodMicroseconds
+        return pow(max(0, 1 - hit), Double(group.count - 1))
     }
 
     /// The probability that the scanner is not still busy with another packet: 1/(1 + λ·t_d), λ the rate of clear
@@ -177,9 +180,12 @@ extension LatencyModel {
 
     /// The probability that an event within a window is received, by the number of events within windows that were lost
     /// before.
-    private func clearProbabilities(_ cycle: ScannerCycle) throws(AirtimeError) -> [Double] {
+    private func clearProbabilities(_ cycle: ScannerCycle) throws(AirtimeError) -> [PhaseDistribution.Clear] {
         let other = otherClearProbability * scannerReadyProbability
-        guard losses == .inRuns, group.count > 1, cycle.share > 0 else { return [collisionFreeProbability * other] }
+        guard losses == .inRuns, group.count > 1, cycle.share > 0 else {
+            let clear = collisionFreeProbability * other
+            return [PhaseDistribution.Clear(next: clear, later: clear)]
+        }
         let isEven = pattern.windowMicroseconds >= pattern.intervalMicroseconds
         let runs = try RunsModel(
             group: group, otherClearProbability: other,
@@ -188,7 +194,10 @@ extension LatencyModel {
                 : ObservedEvents.samples(
                     RunsModel.shortLength, samples: RunsModel.fewSamples, of: cycle,
                     intervalMicroseconds: group.intervalMicroseconds))
-        return (0..<(isEven ? Self.longestRun : Self.longestRunInWindows)).map { runs.clearAfterLosses($0) }
+        return (0..<(isEven ? Self.longestRun : Self.longestRunInWindows)).map { losses in
+            PhaseDistribution.Clear(
+                next: runs.clearAfterLosses(losses, isNext: true), later: runs.clearAfterLosses(losses, isNext: false))
+        }
     }
 
     /// Extrapolates the distribution: in each further scan interval the same share of the rest is received as in the last ones.

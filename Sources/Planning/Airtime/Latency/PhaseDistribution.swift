@@ -4,15 +4,28 @@
 /// distribution holds the probability that the next event starts there. ``receive()`` removes the events that are
 /// received; ``advance()`` moves the rest by T and spreads it over advDelay.
 struct PhaseDistribution: Sendable {
-    /// By the number of lost events, and by cell; empty if no event has so many losses yet.
+    /// The probability that a covered event is received.
+    struct Clear: Hashable, Sendable {
+        /// If the event right before it was covered, and lost.
+        let next: Double
+        /// If the event right before it was not covered.
+        let later: Double
+    }
+
+    /// By the number of lost events, and by cell, of the beacons whose last event was not covered, and of all if `clear`
+    /// does not distinguish them; empty if no event has so many losses yet.
     private var masses: [[Double]]
+    /// The same for the beacons whose last event was covered, and lost.
+    private var nextMasses: [[Double]]
     /// The covered share of each cell.
     private let coveredShares: [Double]
     /// The cells of which any part is covered.
     private let coveredCells: [Int]
     /// The probability that a covered event is received, by the number of covered events that were lost before. Further
     /// losses leave the last value.
-    private let clear: [Double]
+    private let clear: [Clear]
+    /// True if it depends on the event right before.
+    private let distinguishesNext: Bool
     /// `weights[k]`: the share of a cell's events that the next event moves by `shift + k` cells.
     private let weights: [Double]
     private let shift: Int
@@ -31,7 +44,7 @@ struct PhaseDistribution: Sendable {
     ///   - interval: T in µs.
     ///   - delay: J in µs.
     ///   - clear: The probability that a covered event is received, by the number of covered events lost before.
-    init(cycle: ScannerCycle, windowMicroseconds: Int, interval: Double, delay: Double, clear: [Double]) {
+    init(cycle: ScannerCycle, windowMicroseconds: Int, interval: Double, delay: Double, clear: [Clear]) {
         var count = 1
         if cycle.share < Self.evenShare {
             let wanted = Double(windowMicroseconds) / Self.cellsPerWindow
@@ -42,7 +55,10 @@ struct PhaseDistribution: Sendable {
         let shares = cycle.shares(ofCells: count)
         coveredShares = shares
         coveredCells = shares.indices.filter { shares[$0] > 0 }
-        self.clear = clear
+        // A scanner without pauses observes the event right before.
+        self.clear = count > 1 ? clear : clear.map { Clear(next: $0.next, later: $0.next) }
+        distinguishesNext = self.clear.contains { $0.next != $0.later }
+        nextMasses = Array(repeating: [], count: clear.count)
         masses = Array(repeating: [], count: clear.count)
         masses[0] = Array(repeating: 1 / Double(count), count: count)
         let cell = cycle.length / Double(count)
@@ -53,34 +69,48 @@ struct PhaseDistribution: Sendable {
     var isEven: Bool { coveredShares.count == 1 }
 
     /// The number of additions that one event takes.
-    var work: Int { masses.reduce(0) { $0 + $1.count } }
+    var work: Int { masses.reduce(0) { $0 + $1.count } + nextMasses.reduce(0) { $0 + $1.count } }
 
     /// Removes the share of the next event that is received, and returns it.
     mutating func receive() -> Double {
-        var received = 0.0
-        for losses in masses.indices.reversed() where !masses[losses].isEmpty {
-            // Taken out of the list, so that they are changed in place.
-            var own = masses[losses]
-            masses[losses] = []
-            let covered = coveredCells.reduce(0) { $0 + own[$1] * coveredShares[$1] }
-            received += covered * clear[losses]
-            let next = losses + 1
-            let isCounted =
-                next < masses.count && (!masses[next].isEmpty || covered * (1 - clear[losses]) >= Self.smallestMass)
-            if isCounted {
-                var later = masses[next].isEmpty ? Array(repeating: 0, count: own.count) : masses[next]
-                masses[next] = []
-                for cell in coveredCells {
-                    let covered = own[cell] * coveredShares[cell]
-                    own[cell] -= covered
-                    later[cell] += covered * (1 - clear[losses])
-                }
-                masses[next] = later
-            } else {
-                // So small a probability does not need its own distribution.
-                for cell in coveredCells { own[cell] -= own[cell] * coveredShares[cell] * clear[losses] }
-            }
-            masses[losses] = own
+        // Descending, so that a loss is not counted twice.
+        masses.indices.reversed().reduce(0) { $0 + (masses[$1].isEmpty ? 0 : receive($1)) }
+    }
+
+    /// Removes the share that is received of the beacons with a number of losses, and adds a loss to the rest of the covered
+    /// ones.
+    private mutating func receive(_ losses: Int) -> Double {
+        // Taken out of the lists, so that they are changed in place.
+        var own = masses[losses]
+        let after = nextMasses[losses]
+        masses[losses] = []
+        nextMasses[losses] = []
+        if !after.isEmpty {
+            for cell in own.indices { own[cell] += after[cell] }
+        }
+        var (received, lost) = (0.0, 0.0)
+        var lostByCell: [Double] = []
+        lostByCell.reserveCapacity(coveredCells.count)
+        for cell in coveredCells {
+            let all = own[cell] * coveredShares[cell]
+            let next = after.isEmpty ? 0 : after[cell] * coveredShares[cell]
+            let found = (all - next) * clear[losses].later + next * clear[losses].next
+            own[cell] -= all
+            received += found
+            lost += all - found
+            lostByCell.append(all - found)
+        }
+        masses[losses] = own
+        // So small a probability does not need its own distribution.
+        let isCounted =
+            losses + 1 < masses.count && (!masses[losses + 1].isEmpty || lost >= Self.smallestMass)
+        let target = isCounted ? losses + 1 : losses
+        if masses[target].isEmpty { masses[target] = Array(repeating: 0, count: own.count) }
+        if distinguishesNext {
+            if nextMasses[target].isEmpty { nextMasses[target] = Array(repeating: 0, count: own.count) }
+            for (cell, mass) in zip(coveredCells, lostByCell) { nextMasses[target][cell] += mass }
+        } else {
+            for (cell, mass) in zip(coveredCells, lostByCell) { masses[target][cell] += mass }
         }
         return received
     }
@@ -89,6 +119,9 @@ struct PhaseDistribution: Sendable {
     mutating func advance() {
         guard !isEven else { return }
         for losses in masses.indices where !masses[losses].isEmpty { masses[losses] = moved(masses[losses]) }
+        for losses in nextMasses.indices where !nextMasses[losses].isEmpty {
+            nextMasses[losses] = moved(nextMasses[losses])
+        }
     }
 
     private func moved(_ masses: [Double]) -> [Double] {

@@ -8,11 +8,19 @@ internal import BluetoothTypes
 /// Valid for advertisers of one interval and one airtime that start independently of each other. The probability of K
 /// losses in a row is Q_K = Σ_{S ⊆ [K]} (-1)^|S| P(one interferer hits no event of S)^(N-1), averaged over samples of
 /// our own delays. The pace of the last exact ones continues for longer runs.
+///
+/// An event of extended PDUs is hit on the primary channel or by an auxiliary packet. Auxiliary packets have a new channel
+/// in each event, but they are so long that two chains that overlap in time overlap again in the next events, so their
+/// losses come in runs as well.
 public struct RunsModel: Sendable {
     /// The fleet, including the advertiser in question.
     public let group: AdvertiserGroup
     /// Q_0, Q_1, … as far as they are large enough to be computed.
     private let runs: [Double]
+    /// By the number of losses in a row, 1 - Q_{k+1}/Q_k of the samples whose next event follows right after the last lost
+    /// one, and of those in which events lie between that the scanner did not observe; nil without samples of both.
+    private var nextClear: [Double?] = []
+    private var laterClear: [Double?] = []
 
     /// The number of losses in a row that are computed exactly, and the number of samples of our own delays.
     private static let exactLength = 10
@@ -48,23 +56,33 @@ public struct RunsModel: Sendable {
         if group.count == 1 {
             runs = [1, 1 - otherClearProbability]
         } else {
-            let all = Self.lossRuns(group, clear: otherClearProbability, samples: samples())
+            let losses = Self.lossRuns(group, clear: otherClearProbability, samples: samples())
+            let all = losses.runs
             // Smaller ones are rounding errors of the alternating sum.
             let exact = Array(all.prefix(2) + all.dropFirst(2).prefix { $0 > 1e-11 * all[1] })
+            nextClear = Array(losses.nextClear.prefix(exact.count - 1))
+            laterClear = Array(losses.laterClear.prefix(exact.count - 1))
             runs = exact.count < all.count ? exact : Self.extended(exact, meanPeriod: group.meanPeriodMicroseconds)
         }
     }
 
-    /// Q_0, Q_1, … by inclusion and exclusion.
-    private static func lossRuns(_ group: AdvertiserGroup, clear: Double, samples: [ObservedEvents]) -> [Double] {
+    /// Q_0, Q_1, … by inclusion and exclusion, and 1 - Q_{k+1}/Q_k by the event before.
+    private static func lossRuns(
+        _ group: AdvertiserGroup, clear: Double, samples: [ObservedEvents]
+    ) -> (runs: [Double], nextClear: [Double?], laterClear: [Double?]) {
         let length = samples[0].numbers.count
-        let recollision = Recollision(
-            airtime: group.airtimeMicroseconds, meanPeriod: group.meanPeriodMicroseconds)
+        let recollision = Recollision(group.collisionWindow, meanPeriod: group.meanPeriodMicroseconds)
         let interferers = Double(group.count - 1)
         var sums = Array(repeating: 0.0, count: length)
+        // Σ Q_k and Σ Q_{k+1} over the samples.
+        var next = Array(repeating: (before: 0.0, after: 0.0), count: length)
+        var later = next
         for sample in samples {
             let reaches = recollision.reaches(sample)
+            var own = 0.0
             for event in 0..<length {
+                let before = event == 0 ? 1 : max(0, own)
+                var change = 0.0
                 // The sets of events whose last one this is.
                 for set in 1 << event..<2 << event {
                     let size = set.nonzeroBitCount
@@ -72,7 +90,15 @@ public struct RunsModel: Sendable {
                     let logarithm =
                         hit < 1 ? interferers * log1p(-hit) + Double(size) * naturalLogarithm(clear) : -.infinity
                     // Less one, which cancels over all sets: so rare losses keep their digits.
-                    sums[event] += size % 2 == 0 ? expm1(logarithm) : -expm1(logarithm)
+                    change += size % 2 == 0 ? expm1(logarithm) : -expm1(logarithm)
+                }
+                sums[event] += change
+                own += change
+                guard event > 0 else { continue }
+                if sample.numbers[event] == sample.numbers[event - 1] + 1 {
+                    next[event] = (next[event].before + before, next[event].after + max(0, own))
+                } else {
+                    later[event] = (later[event].before + before, later[event].after + max(0, own))
                 }
             }
         }
@@ -82,7 +108,17 @@ public struct RunsModel: Sendable {
             run += sum / Double(samples.count)
             runs.append(min(runs[runs.count - 1], max(0, run)))
         }
-        return runs
+        // Smaller ones are rounding errors of the alternating sum.
+        let least = 1e-9 * runs[1] * Double(samples.count)
+        func clearShare(
+            _ one: (before: Double, after: Double), _ other: (before: Double, after: Double)
+        ) -> Double? {
+            guard one.before > least, other.before > least else { return nil }
+            return min(1, max(0, 1 - one.after / one.before))
+        }
+        return (
+            runs, zip(next, later).map { clearShare($0, $1) }, zip(later, next).map { clearShare($0, $1) }
+        )
     }
 
     /// Extrapolates to longer runs. The probability that the next packet is clear continues to fall with the logarithm of
@@ -107,8 +143,8 @@ public struct RunsModel: Sendable {
     /// 1 - Q_1: the probability that a packet is clear.
     public var collisionFreeProbability: Double { 1 - runs[1] }
 
-    /// The probability that a pair that collided collides again in its next events: (2·tau/J)·(1 - 2·tau/(3·J)),
-    /// whatever the interval is.
+    /// The probability that a pair whose packets collided on a primary channel collides there again in its next events:
+    /// (2·tau/J)·(1 - 2·tau/(3·J)), whatever the interval is.
     public var recollisionProbability: Double {
         let reach = 2 * group.airtimeMicroseconds / AdvertisingDelay.maximumMicroseconds
         return reach * (1 - reach / 3)
@@ -130,6 +166,14 @@ public struct RunsModel: Sendable {
     public func clearAfterLosses(_ losses: Int) -> Double {
         let last = min(max(0, losses), runs.count - 2)
         return runs[last] > 0 ? min(1, max(0, 1 - runs[last + 1] / runs[last])) : 1
+    }
+
+    /// 1 - Q_{k+1}/Q_k for the events that a scanner observes, if the next one follows right after the last lost one, or
+    /// after events that the scanner did not observe.
+    func clearAfterLosses(_ losses: Int, isNext: Bool) -> Double {
+        let known = isNext ? nextClear : laterClear
+        guard !known.isEmpty, let clear = known[min(losses, known.count - 1)] else { return clearAfterLosses(losses) }
+        return clear
     }
 }
 
@@ -162,8 +206,12 @@ struct ObservedEvents: Sendable {
     }
 
     /// The events within the windows of a scanner, whose phase is spread evenly over the samples.
+    ///
+    /// - Parameter isSent: Returns true if the event at a time in µs, of the sample with that number, sends the
+    ///   advertisement.
     static func samples(
-        _ length: Int, samples: Int, of cycle: ScannerCycle, intervalMicroseconds interval: Double
+        _ length: Int, samples: Int, of cycle: ScannerCycle, intervalMicroseconds interval: Double,
+        isSent: (_ sample: Int, _ time: Double) -> Bool = { _, _ in true }
     ) -> [ObservedEvents] {
         var random = MinimalGenerator()
         return (0..<samples).map { sample in
@@ -172,7 +220,8 @@ struct ObservedEvents: Sendable {
             var observed = ObservedEvents()
             while observed.numbers.count < length {
                 if number - (observed.numbers.last ?? 0) > longestSearch { number += independentLag }
-                if number > independentLag || cycle.covers(phase + Double(number) * interval + delay) {
+                let time = Double(number) * interval + delay
+                if number > independentLag || cycle.covers(phase + time) && isSent(sample, time) {
                     observed.numbers.append(number)
                     observed.delays.append(delay)
                 }
@@ -197,22 +246,28 @@ private struct MinimalGenerator {
 
 /// The probability that an interferer that hit one of our events hits a later one as well, given our own delays.
 private struct Recollision {
-    /// tau and E in µs.
-    let airtime: Double
-    let meanPeriod: Double
-    /// 2·tau/E: the probability that an interferer hits any one event.
-    let hit: Double
+    /// The integral of the window: 2·tau for legacy packets. E. Both in µs.
+    private let window: Double
+    private let meanPeriod: Double
+    /// The bends of the window's autocorrelation in parts of J, and the changes of its slope there.
+    private let bends: [(place: Double, change: Double)]
+    /// The mean square of the distance between two hits whose delays are equal, in µs².
+    private let meanSquare: Double
 
-    init(airtime: Double, meanPeriod: Double) {
-        self.airtime = airtime
+    init(_ window: CollisionWindow, meanPeriod: Double) {
+        self.window = window.microseconds
         self.meanPeriod = meanPeriod
-        hit = 2 * airtime / meanPeriod
+        bends = window.autocorrelationBends.map { ($0.place / AdvertisingDelay.maximumMicroseconds, $0.change) }
+        meanSquare = 2 * window.meanSquare
     }
 
-    /// For each set of events (bit k is event k), the reach: 2·tau/E times it is the probability that one interferer hits
+    /// The probability that an interferer hits any one event: 2·tau/E for legacy packets.
+    var hit: Double { window / meanPeriod }
+
+    /// For each set of events (bit k is event k), the reach: ``hit`` times it is the probability that one interferer hits
     /// at least one event of the set.
     ///
-    /// Each event is hit with 2·tau/E, and counts if the interferer hits no earlier event of the set.
+    /// Each event is hit with ``hit``, and counts if the interferer hits no earlier event of the set.
     func reaches(_ sample: ObservedEvents) -> [Double] {
         let length = sample.numbers.count
         var reaches = Array(repeating: 0.0, count: 1 << length)
@@ -237,17 +292,17 @@ private struct Recollision {
     }
 
     /// The interferer hits again `lag` events later, when our own delays add up to `delay` µs and its own are as many
-    /// draws of advDelay, if their difference stays within tau on either side. Both hits have an offset within tau, so
-    /// that is 2·tau times the density of its sum, averaged over a triangle of half width 2·tau.
+    /// draws of advDelay, if both events start within the window. That is the density of the sum of its delays, averaged
+    /// over the window's autocorrelation (for legacy packets a triangle of half width 2·tau): two integrations by parts
+    /// leave the sum over its bends.
     private func probability(lag: Int, delay: Double) -> Double {
         let longest = AdvertisingDelay.maximumMicroseconds
         guard lag > 4 else {
-            let (place, width) = (delay / longest, 2 * airtime / longest)
-            let second =
-                Self.integral(lag, place + width) - 2 * Self.integral(lag, place) + Self.integral(lag, place - width)
-            return max(0, second / width)
+            let place = delay / longest
+            let second = bends.reduce(0) { $0 + $1.change * Self.integral(lag, place + $1.place) }
+            return max(0, second * longest / window)
         }
-        let deviation = (Double(lag) * longest * longest / 12 + 4 * airtime * airtime / 6).squareRoot()
+        let deviation = (Double(lag) * longest * longest / 12 + meanSquare).squareRoot()
         // Further apart than half a period any event of the interferer may be the one that hits.
         guard deviation < meanPeriod / 2 else { return hit }
         // A normal distribution with the fourth moment of a sum of uniform ones, repeated with the interferer's period.
@@ -258,11 +313,12 @@ private struct Recollision {
             let correction: Double = (square * square - 6 * square + 3) / (20 * Double(lag))
             density += exp(-square / 2) * (1 - correction)
         }
-        return 2 * airtime * density / (deviation * (2 * Double.pi).squareRoot())
+        return window * density / (deviation * (2 * Double.pi).squareRoot())
     }
 
     /// The density of a sum of `count` uniform numbers of 0...1, integrated twice from 0 to x (Irwin and Hall).
     private static func integral(_ count: Int, _ x: Double) -> Double {
+        guard x < Double(count) else { return x - Double(count) / 2 }
         var sum = 0.0
         var coefficient = 1.0
         for index in 0...count where x > Double(index) {

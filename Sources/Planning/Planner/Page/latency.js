@@ -72,30 +72,44 @@ const latency = (() => {
     const cells = [...shares.keys()].filter(i => shares[i] > 0), isEven = scanner.windowMs >= scanner.intervalMs;
     const clear = isEven ? clearAfterLosses(s, consecutive(8, 64), 64)
       : clearAfterLosses(s, cycle.share > 0 ? observed(8, 64, cycle, s.intervalMs) : consecutive(8, 64), 8);
-    const masses = [new Float64Array(count).fill(1 / count)];
+    // A scanner without pauses observes the event right before.
+    if (count === 1) clear.forEach(own => { own.later = own.next; });
+    // By the number of losses: the beacons whose last event was not covered (or all, if that makes no difference), and
+    // those whose last event was covered, and lost.
+    const masses = [new Float64Array(count).fill(1 / count)], nextMasses = [];
+    const distinguishesNext = clear.some(own => own.next !== own.later);
     return {
       isPhaseless: count === 1,
-      work: () => count * masses.length,
+      work: () => count * (masses.length + nextMasses.filter(Boolean).length),
       // Removes the share of the next event that is received.
       receive() {
         let received = 0;
         for (let k = masses.length - 1; k >= 0; k--) {
-          const lost = cells.map(i => masses[k][i] * shares[i] * (1 - clear[k]));
-          for (const i of cells) {
-            received += masses[k][i] * shares[i] * clear[k];
-            masses[k][i] -= masses[k][i] * shares[i];
-          }
-          let next = Math.min(k + 1, clear.length - 1);
-          if (!masses[next]) {
+          const after = nextMasses[k];
+          nextMasses[k] = null;
+          if (after) for (let i = 0; i < count; i++) masses[k][i] += after[i];
+          const lost = cells.map(i => {
+            const all = masses[k][i] * shares[i], next = after ? after[i] * shares[i] : 0;
+            const found = (all - next) * clear[k].later + next * clear[k].next;
+            received += found;
+            masses[k][i] -= all;
+            return all - found;
+          });
+          let target = Math.min(k + 1, clear.length - 1);
+          if (!masses[target]) {
             // So small a probability does not need its own distribution.
-            if (lost.reduce((sum, mass) => sum + mass, 0) < 1e-4) next = k; else masses[next] = new Float64Array(count);
+            if (lost.reduce((sum, mass) => sum + mass, 0) < 1e-4) target = k; else masses[target] = new Float64Array(count);
           }
-          cells.forEach((i, n) => { masses[next][i] += lost[n]; });
+          if (distinguishesNext) nextMasses[target] ||= new Float64Array(count);
+          const into = distinguishesNext ? nextMasses[target] : masses[target];
+          cells.forEach((i, n) => { into[i] += lost[n]; });
         }
         return received;
       },
       advance() {
-        if (count > 1) masses.forEach((mass, k) => { masses[k] = moved(mass, step); });
+        if (count === 1) return;
+        masses.forEach((mass, k) => { masses[k] = moved(mass, step); });
+        nextMasses.forEach((mass, k) => { nextMasses[k] = mass && moved(mass, step); });
       },
     };
   }

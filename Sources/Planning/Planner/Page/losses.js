@@ -95,18 +95,30 @@ const losses = (() => {
 
   const sizeOf = set => set ? 1 + sizeOf(set & (set - 1)) : 0;
 
-  // Q(0), Q(1), …: the probabilities that so many of these events in a row are lost, by inclusion and exclusion.
-  function lossRuns(s, samples = consecutive(10, 128)) {
+  // Q(0), Q(1), …: the probabilities that so many of these events in a row are lost, by inclusion and exclusion. `next` and
+  // `later` are the probabilities that an event is received after so many losses, if it follows right after the last lost
+  // one, and if the scanner did not observe the event before it; null without samples of both.
+  function lossesOf(s, samples) {
     const tau = airtime(s.payloadOctets), E = s.intervalMs + J / 2, length = samples[0].numbers.length;
+    const next = Array.from({ length }, () => [0, 0]), later = Array.from({ length }, () => [0, 0]);
     const alone = Math.log(background(s)), sums = new Float64Array(length);
     for (const sample of samples) {
       const reaches = reachesOf(sample, tau, E);
+      let own = 0;
       for (let event = 0; event < length; event++) {
+        const before = event ? Math.max(0, own) : 1;
+        let change = 0;
         for (let set = 1 << event; set < 2 << event; set++) {
           const size = sizeOf(set), hit = 2 * tau / E * reaches[set];
           const survive = Math.expm1(hit < 1 ? (s.beacons - 1) * Math.log1p(-hit) + size * alone : -Infinity);
-          sums[event] += size % 2 ? -survive : survive;
+          change += size % 2 ? -survive : survive;
         }
+        sums[event] += change;
+        own += change;
+        if (!event) continue;
+        const sum = (sample.numbers[event] === sample.numbers[event - 1] + 1 ? next : later)[event];
+        sum[0] += before;
+        sum[1] += Math.max(0, own);
       }
     }
     const runs = [1];
@@ -115,15 +127,21 @@ const losses = (() => {
       run += sum / samples.length;
       runs.push(Math.min(runs.at(-1), Math.max(0, run)));
     }
-    return runs;
+    const least = 1e-9 * runs[1] * samples.length;
+    const shares = (sums, others) => sums.map(([before, after], k) =>
+      before > least && others[k][0] > least ? Math.min(1, Math.max(0, 1 - after / before)) : null);
+    return { runs, next: shares(next, later), later: shares(later, next) };
   }
 
-  // The probability that an event is received, by the number of events before it that were lost, at most `longest`. It
-  // goes on falling with the logarithm of the run as long as a pair has not moved apart by half a period.
+  const lossRuns = (s, samples = consecutive(10, 128)) => lossesOf(s, samples).runs;
+
+  // The probability that an event is received, by the number of events before it that were lost, at most `longest`: `next`
+  // if the event right before it was lost, and `later` if the scanner did not observe that. It goes on falling with the
+  // logarithm of the run as long as a pair has not moved apart by half a period.
   function clearAfterLosses(s, samples, longest) {
     const p = clear(s, s.intervalMs);
-    if (s.beacons < 2) return [p];
-    const runs = lossRuns(s, samples), known = [];
+    if (s.beacons < 2) return [{ next: p, later: p }];
+    const { runs, next, later } = lossesOf(s, samples), known = [];
     for (let k = 0; k + 1 < runs.length && (k < 1 || runs[k + 1] > 1e-11 * runs[1]); k++) known.push(1 - runs[k + 1] / runs[k]);
     const length = known.length, last = known[length - 1], middle = Math.floor(length / 2);
     if (length === runs.length - 1) {
@@ -134,7 +152,7 @@ const losses = (() => {
         known.push(Math.max(last / 2, last - slope * Math.log(reach / (length - 1))));
       }
     }
-    return known.slice(0, longest);
+    return known.slice(0, longest).map((clear, k) => ({ next: next[k] ?? clear, later: later[k] ?? clear }));
   }
 
   return { consecutive, observed, lossRuns, clearAfterLosses };

@@ -1,0 +1,83 @@
+internal import BluetoothTypes
+
+/// The probability that an event of another advertiser destroys an event, by the time from the start of the event to the
+/// start of the other one.
+///
+/// It is constant between its steps. For a legacy packet it is 1 while the packets overlap. For extended PDUs it is also
+/// 1 - (36/37)^n where n pairs of auxiliary packets overlap in time: each pair meets on one of the 37 channels.
+struct CollisionWindow: Sendable {
+    /// A place in µs, ascending, and the rise of the probability there. The probability is 0 before the first step and
+    /// after the last one.
+    private let steps: [Step]
+
+    private struct Step {
+        let place: Double
+        let rise: Double
+    }
+
+    /// Two packets on one channel, with their airtimes in µs.
+    init(packetOf own: Double, against other: Double) {
+        steps = [Step(place: -other, rise: 1), Step(place: own, rise: -1)]
+    }
+
+    /// Two events of extended PDUs at a receiver on one primary channel.
+    ///
+    /// The pairs of two rows of auxiliary packets form no circle, so they are independent.
+    init(eventOf own: ExtendedTraffic, against other: ExtendedTraffic) {
+        let reach = Double(own.event.primaryMicroseconds)
+        let otherReach = Double(other.event.primaryMicroseconds)
+        var changes: [(place: Double, pairs: Int)] = [(-otherReach, 0), (reach, 0)]
+        for (offset, airtime) in zip(own.offsets, own.event.auxiliaryMicroseconds) {
+            for (otherOffset, otherAirtime) in zip(other.offsets, other.event.auxiliaryMicroseconds) {
+                changes.append((offset - otherOffset - Double(otherAirtime), 1))
+                changes.append((offset - otherOffset + Double(airtime), -1))
+            }
+        }
+        changes.sort { $0.place < $1.place }
+        let miss = 1 - 1 / Double(ExtendedEvent.secondaryChannels)
+        var steps: [Step] = []
+        var (pairs, probability) = (0, 0.0)
+        for (index, change) in changes.enumerated() {
+            pairs += change.pairs
+            let isLast = index + 1 == changes.count
+            guard isLast || changes[index + 1].place > change.place else { continue }
+            let isPrimary = change.place >= -otherReach && change.place < reach
+            let next = isLast ? 0 : isPrimary ? 1 : 1 - pow(miss, Double(pairs))
+            if next != probability { steps.append(Step(place: change.place, rise: next - probability)) }
+            probability = next
+        }
+        self.steps = steps
+    }
+
+    /// The integral of the probability in µs: divided by E it is the probability that the other advertiser destroys the
+    /// event.
+    var microseconds: Double { -steps.reduce(0) { $0 + $1.place * $1.rise } }
+
+    /// The mean square of the distance from 0 at which an event is destroyed, in µs².
+    var meanSquare: Double {
+        -steps.reduce(0) { $0 + $1.place * $1.place * $1.place * $1.rise } / 3 / microseconds
+    }
+
+    /// The autocorrelation of the probability, a function that is linear between its bends: their places in µs, and the
+    /// change of its slope at each.
+    var autocorrelationBends: [(place: Double, change: Double)] {
+        var changes: [Int: Double] = [:]
+        for from in steps {
+            for to in steps {
+                // Thousandths of µs: equal distances are one bend.
+                changes[Int(((to.place - from.place) * 1000).rounded()), default: 0] -= from.rise * to.rise
+            }
+        }
+        return changes.filter { abs($0.value) > 1e-12 }.sorted { $0.key < $1.key }.map {
+            (Double($0.key) / 1000, $0.value)
+        }
+    }
+}
+
+extension AdvertiserGroup {
+    /// How an event of one of these advertisers destroys an event of another of them.
+    var collisionWindow: CollisionWindow {
+        extended.map { CollisionWindow(eventOf: $0, against: $0) }
+            ?? CollisionWindow(packetOf: airtimeMicroseconds, against: airtimeMicroseconds)
+    }
+}

@@ -1,0 +1,44 @@
+import BluetoothTypes
+import Testing
+
+@testable import Airtime
+
+/// The window in which an event destroys another one, and its autocorrelation.
+@Suite struct CollisionWindowTests {
+    @Test func twoLegacyPackets() {
+        let window = CollisionWindow(packetOf: 376, against: 376)
+        #expect(window.microseconds == 752)
+        #expect(abs(window.meanSquare - 376.0 * 376 / 3) < 1e-9)
+        // A triangle of half width 752.
+        #expect(window.autocorrelationBends.map(\.place) == [-752, 0, 752])
+        #expect(window.autocorrelationBends.map(\.change) == [1, -2, 1])
+        #expect(CollisionWindow(packetOf: 300, against: 200).microseconds == 500)
+    }
+
+    /// 1 within ±136 µs, and 1/37 up to ±408 µs.
+    @Test func twoExtendedEvents() throws {
+        let traffic = try ExtendedTraffic(.le1M, payloadOctets: 31)
+        let window = CollisionWindow(eventOf: traffic, against: traffic)
+        #expect(abs(window.microseconds - (272 + 544.0 / 37)) < 1e-9)
+        let (near, far): (Double, Double) = (136 * 136 * 136, 408 * 408 * 408)
+        let inner = 2 * near / 3
+        let outer = 2 * (far - near) / 3 / 37
+        #expect(abs(window.meanSquare - (inner + outer) / window.microseconds) < 1e-6)
+    }
+
+    /// The bends of a function that ends on both sides: their sum and their first moment are 0, and their second moment
+    /// is twice its integral, the square of the window's.
+    @Test(arguments: [(ExtendedPHY.le1M, 31), (.le2M, 1000), (.codedS2, 600), (.coded, 1650)])
+    func moments(_ phy: ExtendedPHY, _ octets: Int) throws {
+        let traffic = try ExtendedTraffic(phy, payloadOctets: octets)
+        let window = CollisionWindow(eventOf: traffic, against: traffic)
+        let bends = window.autocorrelationBends
+        func moment(_ power: Int) -> Double {
+            bends.reduce(0) { sum, bend in sum + bend.change * (0..<power).reduce(1) { value, _ in value * bend.place }
+            }
+        }
+        #expect(abs(moment(0)) < 1e-9)
+        #expect(abs(moment(1)) < 1e-4)
+        #expect(abs(moment(2) - 2 * window.microseconds * window.microseconds) < 1e-6 * moment(2))
+    }
+}
