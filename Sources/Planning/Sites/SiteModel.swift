@@ -184,8 +184,10 @@ private struct BeaconIndex {
 /// The time within which a scanner receives a beacon whose packets are clear with a given probability.
 ///
 /// A fleet of other mixtures with the same probability counts as an equal fleet, with the number of beacons that gives
-/// this probability. The latency of equal fleets is computed for a series of numbers of beacons: each number up to 8,
-/// then each a fifth larger. Values between them are interpolated linearly.
+/// this probability. The latency of equal fleets is computed for a series of numbers of beacons: each number up to 10,
+/// then each a tenth larger. Between them the logarithm of the share that is not yet received is interpolated by the share
+/// of clear packets, at each time. Percentiles are not interpolated themselves, because they jump from one window of the
+/// scanner to the next.
 public struct DetectionTimes: Sendable {
     private let scanners: ScannerMix
     private var curves: [Key: MixLatency] = [:]
@@ -194,6 +196,7 @@ public struct DetectionTimes: Sendable {
     private struct Key: Hashable {
         let interval: Double
         let pattern: AdvertisingPattern?
+        let turns: SharedTurns?
         let airtime: Double
         let beacons: Int
     }
@@ -211,54 +214,82 @@ public struct DetectionTimes: Sendable {
     public mutating func received(
         _ beacon: SiteBeacon, clear: Double, within seconds: Double
     ) throws(AirtimeError) -> Double {
-        try interpolated(beacon, clear) { Self.received($0.whole, within: seconds) } ?? 0
+        guard let between = try fleets(beacon, clear) else { return 0 }
+        return between.received(within: seconds) { $0.whole }
     }
 
     /// The same probability with each scanner of the mix, in its order.
     public mutating func receivedByScanner(
         _ beacon: SiteBeacon, clear: Double, within seconds: Double
     ) throws(AirtimeError) -> [Double] {
-        var shares: [Double] = []
-        for index in scanners.parts.indices {
-            let share = try interpolated(beacon, clear) { Self.received($0.parts[index].latency, within: seconds) }
-            shares.append(share ?? 0)
+        guard let between = try fleets(beacon, clear) else { return scanners.parts.map { _ in 0 } }
+        return scanners.parts.indices.map { index in
+            between.received(within: seconds) { $0.parts[index].latency }
         }
-        return shares
-    }
-
-    private static func received(_ latency: LatencyDistribution, within seconds: Double) -> Double {
-        latency.received(within: min(seconds, latency.horizonSeconds)) ?? 0
     }
 
     /// The time in s by which `share` of the visitors in range have received the beacon; nil beyond the horizon.
     public mutating func time(
         _ beacon: SiteBeacon, clear: Double, share: Double
     ) throws(AirtimeError) -> Double? {
-        guard share > 0, share < 1 else { return nil }
-        let time = try interpolated(beacon, clear) { $0.whole.percentile(share) }
-        return time.flatMap { $0 <= horizon ? $0 : nil }
+        guard share > 0, share < 1, let between = try fleets(beacon, clear) else { return nil }
+        return between.time(share, horizon: horizon)
     }
 
-    private mutating func interpolated(
-        _ beacon: SiteBeacon, _ clear: Double, _ value: (MixLatency) -> Double?
-    ) throws(AirtimeError) -> Double? {
+    /// The two computed fleets around a fleet.
+    private struct NearFleets {
+        let few: MixLatency
+        let many: MixLatency
+        /// The weight of the larger one, 0..<1.
+        let part: Double
+
+        func received(within seconds: Double, _ latency: (MixLatency) -> LatencyDistribution) -> Double {
+            func share(_ mix: MixLatency) -> Double {
+                let latency = latency(mix)
+                return latency.received(within: min(seconds, latency.horizonSeconds)) ?? 0
+            }
+            guard part > 0 else { return share(few) }
+            return 1 - pow(1 - share(few), 1 - part) * pow(1 - share(many), part)
+        }
+
+        /// The time by which `share` are received, by bisection between the times of the two fleets; nil beyond the
+        /// horizon.
+        func time(_ share: Double, horizon: Double) -> Double? {
+            guard var low = few.whole.percentile(share) else { return nil }
+            guard part > 0 else { return low <= horizon ? low : nil }
+            var high = min(horizon, many.whole.percentile(share) ?? horizon)
+            guard low <= high, received(within: high, \.whole) >= share else { return nil }
+            for _ in 0..<Self.halvings {
+                let middle = (low + high) / 2
+                if received(within: middle, \.whole) >= share { high = middle } else { low = middle }
+            }
+            return high
+        }
+
+        /// From minutes to less than a microsecond.
+        private static let halvings = 32
+    }
+
+    private mutating func fleets(_ beacon: SiteBeacon, _ clear: Double) throws(AirtimeError) -> NearFleets? {
         guard clear > 0 else { return nil }
-        let hit = 2 * beacon.airtimeMicroseconds / beacon.meanPeriodMicroseconds
+        let hit =
+            2 * beacon.airtimeMicroseconds / (beacon.turns?.slotMicroseconds ?? beacon.meanPeriodMicroseconds)
         guard hit < 1 else { return nil }
         let beacons = 1 + log(min(1, clear)) / log1p(-hit)
         guard beacons < Self.most else { return nil }
         let (few, many) = Self.neighbors(of: beacons)
-        guard let low = value(try curve(beacon, few)) else { return nil }
-        guard many > few, beacons > Double(few) else { return low }
-        guard let high = value(try curve(beacon, many)) else { return nil }
-        return low + (high - low) * (beacons - Double(few)) / Double(many - few)
+        let low = try curve(beacon, few)
+        guard beacons > Double(few) else { return NearFleets(few: low, many: low, part: 0) }
+        // The shares of clear packets differ as 1, (1 - hit)^(beacons - few) and (1 - hit)^(many - few).
+        let part = expm1((beacons - Double(few)) * log1p(-hit)) / expm1(Double(many - few) * log1p(-hit))
+        return NearFleets(few: low, many: try curve(beacon, many), part: part)
     }
 
     /// The numbers of the row around a number of beacons.
     private static func neighbors(of beacons: Double) -> (Int, Int) {
         var few = 1
         while true {
-            let next = few < 8 ? few + 1 : few + few / 5 + 1
+            let next = few + few / 10 + 1
             if Double(next) > beacons { return (few, next) }
             few = next
         }
@@ -266,9 +297,20 @@ public struct DetectionTimes: Sendable {
 
     private mutating func curve(_ beacon: SiteBeacon, _ beacons: Int) throws(AirtimeError) -> MixLatency {
         let key = Key(
-            interval: beacon.intervalMicroseconds, pattern: beacon.pattern, airtime: beacon.airtimeMicroseconds,
-            beacons: beacons)
+            interval: beacon.intervalMicroseconds, pattern: beacon.pattern, turns: beacon.turns,
+            airtime: beacon.airtimeMicroseconds, beacons: beacons)
         if let known = curves[key] { return known }
+        if let turns = beacon.turns {
+            let curve = try MixLatency(
+                scanners, untilSeconds: horizon, horizonSeconds: horizon,
+                turns: { scanner throws(AirtimeError) in
+                    try TurnLatencyModel(
+                        turns: turns, count: beacons, airtimeMicroseconds: beacon.airtimeMicroseconds,
+                        scanner: scanner)
+                })
+            curves[key] = curve
+            return curve
+        }
         if let pattern = beacon.pattern {
             let curve = try MixLatency(
                 scanners, untilSeconds: horizon, horizonSeconds: horizon,

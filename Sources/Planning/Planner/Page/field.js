@@ -211,7 +211,7 @@ const field = (() => {
   // The numbers of beacons for which the time to detection is computed, around a number of beacons. Like DetectionTimes.
   function neighbors(beacons) {
     for (let few = 1; ;) {
-      const next = few < 8 ? few + 1 : few + Math.floor(few / 5) + 1;
+      const next = few + Math.floor(few / 10) + 1;
       if (next > beacons) return [few, next];
       few = next;
     }
@@ -249,7 +249,10 @@ const field = (() => {
         if (!row.has(n)) missing.set(`${keyOf(beacon)}/${n}`, { beacon, n });
       }
       const low = shareAt(row, few), high = shareAt(row, many);
-      return low === null ? null : low + (high - low) * (beacons - few) / (many - few);
+      if (low === null || beacons <= few) return low;
+      // The logarithm of the share that is not found is interpolated by the share of clear packets.
+      const part = Math.expm1((beacons - few) * Math.log1p(-hit)) / Math.expm1((many - few) * Math.log1p(-hit));
+      return 1 - (1 - low) ** (1 - part) * (1 - high) ** part;
     }
 
     function* work() {
