@@ -1,4 +1,5 @@
 import Configuration
+import Messaging
 import Testing
 
 @testable import Collector

@@ -75,7 +75,8 @@ public enum BeaconServiceError: Error, Sendable {
     ///   - limit: The largest allowed size, in bytes.
     public init(_ error: SystemError, reading name: String, limit: Int = 0) {
         self = .refused(
-            error.errno == SystemError.tooLarge ? .malformed : .missing, "\(name): \(error.readingReason(limit: limit))")
+            error.errno == SystemError.tooLarge ? .malformed : .missing, "\(name): \(error.readingReason(limit: limit))"
+        )
     }
 }
 

@@ -29,7 +29,8 @@ enum SourceFile {
     static func refusal(_ error: SystemError, _ path: String, _ limit: Int) -> FleetStoreError {
         let name = path == "-" ? "standard input" : path
         return FleetStoreError(
-            error.errno == SystemError.tooLarge ? .malformed : .missing, "\(name): \(error.readingReason(limit: limit))")
+            error.errno == SystemError.tooLarge ? .malformed : .missing, "\(name): \(error.readingReason(limit: limit))"
+        )
     }
 
     /// The directory of a path with a slash at the end; empty for the current directory.

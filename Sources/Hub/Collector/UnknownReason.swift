@@ -137,7 +137,9 @@ extension SightingCollector {
                 .map { .init(room: $0.room.map { plan.rooms[$0].name }, probability: $0.probability) }
         }
         let equal = trail.loudestRooms
-        if equal.count > 1 { reason.equalRooms = equal.prefix(UnknownReason.candidateLimit).map { plan.rooms[$0].name } }
+        if equal.count > 1 {
+            reason.equalRooms = equal.prefix(UnknownReason.candidateLimit).map { plan.rooms[$0].name }
+        }
         reason.receivers = trail.silent.map { number in
             let receiver = receivers[number]
             let report = receiver.clock.lastReport.map { Int($0.nanoseconds / 1_000_000) }

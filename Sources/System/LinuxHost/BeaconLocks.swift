@@ -35,7 +35,8 @@ public final class AdapterLock: Sendable {
     /// Returns the holder of an adapter in this role; its purpose is the name of the instance or the command. `nil` if the
     /// adapter is free. Every user may call this, and it does not affect
     /// the holder.
-    public static func holder(of adapter: LockedAdapter, _ role: Role = .send, in directory: String) -> FileLock.Holder? {
+    public static func holder(of adapter: LockedAdapter, _ role: Role = .send, in directory: String) -> FileLock.Holder?
+    {
         FileLock.holder(of: path(of: adapter, role, in: directory))
     }
 

@@ -45,9 +45,11 @@ import Testing
         #expect(good.unused == ["MAC"] && good.roles[.host] == "IP-Adresse")
     }
 
-    @Test("a column for people's names or serial numbers names the beacons if no other column can", arguments: [
-        "Bezeichnung", "Titel", "Seriennummer", "IP",
-    ])
+    @Test(
+        "a column for people's names or serial numbers names the beacons if no other column can",
+        arguments: [
+            "Bezeichnung", "Titel", "Seriennummer", "IP",
+        ])
     func namesByTheOnlyColumn(header: String) throws {
         let table = try proposal("\(header);Etage\nB001;EG\nB002;EG\nB003;OG\n")
         #expect(table.fault == nil && table.roles[.name] == header)

@@ -80,10 +80,13 @@ public struct MailMessage: Sendable {
             return false
         }
         let marks = ".!#$%&'*+/=?^_`{|}~-".utf8
-        guard parts[0].first != UInt8(ascii: "-"), parts[0].allSatisfy({ $0.isASCIILetterOrDigit || marks.contains($0) }) else {
+        guard parts[0].first != UInt8(ascii: "-"),
+            parts[0].allSatisfy({ $0.isASCIILetterOrDigit || marks.contains($0) })
+        else {
             return false
         }
-        return parts[1].first?.isASCIILetterOrDigit == true && parts[1].allSatisfy { $0.isASCIILetterOrDigit || ".-".utf8.contains($0) }
+        return parts[1].first?.isASCIILetterOrDigit == true
+            && parts[1].allSatisfy { $0.isASCIILetterOrDigit || ".-".utf8.contains($0) }
     }
 
     /// Encoded words of at most 75 characters, one per line (RFC 2047).

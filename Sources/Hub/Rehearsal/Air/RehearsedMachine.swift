@@ -3,6 +3,7 @@ internal import BeaconFrames
 internal import BluetoothTypes
 internal import EddystoneSecurity
 internal import HCI
+internal import Listener
 internal import Sightings
 internal import Sites
 internal import VirtualController

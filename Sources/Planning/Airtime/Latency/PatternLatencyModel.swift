@@ -459,7 +459,10 @@ private protocol FollowedLatency {
     func distribution(untilSeconds: Double, horizonSeconds: Double) throws(AirtimeError) -> LatencyDistribution
 }
 
-extension PatternLatencyModel: FollowedLatency {}
+extension PatternLatencyModel: FollowedLatency {
+    fileprivate func end(horizonSeconds: Double) -> Double { trial(horizonSeconds: horizonSeconds).endSeconds }
+}
+
 extension TurnLatencyModel: FollowedLatency {}
 
 extension MixLatency {
@@ -493,7 +496,7 @@ extension MixLatency {
             let model = try model(part.scanner)
             models.append(model)
             // The slowest scanner decides how long the others are followed.
-            end = max(end, model.trial(horizonSeconds: horizonSeconds).endSeconds)
+            end = max(end, try model.end(horizonSeconds: horizonSeconds))
         }
         var parts: [Part] = []
         for (part, model) in zip(mix.parts, models) {

@@ -33,7 +33,9 @@ struct History: ParsableCommand {
     var from: String?
 
     @Option(
-        help: ArgumentHelp("End of the time span. A day without a time, and a minute without seconds, are included as a whole.", valueName: "time"))
+        help: ArgumentHelp(
+            "End of the time span. A day without a time, and a minute without seconds, are included as a whole.",
+            valueName: "time"))
     var to: String?
 
     @Flag(help: "Read and show times in UTC (default: local times).")

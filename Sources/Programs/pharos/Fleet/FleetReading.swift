@@ -141,7 +141,8 @@ struct FleetStatus: ParsableCommand {
     @Option(help: ArgumentHelp("Machines to query in parallel (1...256).", valueName: "n"))
     var parallel: Int = 16
 
-    @Option(help: ArgumentHelp("Seconds to wait for the answer of a machine (1...3600).", valueName: "s"),
+    @Option(
+        help: ArgumentHelp("Seconds to wait for the answer of a machine (1...3600).", valueName: "s"),
         transform: { try OptionValue.seconds($0, in: 0...Int(Int32.max)) })
     var timeoutS: Int = 20
 
