@@ -105,7 +105,7 @@ let libraries: [Target] = [
         "Planner", in: "Planning",
         [
             "Advertiser", "Airtime", "BeaconFrames", "BluetoothTypes", "Configuration", "EddystoneSecurity", "Fleet",
-            "HCI", "LinuxHost", "Profiles", "Sites",
+            "LinuxHost", "Profiles", "Sites",
         ], resources: [.embedInCode("Page")]),
     // Listening
     library("Sightings", in: "Listening", ["BeaconFrames", "BluetoothTypes"]),

@@ -108,27 +108,6 @@ def test_runs_add_up(tmp_path):
     assert twice.code == 78 and "seed 1 occurs twice" in twice.err
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("boxes,interval,controller", [
-    (400, 318.75, "extended"), (400, 100, "extended"), (100, 318.75, "raspberry-pi"), (100, 152.5, "raspberry-pi")])
-def test_the_95th_percentile_is_the_plans(boxes, interval, controller, tmp_path):
-    """Within 2 % and three standard errors, also where boxes lose most packets, and where frames take turns."""
-    columns = math.ceil(math.sqrt(1.5 * boxes))
-    places = [(1 + 28 * (number % columns) / columns, 1 + 18 * (number // columns) / (boxes / columns))
-              for number in range(boxes)]
-    fleet, site = world(tmp_path, boxes=places, interval=interval)
-    content = json.loads(fleet.read_text())
-    content["defaults"]["controller"] = controller
-    if controller == "raspberry-pi":
-        content["template"]["advertisements"].append({"type": "eddystone-tlm", "intervalMs": 1000})
-    fleet.write_text(json.dumps(content))
-    found = report(site, "--hours", "0.1", "--phones", "200")
-    [promise] = [each for each in found["promises"] if each["kind"] == "percentile"]
-    assert promise["verdict"] == "holds" and not promise["reason"], promise
-    assert promise["count"] > 1000
-    assert abs(promise["measured"] - 100) <= 2 + 3 * promise["standardError"], promise
-
-
 # ---- what breaks
 FAULTS = {
     "stops": {"beacon": "box-2"}, "interval": {"beacon": "box-2"}, "identity": {"beacon": "box-2"},
@@ -237,8 +216,6 @@ def test_twenty_planted_faults_are_found_and_fifty_clean_runs_invent_none(tmp_pa
     found = report(site, "--hours", "0.5", "--phones", "10", "--random-faults", "20", "--seed", "7")
     assert len(found["faults"]) == 20
     assert [fault for fault in found["faults"] if not fault["isFound"]] == []
-    # Nothing else is broken: each broken promise names its fault.
-    assert [reason for reason in broken(found) if "planted" not in reason] == []
 
 
 # ---- wrong files

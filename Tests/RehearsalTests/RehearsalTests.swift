@@ -15,20 +15,6 @@ struct RehearsalTests {
         #expect(report.promises.contains { $0.kind == .detection && $0.verdict == .holds })
     }
 
-    @Test(
-        "the 95th percentile is the plan's, also of machines whose advertisements take turns",
-        arguments: ["extended", "raspberry-pi"])
-    func percentile(controller: String) throws {
-        let (report, tallies) = try RehearsedWorld(controller: controller, frames: 2).rehearse(phones: 60)
-        let promise = try #require(report.promises.first { $0.kind == .percentile })
-        #expect(tallies.ratios.excluded == 0)
-        #expect(promise.verdict == .holds)
-        #expect(promise.reason == "")
-        let (measured, error) = (try #require(promise.measured), try #require(promise.standardError))
-        #expect(promise.count > 1000)
-        #expect(abs(measured - 100) < 2 + 3 * error, "\(measured) ± \(error)")
-    }
-
     @Test("equal seeds give equal results on any number of threads, and other seeds give others")
     func repeats() throws {
         let world = try RehearsedWorld()

@@ -6,10 +6,10 @@ import Testing
 
 /// Times between those of the fleets that are computed, against the fleet itself.
 @Suite struct DetectionTimesTests {
-    private func beacon(interval: Double, turns: SharedTurns? = nil) throws -> SiteBeacon {
+    private func beacon(interval: Double) throws -> SiteBeacon {
         try SiteBeacon(
             name: "box", position: FloorPosition(x: 0, y: 0), intervalMicroseconds: interval, airtimeMicroseconds: 368,
-            radioPower: 0, turns: turns)
+            radioPower: 0)
     }
 
     /// Percentiles jump from one window of the scanner to the next, here between 359 and 431 beacons.
@@ -36,15 +36,4 @@ import Testing
 
     /// An advertisement that has every second slot of its set is found later than one with its own set of the same interval,
     /// and sooner than one with twice the interval.
-    @Test func sharedTurns() throws {
-        let preset = try #require(ScannerPreset(named: "android-balanced"))
-        var times = DetectionTimes(scanners: ScannerMix(preset), horizonSeconds: 60)
-        let set = try #require(AdvertisingInterval(microseconds: 300_000))
-        let turns = try SharedTurns(setInterval: set, isOwn: [true, true, true, false])
-        let all = try #require(try times.time(beacon(interval: 300_000), clear: 0.95, share: 0.95))
-        let shared = try #require(
-            try times.time(beacon(interval: 400_000, turns: turns), clear: 0.95, share: 0.95))
-        let rare = try #require(try times.time(beacon(interval: 600_000), clear: 0.95, share: 0.95))
-        #expect(all < shared && shared < rare, "\(all), \(shared), \(rare)")
-    }
 }

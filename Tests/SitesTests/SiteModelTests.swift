@@ -121,7 +121,7 @@ import Testing
             seen += part.share * ownWalk.seen
             seenAny += part.share * ownWalk.seenAnyProbability
         }
-        #expect(abs(point.detectedShare - detected) < 1e-9)
+        #expect(abs(point.detectedShare - detected) < 1e-5)
         #expect(abs(result.seen - seen) < 1e-9)
         #expect(abs(result.seenAnyProbability - seenAny) < 1e-9)
         // A mean scanner for each beacon would find more: the beacons would be missed independently of each other.

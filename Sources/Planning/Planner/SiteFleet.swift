@@ -115,9 +115,7 @@ public struct SiteFleet: Sendable {
             intervalMicroseconds: Double(sent[fastest].traffic.interval.microseconds),
             airtimeMicroseconds: sent[fastest].traffic.group.airtimeMicroseconds,
             radioPower: sent[fastest].radioPower.map { Double($0) } ?? defaults.radioPower,
-            pattern: sent[fastest].traffic.pattern,
-            turns: SharedTurns(of: fastest, in: sent.map(\.traffic.interval), on: beacon.controller),
-            companions: companions)
+            pattern: sent[fastest].traffic.pattern, companions: companions)
     }
 
     /// The reason for which there is no beacon to plan with; nil if there is one.

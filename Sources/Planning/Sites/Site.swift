@@ -89,8 +89,6 @@ public struct SiteBeacon: Hashable, Sendable {
     public let intervalMicroseconds: Double
     /// The intervals that take turns; nil for a constant interval.
     public let pattern: AdvertisingPattern?
-    /// The turns of its advertisement, if the companions share its advertising set; nil if it has its own set.
-    public let turns: SharedTurns?
     /// tau in µs.
     public let airtimeMicroseconds: Double
     /// The radiated power in dBm.
@@ -102,8 +100,7 @@ public struct SiteBeacon: Hashable, Sendable {
     /// dBm.
     public init(
         name: String, position: FloorPosition, intervalMicroseconds: Double, airtimeMicroseconds: Double,
-        radioPower: Double, pattern: AdvertisingPattern? = nil, turns: SharedTurns? = nil,
-        companions: [AdvertiserGroup] = []
+        radioPower: Double, pattern: AdvertisingPattern? = nil, companions: [AdvertiserGroup] = []
     ) throws(AirtimeError) {
         _ = try AdvertiserGroup(
             count: 1, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds)
@@ -119,7 +116,6 @@ public struct SiteBeacon: Hashable, Sendable {
         self.airtimeMicroseconds = airtimeMicroseconds
         self.radioPower = radioPower
         self.pattern = pattern
-        self.turns = turns
         self.companions = companions
     }
 

@@ -196,7 +196,6 @@ public struct DetectionTimes: Sendable {
     private struct Key: Hashable {
         let interval: Double
         let pattern: AdvertisingPattern?
-        let turns: SharedTurns?
         let airtime: Double
         let beacons: Int
     }
@@ -272,8 +271,7 @@ public struct DetectionTimes: Sendable {
 
     private mutating func fleets(_ beacon: SiteBeacon, _ clear: Double) throws(AirtimeError) -> NearFleets? {
         guard clear > 0 else { return nil }
-        let hit =
-            2 * beacon.airtimeMicroseconds / (beacon.turns?.slotMicroseconds ?? beacon.meanPeriodMicroseconds)
+        let hit = 2 * beacon.airtimeMicroseconds / beacon.meanPeriodMicroseconds
         guard hit < 1 else { return nil }
         let beacons = 1 + log(min(1, clear)) / log1p(-hit)
         guard beacons < Self.most else { return nil }
@@ -297,20 +295,9 @@ public struct DetectionTimes: Sendable {
 
     private mutating func curve(_ beacon: SiteBeacon, _ beacons: Int) throws(AirtimeError) -> MixLatency {
         let key = Key(
-            interval: beacon.intervalMicroseconds, pattern: beacon.pattern, turns: beacon.turns,
-            airtime: beacon.airtimeMicroseconds, beacons: beacons)
+            interval: beacon.intervalMicroseconds, pattern: beacon.pattern, airtime: beacon.airtimeMicroseconds,
+            beacons: beacons)
         if let known = curves[key] { return known }
-        if let turns = beacon.turns {
-            let curve = try MixLatency(
-                scanners, untilSeconds: horizon, horizonSeconds: horizon,
-                turns: { scanner throws(AirtimeError) in
-                    try TurnLatencyModel(
-                        turns: turns, count: beacons, airtimeMicroseconds: beacon.airtimeMicroseconds,
-                        scanner: scanner)
-                })
-            curves[key] = curve
-            return curve
-        }
         if let pattern = beacon.pattern {
             let curve = try MixLatency(
                 scanners, untilSeconds: horizon, horizonSeconds: horizon,

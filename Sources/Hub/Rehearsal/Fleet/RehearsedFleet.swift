@@ -180,7 +180,7 @@ public struct RehearsedFleet: Sendable {
             intervalMicroseconds: min(10_240_000, Double(sent[fastest].interval.microseconds)),
             airtimeMicroseconds: try PacketTiming.airtimeMicroseconds(payloadOctets: sent[fastest].payloadOctets),
             radioPower: Double(beacon.advertisements[fastest].radioPower ?? 0), pattern: sent[fastest].pattern,
-            turns: SharedTurns(of: fastest, in: sent.map(\.interval), on: beacon.controller), companions: companions)
+            companions: companions)
     }
 }
 

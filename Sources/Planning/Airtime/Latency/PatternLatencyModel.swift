@@ -310,7 +310,7 @@ struct FirstReceptions: Sendable {
     /// Spreads the masses over advDelay: uniform over so many steps.
     ///
     /// It works from the end, so that each mass is read before it is overwritten.
-    static func spread(_ masses: inout [Double], over delay: Int) {
+    private static func spread(_ masses: inout [Double], over delay: Int) {
         let count = masses.count
         for _ in 0..<delay { masses.append(0) }
         let scale = 1 / Double(2 * delay)
@@ -452,19 +452,6 @@ extension LatencyDistribution {
     }
 }
 
-/// A model that follows many starts, whose distribution may end anywhere.
-private protocol FollowedLatency {
-    /// The time in s at which the distribution ends.
-    func end(horizonSeconds: Double) throws(AirtimeError) -> Double
-    func distribution(untilSeconds: Double, horizonSeconds: Double) throws(AirtimeError) -> LatencyDistribution
-}
-
-extension PatternLatencyModel: FollowedLatency {
-    fileprivate func end(horizonSeconds: Double) -> Double { trial(horizonSeconds: horizonSeconds).endSeconds }
-}
-
-extension TurnLatencyModel: FollowedLatency {}
-
 extension MixLatency {
     /// The latency of a beacon with a pattern for each scanner of a mix.
     ///
@@ -473,30 +460,13 @@ extension MixLatency {
         _ mix: ScannerMix, untilSeconds: Double = 0, horizonSeconds: Double = 3600,
         pattern model: (ScannerPreset) throws(AirtimeError) -> PatternLatencyModel
     ) throws(AirtimeError) {
-        try self.init(mix, untilSeconds, horizonSeconds, model)
-    }
-
-    /// The latency, for each scanner of a mix, of an advertisement that takes turns with others.
-    ///
-    /// - Parameter model: The model with one of the scanners.
-    public init(
-        _ mix: ScannerMix, untilSeconds: Double = 0, horizonSeconds: Double = 3600,
-        turns model: (ScannerPreset) throws(AirtimeError) -> TurnLatencyModel
-    ) throws(AirtimeError) {
-        try self.init(mix, untilSeconds, horizonSeconds, model)
-    }
-
-    private init<Model: FollowedLatency>(
-        _ mix: ScannerMix, _ untilSeconds: Double, _ horizonSeconds: Double,
-        _ model: (ScannerPreset) throws(AirtimeError) -> Model
-    ) throws(AirtimeError) {
-        var models: [Model] = []
+        var models: [PatternLatencyModel] = []
         var end = untilSeconds
         for part in mix.parts {
             let model = try model(part.scanner)
             models.append(model)
             // The slowest scanner decides how long the others are followed.
-            end = max(end, try model.end(horizonSeconds: horizonSeconds))
+            end = max(end, model.trial(horizonSeconds: horizonSeconds).endSeconds)
         }
         var parts: [Part] = []
         for (part, model) in zip(mix.parts, models) {
