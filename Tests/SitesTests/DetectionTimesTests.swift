@@ -33,7 +33,4 @@ import Testing
         #expect(try times.time(own, clear: 0, share: 0.5) == nil)
         #expect(try times.received(own, clear: 0, within: 10) == 0)
     }
-
-    /// An advertisement that has every second slot of its set is found later than one with its own set of the same interval,
-    /// and sooner than one with twice the interval.
 }
