@@ -56,7 +56,7 @@ import Testing
     @Test(arguments: [["hall"], ["hall", "desk"]])
     func twoLinesADayAheadChangeNothing(names: [String]) throws {
         var collector = try PresenceTests.collector(names)
-        let levels = Dictionary(uniqueKeysWithValues: names.map { ($0, Double?.some(-60)) })
+        let levels = Dictionary(uniqueKeysWithValues: names.map { ($0, Double?.some($0 == "hall" ? -60 : -70)) })
         _ = PresenceTests.run(&collector, 0..<60, levels)
         for number in 0..<2 {
             let none = collector.take(line(79_200 + number * 20, names.last ?? ""), from: nil, arrival: 0)

@@ -114,10 +114,10 @@ struct BeaconTrail: Sendable {
     private var heardSeconds = 0
     /// For how many seconds in a row the room has had the probability of ``surerWithDead``.
     private var sureSeconds = 0
-    /// Without a plan: the rooms that have received the beacon lately.
+    /// Without a plan, until a room is chosen: the rooms that have received the beacon lately.
     private var roomLevels: [Int: RoomLevel] = [:]
-    /// Without a plan: for how many seconds in a row no room was clearly the loudest.
-    private var doubtfulSeconds = 0
+    /// Without a plan: the room that may become the new one, and for how many seconds it has been louder.
+    private var challenger: (room: Int, seconds: Int)?
 
     /// The differences of an unknown beacon's power from the usual one, in dB. Their standard deviation is 6 dB.
     private static let unknownOffsets = [-12.0, -6, 0, 6, 12]
@@ -139,11 +139,11 @@ struct BeaconTrail: Sendable {
     static let surerWithDead = (probability: 0.999, seconds: 3)
     /// The number of seconds in which the exit rule learns how often the beacon is received.
     static let learningSeconds = 16
-    /// Without a plan, a room is clearly the loudest if its average level is this much higher than that of each other room,
-    /// and it has had reports in this number of seconds.
-    static let louder = (decibels: 5.0, seconds: 3)
-    /// Without a plan, the room is no longer known after this number of seconds without a room that is clearly the loudest.
-    static let doubtSeconds = 10
+    /// Without a plan, the first room must have this average level above that of each other room, and reports in this number
+    /// of seconds if other rooms have received the beacon too.
+    static let loudest = (decibels: 5.0, seconds: 3)
+    /// Without a plan, the room changes if the level at another receiver is this much higher for this time.
+    static let louder = (decibels: 6.0, seconds: 3)
 
     init(name: String, identity: String?, described: CollectorFile.Beacon?, power: Int?) {
         self.name = name
@@ -297,8 +297,8 @@ struct BeaconTrail: Sendable {
 
     private mutating func leave(at end: Int) {
         (isPresent, isKnown) = (false, true)
-        (room, reportedRoom, probability, filter, loudest) = (nil, nil, nil, nil, nil)
-        (hearers, roomLevels, doubtfulSeconds) = ([:], [:], 0)
+        (room, reportedRoom, probability, filter, loudest, challenger) = (nil, nil, nil, nil, nil, nil)
+        (hearers, roomLevels) = ([:], [:])
         (silenceSeconds, openSeconds, sureSeconds) = (0, 0, 0)
         (since, settling) = (end, nil)
     }
@@ -376,13 +376,27 @@ struct BeaconTrail: Sendable {
 
     private mutating func chooseLoudest(_ now: ReceiverStates) {
         lastUpdate = now.end
-        var heard: [Int: Double] = [:]
+        var levels: [Int: Double] = [:]
         for sound in sounds {
             guard let room = now.plan.roomOfReceiver[sound.receiver], let level = sound.mean else { continue }
-            heard[room] = max(heard[room] ?? level, level)
+            levels[room] = max(levels[room] ?? level, level)
         }
-        guard !heard.isEmpty else { return }
-        for (room, level) in heard {
+        guard let new = levels.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }) else { return }
+        guard let room else { return chooseFirst(levels, now) }
+        guard room != new.key, new.value - (levels[room] ?? -200) >= Self.louder.decibels else {
+            challenger = nil
+            return
+        }
+        let seconds = challenger.map { $0.room == new.key ? $0.seconds + 1 : 1 } ?? 1
+        challenger = (new.key, seconds)
+        if seconds >= Self.louder.seconds { (self.room, challenger) = (new.key, nil) }
+    }
+
+    /// Chooses the first room if one is clearly the loudest.
+    ///
+    /// - Parameter levels: The highest level of the second in each room, in dBm.
+    private mutating func chooseFirst(_ levels: [Int: Double], _ now: ReceiverStates) {
+        for (room, level) in levels {
             if roomLevels[room] == nil {
                 roomLevels[room] = RoomLevel(level, end: now.end)
             } else {
@@ -391,19 +405,16 @@ struct BeaconTrail: Sendable {
         }
         roomLevels = roomLevels.filter { now.end - $0.value.end < Self.quietStep }
         let rooms = loudestRooms
-        if rooms.count == 1, let new = rooms.first,
-            roomLevels.count == 1 || roomLevels[new]?.seconds ?? 0 >= Self.louder.seconds
-        {
-            (room, doubtfulSeconds) = (new, 0)
-        } else {
-            doubtfulSeconds += 1
-        }
+        guard rooms.count == 1, let first = rooms.first,
+            roomLevels.count == 1 || roomLevels[first]?.seconds ?? 0 >= Self.loudest.seconds
+        else { return }
+        (room, roomLevels) = (first, [:])
     }
 
-    /// Without a plan: the loudest room, and the rooms that are nearly as loud, the loudest first.
+    /// Without a plan, until a room is chosen: the loudest room and the rooms that are nearly as loud, the loudest first.
     var loudestRooms: [Int] {
         let ranked = roomLevels.sorted { ($0.value.average, $1.key) > ($1.value.average, $0.key) }
-        return ranked.prefix { ranked[0].value.average - $0.value.average < Self.louder.decibels }.map(\.key)
+        return ranked.prefix { ranked[0].value.average - $0.value.average < Self.loudest.decibels }.map(\.key)
     }
 
     // MARK: Known or unknown
@@ -424,7 +435,7 @@ struct BeaconTrail: Sendable {
         }
         guard let probability else {
             // Without a plan, a dead receiver could have been the loudest.
-            isKnown = !now.hasDead && doubtfulSeconds < Self.doubtSeconds
+            isKnown = !now.hasDead
             return
         }
         sureSeconds = probability >= Self.surerWithDead.probability ? sureSeconds + 1 : 0
