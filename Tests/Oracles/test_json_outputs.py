@@ -464,7 +464,7 @@ def pattern(_):
              plan("pattern", "--events-per-s", "2", "--scanners", "android-balanced:1,continuous:1",
                   "--goal", "within:0.3")]
     assert [json.loads(text)["pattern"] is None for text in texts] == [False, True]
-    return texts
+    return texts + [plan("pattern", "--events-per-s", "2", "--scanner", "continuous", "--phy", "1M")]
 
 
 def density(_):
@@ -503,7 +503,7 @@ def simulated(words, folder):
     words = ("simulate", words[0], "--seed", "7", "--precision", "0.2", *words[1:])
     few, one = ("--beacons", "20", "--interval-ms", "100"), ("--beacons", "1", "--interval-ms", "500")
     (folder / "part").write_text(output("plan", *words, *few, "--shard", "1/1"))
-    return [plan(*words, *few), plan(*words, *one),
+    return [plan(*words, *few), plan(*words, *one), plan(*words, *one, "--phy", "1M"),
             plan("simulate", "merge", folder / "part"), plan(*words, *MUSEUM)]
 
 
@@ -727,7 +727,8 @@ OUTPUTS = [
     Output("fleet", "keys resolve", "fleet keys resolve", fleet_resolved),
     Output("plan", "interval", "plan interval", lambda _: [
         plan("interval", *MUSEUM, *DETECT), plan("interval", "--beacons", "50", "--max-throughput"),
-        plan("interval", "--beacons", "50", *DETECT[:4], "--scanners", MIX)]),
+        plan("interval", "--beacons", "50", *DETECT[:4], "--scanners", MIX),
+        plan("interval", "--beacons", "50", *DETECT[:4], "--scanner", "continuous", "--phy", "1M")]),
     Output("plan", "collisions", "plan collisions", collisions),
     Output("plan", "latency", "plan latency", latency),
     Output("plan", "pattern", "plan pattern", pattern),

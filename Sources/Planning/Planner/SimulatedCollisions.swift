@@ -82,8 +82,7 @@ public struct SimulatedCollisions: SimulationQuestion {
         let group = try? air.onlyFrame?.group(air.beacons)
         let runs = group.flatMap {
             try? RunsModel(
-                group: $0,
-                otherClearProbability: background.clearProbability(ofEventOf: $0) * $0.auxiliaryClearProbability)
+                group: $0, otherClearProbability: background.clearProbability(ofEventOf: $0))
         }
         let spacing = copySpacing ?? (try? CopySpacing(identicalMicroseconds: 1000))
         let any = group.flatMap { group in

@@ -167,7 +167,7 @@ package enum OptionValue {
     package static func milliseconds(_ text: String) throws -> Double {
         let isPlain = Double(text) != nil
         let (digits, unit) = timeSpan(text)
-        guard let number = Double(digits), number.isFinite, number >= 0 else {
+        guard let number = Double(digits) else {
             throw Mistake("write a number of milliseconds such as 60, or with a unit: 60ms, 0.1s")
         }
         return isPlain ? number : number * Double(unit)

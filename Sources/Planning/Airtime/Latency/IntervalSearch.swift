@@ -45,7 +45,7 @@ struct IntervalSearch: Sendable {
         let group = try packets.group(count: count, intervalMicroseconds: interval)
         let other = count > 1 ? exp(Double(count - 1) * logSparingOther) : 1
         return try LatencyModel(
-            group: group, preset: preset, otherClearProbability: other * group.auxiliaryClearProbability)
+            group: group, preset: preset, otherClearProbability: other)
     }
 
     func latency(_ interval: AdvertisingInterval, horizonSeconds: Double) throws(AirtimeError) -> MixLatency {

@@ -109,8 +109,7 @@ public struct PatternSearch: Sendable {
                 group: group, pattern: scanner.pattern,
                 copySpacingMicroseconds: max(Self.copySpacing, packets.airtimeMicroseconds),
                 windowGapMicroseconds: scanner.windowGapMicroseconds,
-                deadTimeMicroseconds: scanner.deadTimeMicroseconds,
-                otherClearProbability: group.auxiliaryClearProbability, losses: .independent)
+                deadTimeMicroseconds: scanner.deadTimeMicroseconds, losses: .independent)
         }
     }
 
