@@ -117,7 +117,8 @@ def test_a_strict_controller_accepts_every_command(start, crowd, tmp_path):
             found.add((line["address"], line["data"]))
             assert found <= expected and not line["connectable"] and line["random"]
         assert sender.interrupt(signal.SIGTERM) == 0
-        assert json.loads(json.dumps(sender.wait(lambda line: line.get("event") == "end")))["turns"] >= 8
+        # The turn in which the last identity was found may not have ended.
+        assert sender.wait(lambda line: line.get("event") == "end")["turns"] >= 7
 
 
 def test_the_beacons_of_a_fleet_keep_their_addresses(air, crowd, tmp_path):

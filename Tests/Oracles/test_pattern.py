@@ -176,8 +176,9 @@ def test_the_latency_with_a_scanner_that_seldom_listens(scanner):
     times = discoveries(PATTERNS["100:2,1000:8"], *scanner, 40_000, 11)
     answer = plan("latency", "--beacons", "1", "--pattern", "100:2,1000:8", "--scan-window-ms", window,
                   "--scan-interval-ms", interval)["latencyS"]
-    assert answer["mean"] == pytest.approx(times.mean() / 1000, rel=0.02)
     agree(answer, times, 0.02)
+    # Some are not found within the hour that both follow.
+    assert np.isinf(times).any() and answer["mean"] is None
 
 
 def test_the_best_pattern_has_an_interval_on_each_side():

@@ -5,7 +5,8 @@ public import BluetoothTypes
 ///
 /// Assumptions: each packet is on one of the 37 secondary channels, drawn evenly and independently of all others, as the
 /// specification recommends. All advertisers use the three primary channels with the same copy spacing. Connections of
-/// other devices on these channels belong to the background.
+/// other devices on these channels belong to the background. A scanner receives on the primary channels also while
+/// auxiliary packets arrive; what it misses meanwhile can be stated as its dead time.
 public struct ExtendedTraffic: Hashable, Sendable {
     public let phy: ExtendedPHY
     /// The bytes of advertising data.

@@ -249,6 +249,7 @@ extension AirBatch {
         let isReceived =
             isClear && wanted.start >= deadUntil
             && windows.cover(start: wanted.start, end: wanted.end, channel: Int(wanted.channel))
+        if isReceived { deadUntil = wanted.end + receiver.deadTimeMicroseconds }
         let advertiser = Int(wanted.advertiser)
         guard scene.advertisers[advertiser].auxiliary.isEmpty else {
             let channel = Int(wanted.channel)
@@ -257,7 +258,6 @@ extension AirBatch {
             histories[advertiser].receivedCopies[channel] = isReceived
             return
         }
-        if isReceived { deadUntil = wanted.end + receiver.deadTimeMicroseconds }
         count(wanted, isClear: isClear, isReceived: isReceived)
     }
 
@@ -269,7 +269,6 @@ extension AirBatch {
         let event = histories[advertiser]
         for channel in 0..<channels {
             let isReceived = event.isAuxiliaryClear && event.receivedCopies[channel]
-            if isReceived { deadUntil = packet.end + receiver.deadTimeMicroseconds }
             let copy = Packet(
                 start: packet.start, end: packet.end, eventStart: packet.eventStart, advertiser: packet.advertiser,
                 channel: Int32(channel))
