@@ -237,9 +237,13 @@ def test_simulated_latency(beacons, interval, scanner, phy, octets, horizon):
     found = air.extended_latency(beacons, interval, air.Scanner(window, whole), phy, octets, horizon=horizon)
     answer = plan("simulate", "latency", "--beacons", beacons, "--interval-ms", interval, "--phy", phy,
                   "--payload-octets", octets, "--scan-window-ms", window, "--scan-interval-ms", whole,
-                  "--scanner-phy", "coded" if phy.startswith("coded") else "1M")["latencyS"]
+                  "--scanner-phy", "coded" if phy.startswith("coded") else "1M")
+    # The precision at which the simulation stops is that of 95 %.
+    agree(answer["latencyS"]["p95"], found.percentiles[95], 0.02)
     for percent in (50, 90):
-        agree(answer[f"p{percent}"], found.percentiles[percent], 0.02)
+        low, high = answer["confidence95"]["latencyS"][f"p{percent}"]
+        expected = found.percentiles[percent]
+        assert low - 3 * expected.error <= expected.mean <= high + 3 * expected.error, (percent, low, high, expected)
 
 
 @pytest.mark.long
