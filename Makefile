@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 # Tests/Support/test would build everything again. For a debugger: swift build.
 FLAGS := --explicit-target-dependency-import-check error -debug-info-format none
 
-PARTS := structure swift oracles long-oracles homeassistant release lab package releases rollout endurance threads documentation fuzz
+PARTS := structure swift oracles long-oracles homeassistant release lab package releases rollout endurance threads long-units documentation fuzz
 
 .PHONY: run test test-all unit setup static install uninstall deb deb-arm64 image test-kernels test-sequences test-arm64 pictures $(PARTS:%=test-%) format lint benchmark clean
 
