@@ -125,7 +125,7 @@ public struct IntervalQuestion: Sendable {
             return
                 "\(set): \(scanners.phrase) finds \(NumberFormat.givenBeacon(of: beacons)) within "
                 + "\(NumberFormat.duration(seconds)) in at least \(NumberFormat.percent(probability)) of the cases. "
-                + "This is the longest interval that meets the target." + remark(outcome)
+                + "This is the longest interval that meets the target with 1 % to spare." + remark(outcome)
         case (.maximumThroughput, let outcome):
             return
                 "\(set): at this interval the most advertisements of \(NumberFormat.beacons(beacons)) arrive, "
@@ -155,7 +155,7 @@ public struct IntervalQuestion: Sendable {
             remedies.append("allow \(NumberFormat.duration(seconds, unlike: target)) at \(advice.interval)")
         }
         if let fewer = shortfall.beacons, let interval = shortfall.intervalOfFewer {
-            remedies.append("have at most \(NumberFormat.beacons(fewer)) in range and set \(interval)")
+            remedies.append("have \(NumberFormat.beacons(fewer)) or fewer in range and set \(interval)")
         }
         if shortfall.continuousShare >= probability, scanners.pauses {
             remedies.append(
@@ -341,7 +341,8 @@ public struct IntervalQuestion: Sendable {
             switch (goal, advice.outcome) {
             case (.detect, .impossible): "At \(advice.interval) the target is missed by the least. \(others)"
             case (.detect, _):
-                "\(advice.interval) is the longest interval that meets your target, so batteries last longest. \(others)"
+                "\(advice.interval) is the longest interval that meets your target with 1 % to spare, so batteries last "
+                    + "longest. \(others)"
             case (.maximumThroughput, _):
                 "The most packets arrive at \(advice.interval). Another goal has another interval: \(soonest)."
             }
