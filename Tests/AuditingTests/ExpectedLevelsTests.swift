@@ -52,6 +52,13 @@ struct ExpectedLevelsTests {
         #expect(found <= 2)
     }
 
+    @Test("silence is no fault of a beacon that the plan expects within reach with less than 99 %")
+    func silence() {
+        let levels = ExpectedLevels([:], shadowing: 3, reach: ["attic": 0.42, "hall": 0.995])
+        #expect(levels.chanceOfSilentBeacon("attic") == 0.42)
+        #expect(levels.chanceOfSilentBeacon("hall") == nil && levels.chanceOfSilentBeacon("unknown") == nil)
+    }
+
     @Test("the lowest of 64 levels in a row counts")
     func lowest() {
         var level = LowestLevel()

@@ -157,6 +157,25 @@ def test_audit_of_a_clean_recording_finds_nothing(tmp_path):
     assert audit.code == 0, audit.out
 
 
+def test_a_beacon_that_no_receiver_can_hear_is_no_fault(tmp_path):
+    fleet, site = world(tmp_path)
+    floor = json.loads(site.read_text())
+    # One receiver is left, and walls stand all around box-5.
+    floor["receivers"] = floor["receivers"][:1]
+    (left, low), (right, high) = [[each + step for each in POSITIONS[4]] for step in (-0.5, 0.5)]
+    corners = [[left, low], [right, low], [right, high], [left, high], [left, low]]
+    floor["walls"] = [{"from": begin, "to": end, "attenuationDb": 60} for begin, end in zip(corners, corners[1:])]
+    site.write_text(json.dumps(floor))
+    pharos.checked("fleet", "generate", fleet, "--output", tmp_path / "out")
+    heard = tmp_path / "heard"
+    rehearse(site, "--hours", "0.1", "--phones", "0", "--record", heard)
+    recordings = [word for path in sorted(heard.iterdir()) for word in ("--replay", path)]
+    audit = json.loads(pharos.run("audit", fleet, "--site", site, *recordings, "--json").out)
+    verdicts = {each["beacon"]: each["verdicts"] for each in audit["advertisements"]}
+    assert "silent" not in verdicts["box-5"], audit
+    assert {"warning": "not-in-range", "beacon": "box-5"} in audit["warnings"]
+
+
 def test_a_weak_beacon_is_found_although_no_event_is_lost(tmp_path):
     """From the first second on, at several receivers: only the levels of the plan show it."""
     fleet, site = world(tmp_path)

@@ -35,8 +35,8 @@ public enum AuditVerdict: String, Hashable, Sendable, CaseIterable {
 public enum AuditWarning: Hashable, Sendable {
     /// A beacon has a UUID or namespace of the audited beacons, but is none of them.
     case stranger(BeaconIdentity, from: Sender?, reports: Int)
-    /// A beacon was not received, and no receiver was in its range.
-    case notInRange(beacon: String)
+    /// A beacon was not received, and no receiver was in its range, or with only this probability according to the plan.
+    case notInRange(beacon: String, chance: Double?)
     /// An ephemeral id or encrypted telemetry cannot be judged, because the key or the epoch is missing.
     case unjudged(beacon: String, type: String)
     /// A receiver received advertisements without their end, which cannot be judged.
@@ -107,10 +107,10 @@ public struct AuditReport: Sendable {
     public let receivers: [Auditor.Receiver]
     /// The time in which at least one receiver listened, in microseconds.
     public let listenedMicroseconds: Int
-    /// Whether the receiver was carried past the beacons, so that shares and silences mean nothing.
+    /// True if the receiver was carried past the beacons, so that shares and silences mean nothing.
     public let isWalk: Bool
 
-    /// Whether no verdict differs from ok and at least one advertisement was judged. An audit without judged
+    /// True if no verdict differs from ok and at least one advertisement was judged. An audit without judged
     /// advertisements proves nothing.
     public var isGood: Bool {
         advertisements.allSatisfy { $0.verdicts.allSatisfy { $0 == .ok } }
@@ -118,7 +118,7 @@ public struct AuditReport: Sendable {
     }
     /// The number of advertisements with a verdict.
     var judgedCount: Int { advertisements.count { !$0.verdicts.isEmpty } }
-    /// Whether reports were lost. Then events that were not received may still have been sent.
+    /// True if reports were lost. Then events that were not received may still have been sent.
     public var isLowerBound: Bool { receivers.contains { $0.lost > 0 } }
     /// Returns the number of advertisements with this verdict.
     public func count(_ verdict: AuditVerdict) -> Int { advertisements.count { $0.verdicts.contains(verdict) } }
@@ -314,7 +314,10 @@ extension AuditWarning {
         switch self {
         case .stranger(let identity, let sender, let reports):
             "\(identity)\(sender.map { " from \($0.address)" } ?? "") is not one of these beacons, \(reports) reports"
-        case .notInRange(let beacon): "\(TerminalText.line(beacon)) is out of range of all receivers"
+        case .notInRange(let beacon, nil): "\(TerminalText.line(beacon)) is out of range of all receivers"
+        case .notInRange(let beacon, let chance?):
+            "\(TerminalText.line(beacon)) was not received; the plan expects a receiver in its range with a probability of "
+                + NumberFormat.percent(chance)
         case .unjudged(let beacon, let type):
             "\(TerminalText.line(beacon)) \(type): its key, its epoch or its bytes are unknown"
         case .truncated(let receiver, let count):
@@ -329,7 +332,7 @@ extension AuditWarning {
                 ("warning", .string(name)), ("identity", .string(identity.description)),
                 ("address", .optional(sender) { .string($0.address.description) }), ("reports", .integer(reports)),
             ])
-        case .notInRange(let beacon): .record([("warning", .string(name)), ("beacon", .string(beacon))])
+        case .notInRange(let beacon, _): .record([("warning", .string(name)), ("beacon", .string(beacon))])
         case .unjudged(let beacon, let type):
             .record([("warning", .string(name)), ("beacon", .string(beacon)), ("type", .string(type))])
         case .truncated(let receiver, let count):

@@ -27,9 +27,11 @@ extension Auditor {
             let range = index..<index + beacons[number].advertisements.count
             index = range.upperBound
             var judge = BeaconJudge(self, beacon: number, range, spans: spans, radios: radios, isWalk: isWalk)
-            let isNear = place?.contains(beacons[number].group) ?? true
+            let name = beacons[number].name
+            let chance = isWalk ? nil : expectedLevels?.chanceOfSilentBeacon(name)
+            let isNear = (place?.contains(beacons[number].group) ?? true) && chance == nil
             if judge.isSilent, spans.isEmpty || !isNear {
-                warnings.append(.notInRange(beacon: beacons[number].name))
+                warnings.append(.notInRange(beacon: name, chance: chance))
                 audits += judge.audits
                 continue
             }
@@ -116,7 +118,7 @@ struct BeaconJudge {
 
     private func heard(_ index: Int) -> [ReceivedAdvertisement] { auditor.heard[range.lowerBound + index] }
 
-    /// Whether nothing was received from the beacon.
+    /// True if nothing was received from the beacon.
     var isSilent: Bool { unexpected.isEmpty && range.allSatisfy { !auditor.heard[$0].contains(where: \.isHeard) } }
 
     mutating func judge(_ model: inout SilenceModel) {

@@ -52,7 +52,7 @@ public struct Delivery: Sendable {
     public var restarts = 0
     /// The command that the controller refused; `nil` if the phase was completed.
     public var refusal: String?
-    /// Whether the sender had stopped at the end of the phase, because another program turned it off.
+    /// True if the sender had stopped at the end of the phase, because another program turned it off.
     public var isSenderOff = false
 
     private var listened = ListenedTime()

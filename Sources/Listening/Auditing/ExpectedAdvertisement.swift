@@ -55,7 +55,7 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
     public var address: Address
     /// The physical layers of an extended advertisement; `nil` for legacy PDUs.
     public var phy: ExtendedPHY?
-    /// Whether the advertisement can be judged: an ephemeral id and encrypted telemetry need their key, raw data must
+    /// True if the advertisement can be judged: an ephemeral id and encrypted telemetry need their key, raw data must
     /// be known.
     public var isJudgeable: Bool
 

@@ -8,6 +8,8 @@ public struct ExpectedLevels: Sendable {
     private let levels: [String: [Double?]]
     /// σ of the shadowing of each link, in dB.
     private let shadowing: Double
+    /// By the name of the beacon, the probability that at least one receiver is in its reach.
+    private let reach: [String: Double]
 
     /// A level that is less than this below the plan is not reported, in dB.
     private static let tolerance = 6.0
@@ -15,9 +17,18 @@ public struct ExpectedLevels: Sendable {
     /// - Parameters:
     ///   - levels: By the name of the beacon, the mean level at each receiver in dBm, in the order of the receivers.
     ///   - shadowing: The standard deviation of the level of each link around its mean, in dB.
-    public init(_ levels: [String: [Double?]], shadowing: Double) {
+    ///   - reach: By the name of the beacon, the probability that at least one receiver is in its reach. Beacons of which
+    ///     the plan does not know it are absent.
+    public init(_ levels: [String: [Double?]], shadowing: Double, reach: [String: Double] = [:]) {
         self.levels = levels
         self.shadowing = shadowing
+        self.reach = reach
+    }
+
+    /// Returns the probability that at least one receiver is in reach of a beacon, if it is so low that silence is no
+    /// sign of a fault: below 99 %. Returns nil for other beacons.
+    func chanceOfSilentBeacon(_ beacon: String) -> Double? {
+        reach[beacon].flatMap { $0 < 0.99 ? $0 : nil }
     }
 
     /// A level that is lower than the plan expects, with the reason in one sentence.

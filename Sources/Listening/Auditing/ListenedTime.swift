@@ -16,7 +16,7 @@ public struct ListenedTime: Hashable, Sendable {
 
     static func microseconds(_ instant: HeardInstant) -> Int { Int(clamping: instant.nanoseconds / 1000) }
 
-    /// Whether the receiver is listening now.
+    /// True if the receiver is listening now.
     var isOpen: Bool { since != nil }
 
     /// Begins a period at `now`, unless one has begun.

@@ -47,7 +47,7 @@ struct PeriodFold: Sendable {
         count = Double(sorted.count)
     }
 
-    /// Whether more gaps fit than chance explains, by three standard deviations. A period that is short compared with
+    /// True if more gaps fit than chance explains, by three standard deviations. A period that is short compared with
     /// the gaps fits all of them.
     var isEvident: Bool {
         let spread = (byChance * (1 - byChance / count)).squareRoot()
@@ -70,7 +70,7 @@ struct PeriodFold: Sendable {
         return Double(sorted[0])
     }
 
-    /// Whether the gaps are those of a single sender.
+    /// True if the gaps are those of a single sender.
     var isRhythm: Bool { fittingShare >= 0.75 }
 
     /// Returns the permitted error of the period: 1 % plus 1 ms of the interval, or 4.5 standard deviations of the
@@ -97,7 +97,7 @@ struct RadioRhythm: Sendable {
         var isWrong = false
         /// The common period if the advertisements are sent in turn. A silence may then be longer by this time.
         var turnMicroseconds = 0.0
-        /// Whether the events have no rhythm, because several devices send them.
+        /// True if the events have no rhythm, because several devices send them.
         var isMixed = false
     }
 

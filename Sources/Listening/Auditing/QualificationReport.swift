@@ -11,7 +11,7 @@ public struct QualificationReport: Sendable {
     public let deliveries: [Delivery]
     /// The planned duration of each phase, in microseconds.
     public let phaseMicroseconds: Int
-    /// Whether all phases were completed.
+    /// True if all phases were completed.
     public let isComplete: Bool
 
     /// - Parameter deliveries: The deliveries of all phases that were begun. The last phase may be incomplete.
@@ -22,7 +22,7 @@ public struct QualificationReport: Sendable {
         self.isComplete = isComplete
     }
 
-    /// Whether no radio is unfit in any role.
+    /// True if no radio is unfit in any role.
     public var isFit: Bool {
         radios.allSatisfy { radio in verdicts(of: radio).allSatisfy { $0.grade != .unfit } }
     }

@@ -38,7 +38,7 @@ public struct QualifiedRadio: Hashable, Sendable {
     public let adapter: String
     /// The version and the manufacturer of the controller.
     public let controller: String
-    /// Whether the controller claims to support extended advertising.
+    /// True if the controller claims to support extended advertising.
     public let claimsExtended: Bool
 
     /// A radio and the claims of its controller.

@@ -21,7 +21,7 @@ struct ReceivedAdvertisement: Sendable {
         /// How often right data followed wrong data that had followed right data.
         var octetReturns = 0
         private var jumps = LevelJumps()
-        /// Whether the last data was wrong and earlier data was right.
+        /// True if the last data was wrong and earlier data was right.
         private var hasTurnedWrong = false
 
         init(_ sender: Sender?) { self.sender = sender }

@@ -225,10 +225,15 @@ struct Audit: ParsableCommand {
         _ = try SiteCompanions.fillFleet(of: &floor, file)
         let model = SiteModel(beacons: floor.beacons, walls: floor.walls, radio: floor.radio)
         var levels: [String: [Double?]] = [:]
+        var reach: [String: Double] = [:]
         for (number, beacon) in floor.beacons.enumerated() {
-            levels[beacon.name] = places.map { $0.map { model.link(number, at: $0).power } }
+            let links = places.map { $0.map { model.link(number, at: $0) } }
+            levels[beacon.name] = links.map { $0?.power }
+            if links.allSatisfy({ $0 != nil }) {
+                reach[beacon.name] = 1 - links.reduce(1) { $0 * (1 - ($1?.audible ?? 0)) }
+            }
         }
-        return ExpectedLevels(levels, shadowing: floor.radio.shadowing)
+        return ExpectedLevels(levels, shadowing: floor.radio.shadowing, reach: reach)
     }
 
     /// The longest run of a hook, in nanoseconds.
