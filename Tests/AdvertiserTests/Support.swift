@@ -74,7 +74,7 @@ final class Bench {
         try session.run(until: host.now.advanced(byMicroseconds: Int(seconds * 1_000_000)))
     }
 
-    /// Whether any advertiser of the controller is on.
+    /// True if any advertiser of the controller is on.
     var isAdvertising: Bool {
         controller.isAdvertising() || (0...0xEF).contains { controller.isAdvertising(handle: $0) }
     }

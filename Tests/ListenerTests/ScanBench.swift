@@ -13,9 +13,9 @@ final class ScanBench: AdapterEnvironment {
     var host: HCIHost
     private let model: VirtualControllerModel
     private let isExclusive: Bool
-    /// Whether another listener shares the controller.
+    /// True if another listener shares the controller.
     var isAmongListeners = false
-    /// Whether an earlier run could not end its scan.
+    /// True if an earlier run could not end its scan.
     var hasLeftover = false
     private var beacon: HCIHost?
     /// The times of all reports.

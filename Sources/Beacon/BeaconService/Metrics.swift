@@ -40,7 +40,7 @@ public enum Metrics {
         return metrics.text
     }
 
-    /// Whether a file that begins with this text is a page of metrics of pharos.
+    /// Returns true if a file that begins with this text is a page of metrics of pharos.
     public static func isPage(_ start: String) -> Bool { start.hasPrefix("# HELP pharos_") }
 
     private static func add(_ instances: [InstanceStatus], to metrics: inout MetricsText) {

@@ -13,14 +13,14 @@ struct ServiceState {
     private let path: String
     /// The place where earlier versions saved the state. A state there is moved to ``path``.
     private let oldPath: String
-    /// Whether the state was read from ``oldPath``.
+    /// True if the state was read from ``oldPath``.
     private var hasOldFile = false
     /// The time of the last save, in nanoseconds of the monotonic clock, and its values.
     private var savedAt: UInt64?
     private var lastMemory: BeaconMemory?
     /// The state of the last run; `nil` without a usable one.
     private(set) var saved: BeaconMemory?
-    /// Whether a failed save was logged.
+    /// True if a failed save was logged.
     private var isReportedLost = false
 
     /// The largest size of a state file, in bytes.
@@ -59,7 +59,7 @@ struct ServiceState {
         hasOldFile = saved != nil
     }
 
-    /// Whether a file that begins with this text is a state file, even a damaged one.
+    /// Returns true if a file that begins with this text is a state file, even a damaged one.
     private static func isState(_ start: String) -> Bool { start.contains("\"eidCounter\"") }
 
     /// The latest moment for the next save, in nanoseconds of the monotonic clock; `nil` for never.

@@ -30,7 +30,7 @@ public enum StatusFile {
         try Files.replace(path, with: Array((status.line + "\n").utf8), isDurable: false, ifBegins: isStatus)
     }
 
-    /// Whether a file that begins with this text is a status file: the state comes soon after the name.
+    /// Returns true if a file that begins with this text is a status file: the state comes soon after the name.
     private static func isStatus(_ start: String) -> Bool {
         start.hasPrefix("{\"name\":") && start.contains("\"state\":\"")
     }

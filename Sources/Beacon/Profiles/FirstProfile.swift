@@ -68,7 +68,7 @@ public struct FirstProfile: Sendable {
         return JSONValue.record(profile).pretty
     }
 
-    /// Whether the frame has a measured power.
+    /// True if the frame has a measured power.
     public var hasMeasuredPower: Bool { MeasuredPowerKeys.of(kind) != nil }
 
     /// A name that profiles may have.

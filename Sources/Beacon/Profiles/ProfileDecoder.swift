@@ -236,7 +236,7 @@ extension ConfigurationDecoder {
             source.measurements = values.measurements
         }
         let own = source.objects.map(\.kind) + source.measurements.map(\.kind)
-        /// Whether an own value replaces the default of a key. A key that the profile has keeps its value.
+        /// Returns true if an own value replaces the default of a key. A key that the profile has keeps its value.
         func isReplaced(_ key: String, by name: String, unit: String) -> Bool {
             object[key] == nil && own.contains { $0.name == name && $0.unit == unit }
         }

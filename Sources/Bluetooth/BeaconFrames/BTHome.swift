@@ -36,7 +36,7 @@ public struct BTHome: EncodableFrame {
     /// The bytes after the device information.
     public var data: [UInt8] { Array(storage.octets.prefix(Int(length))) }
     public var isEncrypted: Bool { information & 1 != 0 }
-    /// Whether the packet is only sent when an event happens.
+    /// True if the packet is only sent when an event happens.
     public var isTriggerBased: Bool { information & 4 != 0 }
 }
 
@@ -142,7 +142,7 @@ struct BTHomeCursor {
         /// The kind of the object; `nil` for an unknown number. Then all following bytes are its data.
         let kind: BTHomeKind?
         let data: Range<Int>
-        /// Whether bytes are missing.
+        /// True if bytes are missing.
         let isCut: Bool
     }
 

@@ -60,9 +60,9 @@ public struct BTHomeKind: Sendable {
     public var unit: String {
         String(decoding: Self.table[nameEnd..<Self.end(of: place, 0x3B)].dropFirst(), as: UTF8.self)
     }
-    /// Whether the value is a number.
+    /// True if the value is a number.
     public var isNumber: Bool { form == .unsigned || form == .signed || form == .thirtyFive }
-    /// Whether the value is true or false.
+    /// True if the value is true or false.
     public var isBinary: Bool { form == .binary }
 
     var isSigned: Bool { form == .signed || form == .thirtyFive }

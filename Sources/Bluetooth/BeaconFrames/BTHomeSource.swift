@@ -14,11 +14,11 @@ extension Advertisement {
         public var battery: String?
         /// The sensor for the voltage of the battery or a supply, in the same form.
         public var voltage: String?
-        /// Whether packets contain the number of advertising events of every frame type since power-on.
+        /// True if packets contain the number of advertising events of every frame type since power-on.
         public var countsAdvertisements = false
-        /// Whether packets contain the seconds since power-on. They follow the number of events if both are sent.
+        /// True if packets contain the seconds since power-on. They follow the number of events if both are sent.
         public var countsUptime = false
-        /// Whether packets are numbered, so that receivers recognise repetitions.
+        /// True if packets are numbered, so that receivers recognise repetitions.
         public var hasPacketID = false
         public var isEncrypted = false
         /// The file with the key, as the profile names it; `nil` for a key that is passed separately.
@@ -44,7 +44,7 @@ extension Advertisement {
 }
 
 extension Advertisement.BTHomeSource {
-    /// Whether any sensor or counter is used.
+    /// True if any sensor or counter is used.
     public var hasValues: Bool {
         temperature != nil || battery != nil || voltage != nil || countsAdvertisements || countsUptime
             || !measurements.isEmpty

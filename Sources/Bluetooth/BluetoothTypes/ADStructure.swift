@@ -82,7 +82,7 @@ public struct ADStructureCursor: Sendable {
 
     /// The offset of the next structure's length byte, or the offset at which reading stopped.
     @inlinable public var offset: Int { position }
-    /// Whether the last structure claims more bytes than are left.
+    /// True if the last structure claims more bytes than are left.
     @inlinable public var isTruncated: Bool { ranOver }
 
     /// The next whole structure; `nil` at the end of the range, at a zero length byte, and at a truncated structure.

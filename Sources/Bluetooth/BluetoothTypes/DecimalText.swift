@@ -50,8 +50,8 @@ public enum DecimalText {
         return (negative ? -1 : 1) * (whole * 1000 + fraction)
     }
 
-    /// Whether the character is one of the digits 0 to 9. A range of characters would contain "1" with a combining
-    /// accent.
+    /// Returns true if the character is one of the digits 0 to 9. A range of characters would contain "1" with a
+    /// combining accent.
     private static func isDigit(_ character: Character) -> Bool { character.isASCII && character.isNumber }
 }
 

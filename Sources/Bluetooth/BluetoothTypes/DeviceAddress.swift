@@ -45,7 +45,7 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
         }
     }
 
-    /// Whether this is a valid static random address: the two top bits are 11, and the other 46 are not all 0 or all 1.
+    /// True if this is a valid static random address: the two top bits are 11, and the other 46 are not all 0 or all 1.
     public var isValidStaticRandom: Bool {
         guard randomKind == .staticDevice else { return false }
         let last = octets[5]

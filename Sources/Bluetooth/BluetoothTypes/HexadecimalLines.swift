@@ -34,7 +34,7 @@ public struct HexadecimalLines: Sendable {
     /// The number of lines so far, including empty lines.
     private var number = 0
     private var isFinished = false
-    /// Whether the line was already reported as too long.
+    /// True if the line was already reported as too long.
     private var skipsLine = false
 
     /// A reader without text.
@@ -97,7 +97,7 @@ public struct HexadecimalLines: Sendable {
         return buffer[start...]
     }
 
-    /// Whether the first bytes of a file can be text: none of them is zero.
+    /// Returns true if the first bytes of a file can be text: none of them is zero.
     public static func looksLikeText(_ octets: [UInt8]) -> Bool {
         !octets.contains(0)
     }

@@ -60,7 +60,7 @@ extension MeasuredPower {
 
     /// The byte that is sent: two's complement.
     public var octet: UInt8 { UInt8(bitPattern: dBm) }
-    /// Whether the value may be sent. A received frame may contain any value.
+    /// True if the value may be sent. A received frame may contain any value.
     public var isInRange: Bool { Self.range.contains(Int(dBm)) }
     public var description: String { "\(dBm) dBm at \(Self.distance)" }
 }

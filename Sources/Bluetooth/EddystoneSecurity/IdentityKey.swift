@@ -423,7 +423,7 @@ public struct IdentityResolvingKey: Sendable {
         reversedBlock = AESBlock(key: IdentityKey(key.octets.reversed).symmetricKey)
     }
 
-    /// Whether `address` was made with this key in one of the two orders.
+    /// Returns true if `address` was made with this key in one of the two orders.
     public func resolves(_ address: DeviceAddress) -> Bool { byteOrder(provenBy: address) != nil }
 
     /// The order of the key's bytes, if `address` was made with this key: its lower half is `ah` of its upper half (Core

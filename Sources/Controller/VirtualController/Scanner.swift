@@ -30,7 +30,7 @@ struct Scanner {
     let periodMicroseconds: Int
     /// The start of the first scan interval, which is on channel 37.
     var start: HCIInstant
-    /// Whether the scan is on; `false` between two scan periods.
+    /// True if the scan is on; `false` between two scan periods.
     var isListening = true
     let startsFilterAnew: Bool
     /// The duplicate filter; `nil` without a filter.

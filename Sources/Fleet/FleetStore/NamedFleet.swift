@@ -8,7 +8,7 @@ public struct NamedFleet: Sendable {
     /// The path on the command line.
     public let path: String
 
-    /// Whether another file names the path. It must then be a regular file, because reading a pipe could wait for ever.
+    /// True if another file names the path. It must then be a regular file, because reading a pipe could wait for ever.
     private let isNamedInFile: Bool
 
     /// Nothing is read yet.

@@ -204,7 +204,7 @@ struct SilenceCache: Sendable {
         let owed: Double
     }
 
-    /// Whether each receiver works, for the sums that are kept.
+    /// True if each receiver works, for the sums that are kept.
     private var listening: [Bool] = []
     /// The sums that are kept.
     private var known: [Key: SilenceSums] = [:]

@@ -8,7 +8,7 @@ struct BeaconTrail: Sendable {
     struct ReceiverStates {
         let plan: RoomPlan
         let isAlive: [Bool]
-        /// Whether each receiver is alive and has received something recently, so that its silence means something.
+        /// True if each receiver is alive and has received something recently, so that its silence means something.
         let isCertain: [Bool]
         /// The living receivers with a position that sent a line in this second, by receiver and as a list.
         let hasSpoken: [Bool]
@@ -21,7 +21,7 @@ struct BeaconTrail: Sendable {
         let periods: [Int]
         /// The names that each receiver knows, as a number; `nil` for a receiver that names all.
         let vocabularies: [Int?]
-        /// Whether there are cells that only dead receivers cover.
+        /// True if there are cells that only dead receivers cover.
         let hasBlindCells: Bool
         let hasDead: Bool
         /// The end of the second, in milliseconds.
@@ -280,7 +280,7 @@ struct BeaconTrail: Sendable {
         return !hearers.isEmpty && hearers.keys.allSatisfy { now.isCertain[$0] && knows($0, now) }
     }
 
-    /// Whether a receiver would name the beacon, so that its silence means something.
+    /// Returns true if a receiver would name the beacon, so that its silence means something.
     private func knows(_ receiver: Int, _ now: ReceiverStates) -> Bool {
         now.vocabularies[receiver].map(vocabularies.contains) ?? true
     }

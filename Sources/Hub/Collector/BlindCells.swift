@@ -21,7 +21,7 @@ struct BlindCells: Sendable {
         blind = dead.count { $0 > 0 }
     }
 
-    /// Whether there are such cells.
+    /// True if there are such cells.
     var exist: Bool { unknown > 0 || blind > 0 }
 
     /// Notes that a receiver lives, or is dead.

@@ -21,7 +21,7 @@ public final class CollectorBroker {
     private var notices: [Notice] = []
     /// When all states were published last, in nanoseconds.
     private var published: UInt64 = 0
-    /// Whether ``finish()`` has published that the collector is offline.
+    /// True if ``finish()`` has published that the collector is offline.
     private var isLeaving = false
 
     /// The pause between two publications of all states, in milliseconds: if nothing changes, and if something does.

@@ -12,7 +12,7 @@ public struct CollectorFile: Hashable, Sendable {
     public var receivers: [Receiver] = []
     /// Names and properties of beacons that the receivers do not know.
     public var beacons: [Beacon] = []
-    /// Whether beacons without a name are reported one by one. Otherwise they are only counted.
+    /// True if beacons without a name are reported one by one. Otherwise they are only counted.
     public var listsStrangers = false
     /// The side of a cell in metres; `nil` for a side that suits the size of the floors.
     public var cellMeters: Double?

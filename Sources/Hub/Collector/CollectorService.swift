@@ -20,22 +20,23 @@ public final class CollectorService {
     private let stateMode: UInt32
     private let ledger: EventLedger?
     private var notices: [Notice] = []
-    /// Whether the presence of an earlier run has been taken.
+    /// True if the presence of an earlier run has been taken.
     private var hasResumed = false
     /// The number of lines since sightings were last written.
     private var linesSinceKept = 0
-    /// Whether there were events since the states were last published.
+    /// True if there were events since the states were last published.
     private var hasChanged = false
     /// The earliest time of the next write of the state file, in nanoseconds.
     private var nextState: UInt64 = 0
     /// The duration of the last write of the state file, in nanoseconds.
     private var stateTime: UInt64 = 0
-    /// Whether the last write of the state file failed.
+    /// True if the last write of the state file failed.
     private var stateFails = false
     private var clock: WallClockSteps
-    /// Whether lines come from a broker, and the time since which there is no connection to it, in milliseconds since 1970.
+    /// True if lines come from a broker, and the time since which there is no connection to it, in milliseconds since
+    /// 1970.
     private var broker: (isUsed: Bool, disconnectedSince: Int?) = (false, nil)
-    /// Whether events were returned that are not recorded as printed.
+    /// True if events were returned that are not recorded as printed.
     private var hasUnprinted = false
     /// True after a line that was received when it was written, not read from a recording.
     private var isLive = false

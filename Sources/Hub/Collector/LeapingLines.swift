@@ -33,7 +33,7 @@ struct LeapingLines: Sendable {
         return count - lines.count
     }
 
-    /// Whether the lines agree on the time.
+    /// True if the lines agree on the time.
     var agree: Bool {
         guard let first = lines.first, let last = lines.last, lines.count >= Self.agreement.lines else { return false }
         return last.time - first.time >= Self.agreement.span || lines.count >= Self.limit

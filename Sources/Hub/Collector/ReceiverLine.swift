@@ -12,18 +12,18 @@ public struct ReceiverLine: Hashable, Sendable {
     public var number: Number?
     /// Stands for the names that the receiver knows, see ``SightingBatch/knownNames``.
     var knownNames: String?
-    /// Whether the receiver works; `nil` if the line does not say.
+    /// True if the receiver works; `nil` if the line does not say.
     public var isListening: Bool?
-    /// Whether the receiver says that it ends, or its broker says that it is gone.
+    /// True if the receiver says that it ends, or its broker says that it is gone.
     public var isOff = false
     public var beacons: [Heard] = []
-    /// Whether the receiver received other devices, which the line does not name.
+    /// True if the receiver received other devices, which the line does not name.
     public var hasOthers = false
 
     /// False for a message of a broker whose topic is not that of a receiver, such as the state of a zone.
     public private(set) var isAboutReceiver = true
 
-    /// Whether the line proves that the receiver receives something.
+    /// True if the line proves that the receiver receives something.
     var provesReception: Bool { !beacons.isEmpty || hasOthers }
 
     /// The number of a batch, by which a batch that comes twice is noticed.
@@ -75,7 +75,7 @@ public struct ReceiverLine: Hashable, Sendable {
         self.beacons = beacons
     }
 
-    /// Whether the line has neither a beacon nor the state of the receiver.
+    /// True if the line has neither a beacon nor the state of the receiver.
     public var isEmpty: Bool { beacons.isEmpty && isListening == nil && number == nil }
 
     /// The longest line, in bytes.
@@ -205,7 +205,7 @@ public struct ReceiverLine: Hashable, Sendable {
         (1...nameLimit).contains(text.utf8.count) && !text.unicodeScalars.contains { $0.value < 32 } ? text : nil
     }
 
-    /// Whether a state means that the receiver works; `nil` if there is none.
+    /// Returns true if a state means that the receiver works; `nil` if there is none.
     private static func isListening(_ node: JSONNode) -> Bool? {
         guard let state = node["state"]?.string else { return nil }
         return (state == "listening" || state == "online") && node["deafSince"]?.string == nil

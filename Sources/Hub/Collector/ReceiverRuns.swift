@@ -102,7 +102,7 @@ struct ReceiverRuns: Sendable {
         }
     }
 
-    /// Whether a batch is from an earlier run than the current one.
+    /// Returns true if a batch is from an earlier run than the current one.
     private func isOld(_ number: ReceiverLine.Number, _ arrival: Int) -> Bool {
         guard let current = runs.last, current.boot != number.boot, arrival - current.arrival < Self.handover else {
             return false

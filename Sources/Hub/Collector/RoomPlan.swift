@@ -261,7 +261,7 @@ public struct RoomPlan: Sendable {
         return (floor, position, 1000)
     }
 
-    /// Whether a receiver receives more than half of the packets of a usual beacon in a cell.
+    /// Returns true if a receiver receives more than half of the packets of a usual beacon in a cell.
     func isUsuallyHeard(_ row: Int, _ cell: Int) -> Bool {
         LevelTable.units(Self.usualPower) + Int(levels.levels[row + cell]) >= sensitivities[floors[cell]]
     }

@@ -42,7 +42,7 @@ public struct SightingCollector: Sendable {
     private var vocabularies: [String: Int] = [:]
     /// The number of trails of beacons that the file does not describe.
     private var undescribed = 0
-    /// Whether sightings are kept for ``takeSightings()``.
+    /// True if sightings are kept for ``takeSightings()``.
     public var keepsSightings = false
     private var sightings: [SightingRow] = []
     private var blindCells: BlindCells
@@ -54,9 +54,9 @@ public struct SightingCollector: Sendable {
     struct Receiver: Sendable {
         var lastLine: Int?
         var isDeaf = false
-        /// Whether it has ended, or its broker says that it is gone.
+        /// True if it has ended, or its broker says that it is gone.
         var isOff = false
-        /// Whether it sent a line in the current second.
+        /// True if it sent a line in the current second.
         var hasSpoken = false
         var isAlive = false
         var reports = 0
@@ -65,7 +65,7 @@ public struct SightingCollector: Sendable {
         var clock = ListeningClock()
         /// The names that it knows, as a number that receivers with the same names share; `nil` if its lines name all.
         var vocabulary: Int?
-        /// Whether it sends nothing, so that it is dead.
+        /// True if it sends nothing, so that it is dead.
         var isTimedOut: Bool { !isAlive && !isDeaf }
     }
 

@@ -60,7 +60,7 @@ extension SightingCollector {
         }
     }
 
-    /// Whether a beacon is present; `nil` if no receiver works that would notice a change.
+    /// Returns true if a beacon is present; `nil` if no receiver works that would notice a change.
     private func presence(of trail: BeaconTrail) -> Bool? {
         let near = trail.recentReceivers
         let witnesses = trail.isPresent && !near.isEmpty ? near : Array(receivers.indices)

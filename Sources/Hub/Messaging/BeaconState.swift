@@ -20,7 +20,7 @@ public struct BeaconState: Hashable, Sendable {
     public var batteryMillivolts: Int?
     /// Why the room is not known, in words; `nil` if it is known.
     public var reason: String?
-    /// Whether two devices send the beacon's identity.
+    /// True if two devices send the beacon's identity.
     public var isCloned = false
 
     /// Creates a state.

@@ -4,7 +4,7 @@ public struct BirthAnswers: Hashable, Sendable {
     /// The shortest time between two answers, in nanoseconds.
     public static let pause: UInt64 = 30_000_000_000
 
-    /// Whether a birth message waits for an answer.
+    /// True if a birth message waits for an answer.
     private var isAsked = false
     /// The earliest time of the next answer, in nanoseconds.
     private var next: UInt64 = 0

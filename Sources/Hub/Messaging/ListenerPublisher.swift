@@ -80,7 +80,7 @@ public struct ListenerPublisher {
     /// The topics of the receiver.
     public let tree: TopicTree
     private let subject: Subject
-    /// Whether the states of beacons are published.
+    /// True if the states of beacons are published.
     private let tellsBeacons: Bool
     private let homeAssistant: HomeAssistant?
     private let espresense: ESPresense?

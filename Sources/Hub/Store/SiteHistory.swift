@@ -34,7 +34,7 @@ public final class SiteHistory {
     private static let lock = 0x5048_5253
 
     private let database: SiteDatabase
-    /// Whether this connection has the lock of a site.
+    /// True if this connection has the lock of a site.
     private var hasLock = false
 
     /// Connects.

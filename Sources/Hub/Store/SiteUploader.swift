@@ -56,7 +56,7 @@ public final class SiteUploader {
     private var sentEvents: [EventStore.Waiting] = []
     /// False if the ledger has no event that waits.
     private var mayHaveEvents = true
-    /// Whether the thread works on a job.
+    /// True if the thread works on a job.
     private var isBusy = false
     /// The time at which the thread got the current job, in nanoseconds.
     private var begun: UInt64 = 0

@@ -6,7 +6,7 @@ struct BeaconTracker: Sendable {
     let needsProof: Bool
     /// The beacon's positions in the sighting table, one for each identity.
     let tracks: [Int]
-    /// Whether several devices count as the beacon.
+    /// True if several devices count as the beacon.
     let isGroup: Bool
     /// The beacon's memberships of zones.
     var members: [Int] = []
@@ -42,7 +42,7 @@ extension BeaconTracker {
         if isCloned { clonedTrack = track } else if clonedTrack == track { clonedTrack = nil }
     }
 
-    /// Whether two devices send one of the beacon's identities.
+    /// True if two devices send one of the beacon's identities.
     var isCloned: Bool { clonedTrack != nil }
 
     mutating func forgetLevels() { levels = DeviceLevels() }

@@ -1,6 +1,6 @@
 internal import Sightings
 
-/// Whether an ephemeral id proves that its beacon is there.
+/// Decides when an ephemeral id proves that its beacon is there.
 ///
 /// Every device in reach can repeat an id while it is valid, and a receiver cannot find out which of two senders has
 /// the key. So an id proves nothing if it comes from more senders, or at more different levels, than one beacon can

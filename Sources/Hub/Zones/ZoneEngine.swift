@@ -56,7 +56,7 @@ public struct ZoneEngine: Sendable {
 
     // MARK: State
 
-    /// Whether the zones are known: false while the receiver may have failed.
+    /// True if the zones are known: false while the receiver may have failed.
     public var isKnown: Bool { unknownSince == nil }
 
     /// The names of the beacons inside a zone, in the order of the zone's beacons.
@@ -362,7 +362,7 @@ public struct ZoneEngine: Sendable {
         }
     }
 
-    /// Whether the next timer is that of a dwell time.
+    /// True if the next timer is that of a dwell time.
     private var dwellIsFirst: Bool {
         guard let dwell = dwellTimers.first else { return false }
         return timers.first.map { dwell < $0 } ?? true

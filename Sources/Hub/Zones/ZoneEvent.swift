@@ -55,12 +55,12 @@ public struct ZoneEvent: Hashable, Sendable {
     /// In metres; `nil` if the beacon's power is not known.
     public internal(set) var distance: Double?
     public let proof: ZoneRule.Proof
-    /// Whether two devices send the beacon's identity, as far as is known; `nil` for an event of the whole zone.
+    /// True if two devices send the beacon's identity, as far as is known; `nil` for an event of the whole zone.
     public internal(set) var isCloned: Bool?
     /// The zone's texts, with attachments filled in.
     public internal(set) var content: ZoneRule.Content?
     public internal(set) var attachments: [BeaconAttachment] = []
-    /// Whether the beacon has its own place in the zone. Otherwise all beacons of the zone share one.
+    /// True if the beacon has its own place in the zone. Otherwise all beacons of the zone share one.
     public internal(set) var hasOwnPresence = false
 }
 

@@ -10,7 +10,7 @@ struct ZoneMember: Sendable {
     var isInside = false
     /// When it went beyond the leaving bound, in listened time; `nil` while it is within.
     var outsideSince: Int?
-    /// Whether a timer for its silence runs.
+    /// True if a timer for its silence runs.
     var hasSilenceTimer = false
 }
 
@@ -31,7 +31,7 @@ struct ZoneOccupancy: Sendable {
     var dwells = 0
     /// When the next dwell time ends, in listened time.
     var dwellDue: Int?
-    /// Whether it was restored from an earlier run and no report has confirmed it yet.
+    /// True if it was restored from an earlier run and no report has confirmed it yet.
     var isUnconfirmed = false
 
     var isInside: Bool { !inside.isEmpty }

@@ -11,7 +11,7 @@ public struct ZoneRule: Hashable, Sendable {
         case beacons([String])
     }
 
-    /// Whether each beacon enters and leaves on its own.
+    /// The unit that enters and leaves.
     public enum Per: String, Hashable, Sendable, CaseIterable {
         /// Each beacon enters and leaves on its own, such as each of several desks.
         case beacon
@@ -102,7 +102,7 @@ extension ZoneRule.Bound {
     /// A level in dBm, with the default leaving bound.
     static func above(_ level: Int) -> Self { .level(above: level, leaveBelow: level - ZoneRule.leaveDecibels) }
 
-    /// Whether the bound is a distance, which needs the beacon's level at 1 m.
+    /// True if the bound is a distance, which needs the beacon's level at 1 m.
     var isDistance: Bool { if case .distance = self { true } else { false } }
 
     /// The lowest level with which a beacon enters: in dBm, or relative to 1 m in dB.

@@ -20,7 +20,7 @@ public struct CapturedPayload: Sendable {
     public let data: AdvertisingData
     /// The kind of packet with the data.
     public let container: AdvertisingContainer
-    /// Whether the receiver lost the end of the data.
+    /// True if the receiver lost the end of the data.
     public let isCut: Bool
     /// The fault of the command with the data; `nil` if its length is right.
     public let commandFault: String?

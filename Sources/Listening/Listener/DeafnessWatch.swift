@@ -28,7 +28,7 @@ public struct DeafnessWatch: Sendable {
 
     /// The time of the last report; `nil` before the first one.
     public private(set) var lastReport: HCIInstant?
-    /// Whether the radio was found deaf and no report has arrived since.
+    /// True if the radio was found deaf and no report has arrived since.
     public var isDeaf: Bool { found > 0 }
     /// The mean time between two reports, in microseconds.
     private var meanGap = 0

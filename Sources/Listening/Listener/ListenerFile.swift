@@ -27,7 +27,7 @@ public struct ListenerFile: Hashable, Sendable {
     public var keys: String?
     /// The keys of devices that change their address.
     public var addressKeys: [AddressKeyFile]
-    /// Whether beacons that are not known are reported one by one. Otherwise they are only counted.
+    /// True if beacons that are not known are reported one by one. Otherwise they are only counted.
     public var listsStrangers: Bool
     /// The keys of the file that only the service reads, in the order of the file.
     public var serviceKeys: [String]

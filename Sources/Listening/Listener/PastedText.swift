@@ -67,10 +67,10 @@ public struct PastedText: Sendable {
     private var ready: [Entry] = []
     /// The number of packets so far.
     private var packets = 0
-    /// Whether the text began with the header of hcidump.
+    /// True if the text began with the header of hcidump.
     private var isHcidump = false
     private var isFinished = false
-    /// Whether the text describes packets, so that no line can be read.
+    /// True if the text describes packets, so that no line can be read.
     private var isDescription = false
     /// The start of a command that continues after a backslash.
     private var command: (line: Int, text: String)?
@@ -299,7 +299,8 @@ public struct PastedText: Sendable {
         ready.append(Entry(line: number, content: .success(.payload(AdvertisingData(octets: octets)))))
     }
 
-    /// Whether the bytes are AD structures from the first to the last one, or to the zeros of an early termination.
+    /// Returns true if the bytes are AD structures from the first to the last one, or to the zeros of an early
+    /// termination.
     private static func isWholePayload(_ octets: [UInt8]) -> Bool {
         let data = AdvertisingData(octets: octets)
         return !data.structures.isEmpty && data.remainder.allSatisfy { $0 == 0 }
@@ -309,7 +310,7 @@ public struct PastedText: Sendable {
         subevent == LESubevent.advertisingReport || subevent == LESubevent.extendedAdvertisingReport
     }
 
-    /// Whether the opcode, least significant byte first, is that of a command that sets advertising data.
+    /// Returns true if the opcode, least significant byte first, is that of a command that sets advertising data.
     private static func setsData(_ low: UInt8, _ high: UInt8) -> Bool {
         high == 0x20 && [0x08, 0x09, 0x37, 0x38].contains(low)
     }
@@ -422,7 +423,7 @@ public struct PastedText: Sendable {
         return isHcidump ? "hcidump" : "btmon"
     }
 
-    /// Whether the line is one of the two that hcidump prints first.
+    /// Returns true if the line is one of the two that hcidump prints first.
     private mutating func isHeader(_ text: String) -> Bool {
         if text.hasPrefix("HCI sniffer") {
             isHcidump = true
@@ -431,8 +432,8 @@ public struct PastedText: Sendable {
         return isHcidump && text.hasPrefix("device:")
     }
 
-    /// Whether the line starts with an offset as `xxd`, `hexdump -C` and Wireshark write it: a multiple of 16, with at
-    /// least four digits, before a colon and a space or before two spaces.
+    /// Returns true if the line starts with an offset as `xxd`, `hexdump -C` and Wireshark write it: a multiple of 16,
+    /// with at least four digits, before a colon and a space or before two spaces.
     private static func startsWithOffset(_ text: String) -> Bool {
         let digits = text.prefix { $0.isHexDigit }
         let rest = text.dropFirst(digits.count)
@@ -442,7 +443,7 @@ public struct PastedText: Sendable {
         return digits.hasPrefix("0") && (rest.hasPrefix(": ") || rest.hasPrefix("  ") || rest.hasPrefix("\t"))
     }
 
-    /// Whether the text can be the time in front of a packet in `hcidump --raw --ts`, or is empty.
+    /// Returns true if the text can be the time in front of a packet in `hcidump --raw --ts`, or is empty.
     private static func isTime(_ text: Substring) -> Bool {
         text.allSatisfy { $0.isASCII && ($0.isNumber || "-:. ".contains($0)) }
     }

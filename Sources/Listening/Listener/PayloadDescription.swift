@@ -46,7 +46,7 @@ public struct PayloadDescription: Sendable {
             + (commandFault.map { [LintProblem(.hciCommandLength, at: data.octets.count, $0)] } ?? [])
     }
 
-    /// Whether the data breaks no rule.
+    /// True if the data breaks no rule.
     public var isClean: Bool { problems.isEmpty }
 
     /// The members of a JSON object: octets, structures, frames and problems.

@@ -10,7 +10,7 @@ internal import Sightings
 public final class PresenceSession {
     /// How often the monitor was added again because another program had removed it.
     public private(set) var restarts = 0
-    /// Whether the machine is about to suspend. The kernel does not scan until it resumes.
+    /// True if the machine is about to suspend. The kernel does not scan until it resumes.
     public private(set) var isAsleep = false
 
     /// The connection to the kernel, which can be used for other commands between two events.

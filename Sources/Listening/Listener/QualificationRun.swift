@@ -49,7 +49,7 @@ public final class QualificationRun {
         public let report: QualificationReport
         /// The error that ended the run; `nil` if all phases were completed, or if a signal arrived.
         public let failure: ListenerServiceError?
-        /// Whether a signal ended the run.
+        /// True if a signal ended the run.
         public let isInterrupted: Bool
     }
 

@@ -29,7 +29,7 @@ struct RecordedScan {
 
     /// The present gap; `nil` while the scan is on, or if it is not known.
     private(set) var gap: Gap?
-    /// Whether a scan of the recording filtered duplicates.
+    /// True if a scan of the recording filtered duplicates.
     private(set) var filtersDuplicates = false
     /// The last request that was not answered yet.
     private var asked: (isOn: Bool, filters: Bool)?
@@ -37,7 +37,7 @@ struct RecordedScan {
     private var proven: HeardInstant?
     /// The adapter with the last sign that the scan was on.
     private var adapter: UInt16?
-    /// Whether the recording has signs of several adapters.
+    /// True if the recording has signs of several adapters.
     private var isOfSeveral = false
 
     init() {}

@@ -51,11 +51,11 @@ public final class ScanSession: AdapterSession {
     private let capabilities: ControllerCapabilities
     private let isExclusive: Bool
     private let isAmongListeners: Bool
-    /// Whether the present scan may be a leftover of an earlier run.
+    /// True if the present scan may be a leftover of an earlier run.
     private var hasLeftover: Bool
-    /// Whether the present scan belongs to another program.
+    /// True if the present scan belongs to another program.
     private var isForeignScan = false
-    /// Whether the controller was unreachable and has lost its settings.
+    /// True if the controller was unreachable and has lost its settings.
     private var isLost = false
     private var watch = ForeignScanWatch()
     private var deafness = DeafnessWatch()
@@ -68,9 +68,9 @@ public final class ScanSession: AdapterSession {
     /// The value of `resets` when the controller was last set up.
     private var resetsOutlived = 0
     private var wasReset: Bool { resets > resetsOutlived }
-    /// Whether another program has opened the event masks since the last reset.
+    /// True if another program has opened the event masks since the last reset.
     private var isUnmasked = false
-    /// Whether another program needs a pause of the scan.
+    /// True if another program needs a pause of the scan.
     private var needsPause = false
 
     /// - Parameters:
@@ -182,7 +182,7 @@ public final class ScanSession: AdapterSession {
     /// program.
     public func markLost() { isLost = true }
 
-    /// Whether a scan of this session stays on unless it is turned off.
+    /// True if a scan of this session stays on unless it is turned off.
     private var keepsScanOn: Bool { !isLost && !isForeignScan && (state == .listening || state == .deaf) }
 
     /// Turns scanning off, unless the scan belongs to another program.

@@ -4,16 +4,17 @@ public import HCI
 /// The parameters of a scan. Duplicates are not filtered, because intervals, losses and silences could not be measured
 /// otherwise.
 public struct ScanSettings: Hashable, Sendable {
-    /// Whether scannable devices are asked for their scan response. This shows names, but costs other devices'
+    /// True if scannable devices are asked for their scan response. This shows names, but costs other devices'
     /// batteries, and this machine transmits an address.
     public let isActive: Bool
     /// The time on each channel: 2.5 ms...10.24 s, which legacy and extended commands support.
     public let interval: ScanInterval
     /// The listening time in each interval: 2.5 ms to the interval.
     public let window: ScanInterval
-    /// Whether to receive LE Coded as well. The radio listens to LE 1M and LE Coded in turn, so each interval is twice as long.
+    /// True to receive LE Coded as well. The radio listens to LE 1M and LE Coded in turn, so each interval is twice
+    /// as long.
     public var isCoded = false
-    /// Whether the controller filters duplicates, which only a qualification tests.
+    /// True if the controller filters duplicates, which only a qualification tests.
     public var filtersDuplicates = false
 
     /// Passive, 60 ms of every 60 ms.

@@ -8,7 +8,7 @@ public protocol SightingConsumer: AnyObject {
     /// The time at which ``advance(to:)`` must be called even if no report arrives; `nil` for never. A live source
     /// calls it at least four times per second.
     var nextWakeUp: HeardInstant? { get }
-    /// Whether the source should end.
+    /// True if the source should end.
     var isSatisfied: Bool { get }
 
     /// Called when the source listens for the first time.
@@ -40,7 +40,7 @@ extension SightingConsumer {
     public func rest(at now: HeardInstant) {}
 }
 
-/// Whether a receiver receives, seen from outside.
+/// The state of a receiver, seen from outside.
 public enum ListeningState: String, Hashable, Sendable {
     case starting
     case listening
@@ -51,7 +51,7 @@ public enum ListeningState: String, Hashable, Sendable {
     case recovering
     case off
 
-    /// Whether a missing report means that nothing was sent. In the state `foreign` repeated reports may be missing.
+    /// True if a missing report means that nothing was sent. In the state `foreign` repeated reports may be missing.
     public var isHearing: Bool { self == .listening }
 
     /// Combines the state of a supervisor with the state of its scan.

@@ -125,7 +125,7 @@ public struct SightingJSON {
         row.add("manufacturer", track.companyID.map(CompanyName.text))
     }
 
-    /// Whether the source reports every advertisement.
+    /// True if the source reports every advertisement.
     private var isCounting: Bool { !source.isPresenceOnly }
 
     /// Returns an event of a region.

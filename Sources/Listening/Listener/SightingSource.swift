@@ -24,9 +24,9 @@ public final class SightingSource {
         public var virtualBeacons = VirtualBeacons()
         /// Receives signals for several sources at once; `nil` for a separate one.
         public var signals: SignalDescriptor?
-        /// Whether to wait for a missing adapter from the beginning, as a service does.
+        /// True to wait for a missing adapter from the beginning, as a service does.
         public var waitsForAdapter = false
-        /// Whether an earlier run was killed while it scanned. A scan that is on is then its leftover.
+        /// True if an earlier run was killed while it scanned. A scan that is on is then its leftover.
         public var hasLeftover = false
 
         /// Options with defaults for everything but the adapter.
@@ -57,7 +57,7 @@ public final class SightingSource {
     /// The adapter, once it is known; `nil` for a recording.
     public internal(set) var adapter: AdapterName?
     public internal(set) var counts = Counts()
-    /// Whether the source reports only that beacons are present. Repeated reports are missing, so intervals, shares
+    /// True if the source reports only that beacons are present. Repeated reports are missing, so intervals, shares
     /// and silences cannot be measured.
     public private(set) var isPresenceOnly = false
     /// A correction that is added to each level, in dB. Must be set before the source runs.

@@ -10,7 +10,7 @@ public struct BeaconTrack: Sendable {
     public let known: KnownBeacon?
     /// The last sender of the beacon.
     public private(set) var sender: Sender?
-    /// Whether a report of the beacon has been received.
+    /// True if a report of the beacon has been received.
     public var isHeard: Bool { lastHeard != nil }
     public private(set) var firstHeard: HeardInstant?
     public private(set) var lastHeard: HeardInstant?
@@ -42,7 +42,7 @@ public struct BeaconTrack: Sendable {
 
     /// Detects that two devices send the beacon's identity. It takes reports only if one device should send it.
     public private(set) var clones = CloneWatch()
-    /// Whether one device should send the identity: false for strangers, for a group of devices, for a device that is
+    /// True if one device should send the identity: false for strangers, for a group of devices, for a device that is
     /// known by the key of its addresses, and for an identity that several known beacons have.
     private let hasOneSender: Bool
 
@@ -52,7 +52,7 @@ public struct BeaconTrack: Sendable {
     /// The time of the last event of the beacon itself, and the period of listening in which it was received.
     private var lastEvent: HeardInstant?
     private var listeningPeriod = 0
-    /// Whether the beacon was received in the present round.
+    /// True if the beacon was received in the present round.
     private(set) var isInRound = false
 
     /// - Parameter isShared: Whether another known beacon has the same identity.

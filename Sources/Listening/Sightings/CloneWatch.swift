@@ -35,7 +35,7 @@ public struct LevelJumps: Hashable, Sendable {
     public private(set) var count = 0
 
     private var last: (level: Int8, at: HeardInstant)?
-    /// Whether the level rose at the last jump; `nil` before the first one.
+    /// True if the level rose at the last jump; `nil` before the first one.
     private var lastWasUp: Bool?
 
     /// No levels yet.

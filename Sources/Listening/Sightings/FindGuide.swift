@@ -72,7 +72,7 @@ public struct FindGuide: Sendable {
     private var last = Advice.wait
     /// The time since which the receiver misses reports; `nil` while it works.
     private var deafSince: HeardInstant?
-    /// Whether the next gap must not be used to learn the interval, because events may be missing in it.
+    /// True if the next gap must not be used to learn the interval, because events may be missing in it.
     private var skipsNextGap = false
 
     /// A guide without reports.

@@ -15,7 +15,7 @@ public struct Hearing: Sendable {
     /// The length of a round; `nil` for no rounds.
     private let roundMicroseconds: Int?
     private var roundStart: HeardInstant?
-    /// Whether the last round was returned and the next one has not begun.
+    /// True if the last round was returned and the next one has not begun.
     private var isRoundOver = false
     /// The events of regions that were not returned yet.
     private var waiting: [RegionMonitor.Event] = []

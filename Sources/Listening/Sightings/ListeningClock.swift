@@ -30,7 +30,7 @@ public struct ListeningClock: Hashable, Sendable {
     public private(set) var stopped: HeardInstant?
     /// When the last report of any device arrived while the receiver worked.
     public private(set) var lastReport: HeardInstant?
-    /// Whether the receiver has stopped since the last report.
+    /// True if the receiver has stopped since the last report.
     private var wasStopped = false
     /// When the receiver last started to work again after it had stopped; `nil` before that.
     public private(set) var restarted: HeardInstant?

@@ -3,7 +3,7 @@ public import BluetoothTypes
 /// The sender of an advertisement.
 public struct Sender: Hashable, Sendable {
     public let address: DeviceAddress
-    /// Whether the address is random. Otherwise it is public.
+    /// True if the address is random. Otherwise it is public.
     public let isRandom: Bool
 
     /// A sender. A public and a random address with the same octets are two senders.
@@ -20,7 +20,7 @@ public struct Sighting: Hashable, Sendable {
     public let sender: Sender?
     /// The level in dBm; `nil` if the receiver did not report it.
     public let rssi: Int8?
-    /// Whether it is a scan response. Scan responses say nothing about the beacon's interval.
+    /// True if it is a scan response. Scan responses say nothing about the beacon's interval.
     public let isScanResponse: Bool
     /// The physical layers of an extended advertisement; `nil` for legacy PDUs.
     public let phy: ExtendedPHY?
@@ -67,7 +67,7 @@ public struct KnownBeacon: Hashable, Sendable {
         if case .one(let identity) = pattern { self.identity = identity } else { region = pattern }
     }
 
-    /// Whether several devices may count as this beacon at once. A local name is that of one device.
+    /// True if several devices may count as this beacon at once. A local name is that of one device.
     public var isGroup: Bool {
         switch region {
         case nil, .one, .localName: false
@@ -75,6 +75,6 @@ public struct KnownBeacon: Hashable, Sendable {
         }
     }
 
-    /// Whether the beacon is known only by a key: of its ephemeral ids, or of its addresses.
+    /// True if the beacon is known only by a key: of its ephemeral ids, or of its addresses.
     public var isKnownByKey: Bool { identity == nil && region == nil }
 }

@@ -60,7 +60,7 @@ public struct SightingTable: Sendable {
     private let strangerLimit: Int
     private let resolver: Resolver?
     private let addressResolver: AddressResolver?
-    /// Whether a known beacon is identified by its address.
+    /// True if a known beacon is identified by its address.
     private let hasKnownAddresses: Bool
     /// The position of each beacon in ``tracks``.
     private var places: [BeaconIdentity: Int] = [:]
@@ -113,7 +113,7 @@ public struct SightingTable: Sendable {
     /// The approximate number of different strangers' senders in the present round: see ``AddressSketch``.
     public var strangerSendersInRound: Int { sketch.count }
 
-    /// Whether strangers are kept, and not only counted.
+    /// True if strangers are kept, and not only counted.
     public var keepsStrangers: Bool { strangerLimit > 0 }
 
     /// Returns the position of a beacon in ``tracks``; `nil` if it is not in the table.

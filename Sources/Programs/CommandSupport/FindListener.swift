@@ -19,7 +19,7 @@ package final class FindListener: SightingConsumer {
     private let name: String
     private let json: Bool
     private let sound: Bool
-    /// Whether lines are printed. Otherwise levels are collected.
+    /// True if lines are printed. Otherwise levels are collected.
     private let isShown: Bool
     /// The time of the next printed line.
     private var nextLine: HeardInstant?

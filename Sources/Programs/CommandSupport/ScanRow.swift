@@ -8,9 +8,9 @@ package struct ScanRow {
     private let track: BeaconTrack
     private let now: HeardInstant
     private let rule: DistanceEstimate.Rule
-    /// Whether the receiver reports only that beacons are present, so that no intervals are known.
+    /// True if the receiver reports only that beacons are present, so that no intervals are known.
     private let isPresenceOnly: Bool
-    /// Whether another row has the same name.
+    /// True if another row has the same name.
     private let sharesName: Bool
 
     /// - Parameter sharesName: Whether another row has the same name, so that the title needs the identity too.

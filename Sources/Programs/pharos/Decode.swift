@@ -108,8 +108,8 @@ struct Decode: ParsableCommand {
         return try lines.print(start, pieces)
     }
 
-    /// Whether a text begins like JSON: with a brace, or with a bracket that no word follows. Lines of bluetoothctl begin
-    /// with a word in brackets.
+    /// Returns true if a text begins like JSON: with a brace, or with a bracket that no word follows. Lines of
+    /// bluetoothctl begin with a word in brackets.
     private static func isJSON(_ start: [UInt8]) -> Bool {
         let text = start.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
         guard let first = text.first, "{[".utf8.contains(first) else { return false }

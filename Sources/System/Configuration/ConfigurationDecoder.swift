@@ -30,7 +30,7 @@ package struct ConfigurationDecoder {
         ]
     }
 
-    /// Whether no more errors are listed, so that the caller can stop.
+    /// True if no more errors are listed, so that the caller can stop.
     package var isFull: Bool { counts[.error, default: 0] >= JSONDocument.problemLimit }
 
     private mutating func add(_ problem: FileProblem) {

@@ -27,7 +27,7 @@ public struct FileProblem: Error, Hashable, Sendable {
     public var path: JSONPath
     /// A sentence with the problem and what to do.
     public var message: String
-    /// Whether the problem is about the key of the value at ``path``, not about the value.
+    /// True if the problem is about the key of the value at ``path``, not about the value.
     public var isAboutKey = false
 
     /// Creates a problem. The parameters set the properties of the same names.

@@ -67,7 +67,7 @@ public struct RFC3339Time: Hashable, Comparable, Sendable {
         return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468 - 146_097
     }
 
-    /// Whether the left time is earlier.
+    /// Returns true if the left time is earlier.
     public static func < (left: Self, right: Self) -> Bool { left.secondsSince1970 < right.secondsSince1970 }
 }
 

@@ -9,10 +9,10 @@ public struct BlueZAdapter: Hashable, Sendable {
     public let index: UInt16
     public let address: DeviceAddress
     public let isUp: Bool
-    /// Whether the controller supports LE (LMP feature bit 38).
+    /// True if the controller supports LE (LMP feature bit 38).
     public let supportsLE: Bool
-    /// Whether the kernel is still reading the controller's address and features, because it was just plugged in. A controller
-    /// without a public address keeps the address zero, but has features afterwards.
+    /// True if the kernel is still reading the controller's address and features, because it was just plugged in. A
+    /// controller without a public address keeps the address zero, but has features afterwards.
     public let isBeingSetUp: Bool
 
     /// The number of packets that were lost between the controller and the kernel since the adapter was plugged in, because
@@ -26,7 +26,7 @@ public struct BlueZAdapter: Hashable, Sendable {
         (0..<UInt16(HCI_MAX_DEV)).compactMap { index in try? BlueZAdapter(index: index) }
     }
 
-    /// Whether the kernel has Bluetooth sockets.
+    /// True if the kernel has Bluetooth sockets.
     public static var kernelHasBluetooth: Bool { (try? controlSocket("hci")) != nil }
 
     /// Reads the description of hci`index` from the kernel.

@@ -143,7 +143,7 @@ final class ChannelWaiter {
 }
 
 extension HCIChannelError {
-    /// Whether the kernel refused an operation because this process lacks a capability (EPERM).
+    /// True if the kernel refused an operation because this process lacks a capability (EPERM).
     public var isNotPermitted: Bool {
         guard case .system(_, let number, _) = self else { return false }
         return Errno(rawValue: number) == .notPermitted

@@ -10,7 +10,7 @@ public final class OpenAdapter {
     public let channel: any HCIChannel
     /// The descriptor of the channel to poll for reading.
     public let descriptor: Descriptor
-    /// Whether no other program uses the controller, so that it may be reset.
+    /// True if no other program uses the controller, so that it may be reset.
     public let isExclusive: Bool
     /// The number of an hciN that was down and was brought up here; `nil` after it was put down.
     public private(set) var raisedIndex: UInt16?

@@ -7,7 +7,7 @@ internal import VirtualController
 final class VirtualControllerClient {
     let stream: Descriptor
     var controller: VirtualController?
-    /// Whether the host has closed the stream or sends bytes that are not H4.
+    /// True if the host has closed the stream or sends bytes that are not H4.
     private(set) var isFinished = false
     private let isPacketOriented: Bool
     private var framer = H4Framer()
@@ -109,7 +109,7 @@ struct PacketBacklog {
     static let limit = (2 << 20) - (1 << 16)
 
     var isEmpty: Bool { size == 0 }
-    /// Whether no commands may be read from the host.
+    /// True if no commands may be read from the host.
     var isFull: Bool { size >= Self.limit }
 
     mutating func append(_ packet: HCIPacket) {

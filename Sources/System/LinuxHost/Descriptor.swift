@@ -174,13 +174,13 @@ extension Stat {
 
     var identity: Identity { Identity(device: deviceID, inode: inode) }
 
-    /// Whether the file belongs to the user of this process or to root, who can change every file.
+    /// True if the file belongs to the user of this process or to root, who can change every file.
     var isOursOrRoots: Bool { userID.rawValue == geteuid() || userID.rawValue == 0 }
 
-    /// Whether only the owner may read or write the file.
+    /// True if only the owner may read or write the file.
     var isPrivate: Bool { permissions.isDisjoint(with: .exceptOwner) }
 
-    /// Whether users other than the owner may write to the file.
+    /// True if users other than the owner may write to the file.
     var isWritableByOthers: Bool { !permissions.isDisjoint(with: [.groupWrite, .otherWrite]) }
 
     /// For a directory: whether another user can remove or replace the files of this user in it. The sticky bit prevents

@@ -50,7 +50,7 @@ final class Directory: Sendable {
         }
     }
 
-    /// Whether `name` is a name of the open file.
+    /// Returns true if `name` is a name of the open file.
     func has(_ file: Descriptor, at name: String) -> Bool {
         guard let there = try? status(of: name), let open = try? file.status() else { return false }
         return there.identity == open.identity

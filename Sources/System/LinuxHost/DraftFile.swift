@@ -223,7 +223,7 @@ public final class FileDraft {
     private let old: Descriptor?
     /// The draft, after the first difference.
     private var new: Descriptor?
-    /// Whether the contents differ from those of the file.
+    /// True if the contents differ from those of the file.
     public private(set) var isChanged = false
     /// The draft in the directory of the file.
     private var draft: DraftFile?
@@ -292,7 +292,7 @@ public final class FileDraft {
         pending.removeAll(keepingCapacity: true)
     }
 
-    /// Whether the existing contents continue with the pending bytes.
+    /// Returns true if the existing contents continue with the pending bytes.
     private func isAsBefore() throws(SystemError) -> Bool {
         guard let old else { return false }
         var done = 0

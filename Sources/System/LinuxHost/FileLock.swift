@@ -259,7 +259,7 @@ extension Descriptor {
         try retryingInterrupts("fcntl", subject) { unsafe fcntl(number, PHAROS_OFD_SETLK, &request) }
     }
 
-    /// Whether another open file has a lock on this file. Takes no lock.
+    /// True if another open file has a lock on this file. Takes no lock.
     var isLockedByOthers: Bool {
         var request = Self.wholeFile
         let result = unsafe fcntl(number, PHAROS_OFD_GETLK, &request)

@@ -106,7 +106,8 @@ public enum Files {
         return String(decoding: octets.prefix { $0 != 0x0A }, as: UTF8.self)
     }
 
-    /// Whether a file of any kind is at `path`. Symbolic links are followed here and in the following functions.
+    /// Returns true if a file of any kind is at `path`. Symbolic links are followed here and in the following
+    /// functions.
     public static func exists(_ path: String) -> Bool { (try? Stat(FilePath(path))) != nil }
 
     /// The time of the last change of the contents, in seconds since 1970; `nil` if there is no such file. A user can set
@@ -115,7 +116,7 @@ public enum Files {
         (try? Stat(FilePath(path))).map { min(max($0.st_mtim.tv_sec, -1 << 40), 1 << 40) }
     }
 
-    /// Whether a file at `path` is a program that this user may run.
+    /// Returns true if a file at `path` is a program that this user may run.
     public static func isExecutable(_ path: String) -> Bool {
         guard exists(path), !isDirectory(path) else { return false }
         return unsafe access(path, X_OK) == 0
@@ -127,10 +128,10 @@ public enum Files {
         return Int(status.size)
     }
 
-    /// Whether a directory is at `path`.
+    /// Returns true if a directory is at `path`.
     public static func isDirectory(_ path: String) -> Bool { (try? Stat(FilePath(path)))?.type == .directory }
 
-    /// Whether a symbolic link is at `path`, even one that leads nowhere.
+    /// Returns true if a symbolic link is at `path`, even one that leads nowhere.
     public static func isSymbolicLink(_ path: String) -> Bool {
         (try? Stat(FilePath(path), followTargetSymlink: false))?.type == .symbolicLink
     }
@@ -142,7 +143,7 @@ public enum Files {
         return unsafe String(cString: whole)
     }
 
-    /// Whether only the owner may read or write the file at `path`; `false` if there is no such file.
+    /// Returns true if only the owner may read or write the file at `path`; `false` if there is no such file.
     public static func isPrivate(_ path: String) -> Bool { (try? Stat(FilePath(path)))?.isPrivate ?? false }
 
     /// Returns the names in a directory, sorted; an empty list if it cannot be read.

@@ -114,7 +114,7 @@ public final class FolderReplacement {
         }
     }
 
-    /// Whether the new directory differs from the old one.
+    /// True if the new directory differs from the old one.
     public var isChanged: Bool { written > 0 || kept.count != names.count || current == nil }
 
     /// Puts the new directory into the place of the old one. Files that were not written again are removed.

@@ -87,7 +87,7 @@ public final class SignalDescriptor: Sendable {
     /// The descriptor to poll for reading. When it is readable, call ``take()``.
     public let descriptor: Descriptor
     private let firstTaken = Mutex<UInt64?>(nil)
-    /// Whether ``firstTaken`` has a value.
+    /// True if ``firstTaken`` has a value.
     private let isTaken = Atomic(false)
 
     /// The time of the first signal in nanoseconds of ``MonotonicClock``; `nil` if there was none. It is kept after

@@ -6,7 +6,7 @@ internal import SystemPackage
 public final class ChildProcess {
     private let id: pid_t
     private let isGroup: Bool
-    /// Whether the end of the program was received from the kernel.
+    /// True if the end of the program was received from the kernel.
     private var isOver = false
     /// The program's standard output, to read from.
     public let output: Descriptor
@@ -230,7 +230,7 @@ public struct ProcessIdentity: Hashable, Sendable {
     /// This process.
     public static let current = ProcessIdentity(id: getpid(), startTicks: startTicks(of: getpid()))
 
-    /// Whether the process is running. A zombie is not.
+    /// True if the process is running. A zombie is not.
     public var isRunning: Bool {
         guard id > 0 else { return false }
         guard let fields = Self.fields(of: id) else {

@@ -39,18 +39,18 @@ public final class ProgressLine: Sendable {
         var countsFrom: UInt64 = 0
         /// The moment from which the heartbeat may be shown.
         var worksFrom: UInt64 = 0
-        /// Whether the line is on the screen.
+        /// True if the line is on the screen.
         var isOnScreen = false
-        /// Whether the result is on the same screen already.
+        /// True if the result is on the same screen already.
         var isOver = false
     }
 
     private static let state = Mutex(State())
-    /// Whether standard error is a terminal, so that the line is shown.
+    /// True if standard error is a terminal, so that the line is shown.
     private static let isThere = Terminal.errorIsTerminal
-    /// Whether standard output is a terminal too, which is then taken for the same one.
+    /// True if standard output is a terminal too, which is then taken for the same one.
     private static let sharesOutput = Terminal.outputIsTerminal
-    /// Whether the terminal cannot erase a line.
+    /// True if the terminal cannot erase a line.
     private static let isDumb = ["", "dumb"].contains(Terminal.environment("TERM") ?? "")
     /// The shortest time between two lines, in nanoseconds.
     private static let pause: UInt64 = isDumb ? 10_000_000_000 : 100_000_000

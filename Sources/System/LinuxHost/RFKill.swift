@@ -7,9 +7,9 @@ public struct RFKillSwitch: Hashable, Sendable {
     public let number: UInt32
     /// The adapter of the switch, such as `hci0`; `nil` if it is unknown.
     public let adapter: String?
-    /// Whether a program has turned the radio off.
+    /// True if a program has turned the radio off.
     public let isSoftBlocked: Bool
-    /// Whether a switch or a key of the machine has turned the radio off.
+    /// True if a switch or a key of the machine has turned the radio off.
     public let isHardBlocked: Bool
 
     /// Creates a switch with a state from /sys or /dev/rfkill.
@@ -20,7 +20,7 @@ public struct RFKillSwitch: Hashable, Sendable {
         self.isHardBlocked = isHardBlocked
     }
 
-    /// Whether the radio is off.
+    /// True if the radio is off.
     public var isBlocked: Bool { isSoftBlocked || isHardBlocked }
 
     /// How to turn the radio on; `nil` if it is on.

@@ -117,7 +117,7 @@ public struct SensorReader: Hashable, Sendable {
     private var sensor: Sensor?
     /// The number of failed readings in a row, at most ``failureLimit``.
     private var failures = 0
-    /// Whether the sensor has ever given a reading.
+    /// True if the sensor has ever given a reading.
     private var hasRead = false
     private var isReportedMissing = false
     /// The time of the last search, in nanoseconds.

@@ -175,7 +175,7 @@ extension SensorTree {
         }
     }
 
-    /// Whether the input measures a supply. In TI's power monitors, in1 is the bus and in0 the shunt
+    /// Returns true if the input measures a supply. In TI's power monitors, in1 is the bus and in0 the shunt
     /// (Documentation/hwmon/ina2xx.rst).
     private func isSupply(_ sensor: Sensor, _ device: String) -> Bool {
         if device.hasPrefix("ina2"), sensor.name.channel == "in1" { return true }

@@ -64,10 +64,10 @@ public final class ServiceNotifier {
             owning: try retryingInterrupts("socket", subject) { Glibc.socket(AF_UNIX, type, 0) })
     }
 
-    /// Whether there is a service manager.
+    /// True if there is a service manager.
     public var isActive: Bool { socket != nil }
 
-    /// Whether messages could not be sent yet. If so, call ``flush(waitingMilliseconds:)`` again soon.
+    /// True if messages could not be sent yet. If so, call ``flush(waitingMilliseconds:)`` again soon.
     public var hasBacklog: Bool { !backlog.isEmpty }
 
     /// Sends `states` in one message after the waiting messages, or keeps it if the service manager is busy.
@@ -133,7 +133,7 @@ public final class ServiceNotifier {
 }
 
 extension [ServiceNotifier.State] {
-    /// Whether the message is a single status line.
+    /// True if the message is a single status line.
     fileprivate var isStatus: Bool {
         guard count == 1, case .status = self[0] else { return false }
         return true

@@ -217,8 +217,8 @@ extension StreamSocket {
             socket.number, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Whether the socket file at `path` has no listener. A busy listener, and a listener of another user, count as
-    /// listeners.
+    /// Returns true if the socket file at `path` has no listener. A busy listener, and a listener of another user,
+    /// count as listeners.
     private static func isAbandoned(_ path: String) -> Bool {
         do throws(SystemError) {
             _ = try connect(path: path, timeoutMilliseconds: 200)
@@ -242,7 +242,7 @@ struct NameLookup: Sendable {
 
     let host: String
     let port: UInt16
-    /// Whether the addresses are for listening.
+    /// True if the addresses are for listening.
     let isPassive: Bool
 
     /// - Throws: ENOENT if the name has no address; EINTR if `interruption` receives a signal, which can still be taken from

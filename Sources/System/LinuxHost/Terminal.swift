@@ -5,14 +5,14 @@ internal import SystemPackage
 
 /// Writes to the standard streams, and describes their terminals.
 public enum Terminal {
-    /// Whether standard input is a terminal.
+    /// True if standard input is a terminal.
     public static var inputIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
-    /// Whether standard output is a terminal.
+    /// True if standard output is a terminal.
     public static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
-    /// Whether standard error is a terminal.
+    /// True if standard error is a terminal.
     public static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Whether text for people is plain: ASCII without escape sequences. This is so if TERM is `dumb`, and in a locale
+    /// True if text for people is plain: ASCII without escape sequences. This is so if TERM is `dumb`, and in a locale
     /// that is not UTF-8, such as C. Without a locale, text is UTF-8.
     public static let isPlain = isPlain(
         term: environment("TERM"), locale: ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment))
@@ -22,10 +22,10 @@ public enum Terminal {
         return term == "dumb" || !(locale?.uppercased().contains("UTF") ?? true)
     }
 
-    /// Whether lines on standard output can be drawn again: it is a terminal, and text is not plain.
+    /// True if lines on standard output can be drawn again: it is a terminal, and text is not plain.
     public static var canRedraw: Bool { outputIsTerminal && !isPlain }
 
-    /// Whether to write colours: only to a terminal, not if NO_COLOR is set (no-color.org), and not in plain text.
+    /// True to write colours: only to a terminal, not if NO_COLOR is set (no-color.org), and not in plain text.
     public static var wantsColor: Bool { canRedraw && (environment("NO_COLOR") ?? "").isEmpty }
 
     /// The number of columns of the terminal on standard output; 80 if there is none.
@@ -109,7 +109,7 @@ public enum Terminal {
         "┬": "+", "∞": "inf", "σ": "sigma", "\u{3BC}": "u", "\u{A0}": " ", "\u{202F}": " ",
     ]
 
-    /// Whether a write to standard output has failed, so that further output is useless.
+    /// True if a write to standard output has failed, so that further output is useless.
     public static var outputIsGone: Bool { outputError.withLock { $0 != nil } }
 
     /// Returns whether standard output accepts bytes within `milliseconds`. A full pipe and a terminal that was stopped with

@@ -14,7 +14,7 @@ public struct AirPDU: Hashable, Sendable {
     public var channel: Int
     /// The properties of the PDU, including whether it is a legacy PDU.
     public var properties: AdvertisingEventProperties
-    /// Whether this is a SCAN_RSP, the answer to an active scanner, and not the advertisement itself.
+    /// True if this is a SCAN_RSP, the answer to an active scanner, and not the advertisement itself.
     public var isScanResponse: Bool
     public var addressType: AddressType
     public var address: DeviceAddress

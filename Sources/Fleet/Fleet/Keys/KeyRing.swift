@@ -14,7 +14,7 @@ public import EddystoneSecurity
 public struct KeyRing: Hashable, Sendable {
     /// The only version of the format so far.
     public static let version = 1
-    /// Whether no line was made yet.
+    /// True if no line was made yet.
     private var isFirst = true
 
     /// A ring without keys.

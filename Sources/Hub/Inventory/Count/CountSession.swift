@@ -72,7 +72,7 @@ public struct CountSession: Sendable {
     private var near: NearRounds
     private let distances: DistanceEstimate.Rule
     private var roundStart: HeardInstant?
-    /// Whether the receiver worked since the start of the round.
+    /// True if the receiver worked since the start of the round.
     private var wasListened = true
     /// The time of the last call.
     private var clock: HeardInstant?

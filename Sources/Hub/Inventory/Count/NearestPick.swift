@@ -33,7 +33,7 @@ public struct NearestPick: Sendable {
     private var begun: HeardInstant?
     private var roundStart: HeardInstant?
     private var isDeaf = false
-    /// Whether the receiver worked since the start of the round.
+    /// True if the receiver worked since the start of the round.
     private var wasListened = true
 
     /// - Parameters:

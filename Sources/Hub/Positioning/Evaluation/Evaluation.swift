@@ -171,9 +171,9 @@ public struct EvaluatedInstant: Hashable, Sendable {
     public internal(set) var isExact = false
     public internal(set) var isNear = false
     public internal(set) var isRightFloor = false
-    /// Whether the 50 % region contains the true position. `nil` if the algorithm has no regions.
+    /// True if the 50 % region contains the true position. `nil` if the algorithm has no regions.
     public internal(set) var isInRegion50: Bool?
-    /// Whether the 95 % region contains the true position.
+    /// True if the 95 % region contains the true position.
     public internal(set) var isInRegion95: Bool?
     /// The area of the 95 % region in m².
     public internal(set) var area: Double?

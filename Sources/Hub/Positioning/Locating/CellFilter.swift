@@ -19,7 +19,7 @@ public struct CellFilter: Sendable {
     /// The number of cells of a plane.
     public let cellCount: Int
     private(set) var planes: Int
-    /// Whether the filter keeps every cell.
+    /// True if the filter keeps every cell.
     private var keepsAll = true
     let step: CellStep
 

@@ -9,7 +9,7 @@ public struct Region: Hashable, Sendable {
     /// The corners of the convex hull of the cells, counterclockwise.
     public let polygon: [FloorPosition]
 
-    /// Whether a position is inside, or at most a millimetre outside.
+    /// Returns true if a position is inside, or at most a millimetre outside.
     func contains(_ position: FloorPosition) -> Bool {
         guard polygon.count > 2 else { return false }
         return zip(polygon, polygon.dropFirst() + polygon.prefix(1)).allSatisfy { from, to in

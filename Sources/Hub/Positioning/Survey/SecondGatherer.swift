@@ -53,7 +53,7 @@ public final class SecondGatherer: SightingConsumer {
     private(set) var origin: HeardInstant?
     /// The number of the current second, from 0.
     private var second = 0
-    /// Whether the receiver was deaf at any time in the current second.
+    /// True if the receiver was deaf at any time in the current second.
     private var wasDeaf = false
     private var isDeaf = false
 

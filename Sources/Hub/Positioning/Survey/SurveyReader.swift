@@ -20,7 +20,7 @@ public struct SurveyReader: Sendable {
     private var pending: [UInt8] = []
     /// The number of the current line, from 1.
     private var line = 0
-    /// Whether the rest of a line that is too long is skipped.
+    /// True if the rest of a line that is too long is skipped.
     private var isTooLong = false
     private var isInStay = false
     private var hasHeader = false

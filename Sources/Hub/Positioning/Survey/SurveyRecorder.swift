@@ -90,7 +90,7 @@ public final class SurveyRecorder: RunConsumer {
     private var leg = 0
     /// The number of seconds of the current leg so far.
     private var count = 0
-    /// Whether a stay has begun and not ended.
+    /// True if a stay has begun and not ended.
     private var isOpen = false
     /// The time of the first second of the stay, in seconds of the source.
     private var origin: Double?

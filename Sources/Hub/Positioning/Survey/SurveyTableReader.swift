@@ -370,7 +370,7 @@ struct TableColumns {
     /// The names of the columns in their order.
     private let names: [String]
     private let columns: [String: Int]
-    /// Whether the beacons are addresses, which may then have no separators.
+    /// True if the beacons are addresses, which may then have no separators.
     private let hasAddresses: Bool
 
     init(_ table: CSVTable) {

@@ -32,7 +32,7 @@ struct RoomTimes {
         let receiver: String?
         var microseconds: Int64 = 0
         var stays = 0
-        /// Whether the beacon was still there at the end.
+        /// True if the beacon was still there at the end.
         var isOngoing = false
     }
 

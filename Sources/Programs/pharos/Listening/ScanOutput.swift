@@ -52,7 +52,7 @@ final class ScanOutput {
     private let rule: DistanceEstimate.Rule
     private let filter: ScanFilter
     private let regions: [String]
-    /// Whether the key q ends the scan.
+    /// True if the key q ends the scan.
     var canQuit = false
     /// The JSON lines that are not written yet.
     private var output = LineOutput(isData: true)

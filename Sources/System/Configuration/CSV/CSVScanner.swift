@@ -2,7 +2,7 @@
 package struct CSVCell: Hashable, Sendable {
     package var start: Int
     package var end: Int
-    /// Whether the contents have doubled quotes.
+    /// True if the contents have doubled quotes.
     package var hasEscapes = false
 
     package var isEmpty: Bool { start == end }
@@ -42,7 +42,7 @@ package struct CSVRow: Hashable, Sendable {
 
     package init() {}
 
-    /// Whether the row has only separators. Spreadsheets leave such rows below a table.
+    /// True if the row has only separators. Spreadsheets leave such rows below a table.
     package var isBlank: Bool { cells.allSatisfy(\.isEmpty) }
 }
 

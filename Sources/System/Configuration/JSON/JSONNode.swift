@@ -97,7 +97,7 @@ extension JSONNode {
         return members
     }
 
-    /// Whether the value is `true`.
+    /// True if the value is `true`.
     public var isTrue: Bool {
         guard case .boolean(let isTrue) = value else { return false }
         return isTrue

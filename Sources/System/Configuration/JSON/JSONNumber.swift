@@ -22,7 +22,7 @@ public struct JSONNumber: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
-    /// Whether the number has no fraction. `1.0` and `1e3` are whole.
+    /// True if the number has no fraction. `1.0` and `1e3` are whole.
     public var isWhole: Bool { DecimalDigits(text).exponent >= 0 }
 
     /// The exact value; `nil` if it is not whole or has more than 18 digits.
@@ -34,10 +34,10 @@ public struct JSONNumber: Hashable, Sendable, CustomStringConvertible {
     /// The value in thousandths, rounded half away from zero; `nil` if it has more than 18 digits.
     public var thousandths: Int? { DecimalDigits(text).value(shifted: 3) }
 
-    /// Whether the number is less than `bound` thousandths, compared exactly.
+    /// Returns true if the number is less than `bound` thousandths, compared exactly.
     public func isLess(thanThousandths bound: Int) -> Bool { DecimalDigits(text).compare(thousandths: bound) < 0 }
 
-    /// Whether the number is greater than `bound` thousandths, compared exactly.
+    /// Returns true if the number is greater than `bound` thousandths, compared exactly.
     public func isGreater(thanThousandths bound: Int) -> Bool { DecimalDigits(text).compare(thousandths: bound) > 0 }
 
     public var description: String { text }

@@ -25,7 +25,7 @@ public enum JSONDocument {
 struct JSONParser {
     var scanner: JSONScanner
     private(set) var problems: [FileProblem] = []
-    /// Whether a mistake makes the rest of the text unreadable.
+    /// True if a mistake makes the rest of the text unreadable.
     private(set) var isStopped = false
     private let file: String?
 

@@ -82,7 +82,7 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// Whether the value is neither a list nor an object.
+    /// True if the value is neither a list nor an object.
     var isPlain: Bool {
         switch self {
         case .array, .object: false

@@ -36,7 +36,7 @@ public enum JSONText {
         return result + "\""
     }
 
-    /// Whether the byte is a character that is escaped, or part of one that is not ASCII.
+    /// Returns true if the byte is a character that is escaped, or part of one that is not ASCII.
     private static func mayNeedEscaping(_ octet: UInt8) -> Bool {
         octet < 0x20 || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\") || octet >= 0x7F
     }

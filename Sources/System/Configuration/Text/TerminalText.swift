@@ -152,8 +152,8 @@ public enum TerminalText {
 
 /// Properties of Unicode scalars that affect the text around them.
 enum ScalarKind {
-    /// Whether a scalar is a control, a line or paragraph end, a format character such as a control of the writing direction,
-    /// or a noncharacter.
+    /// Returns true if a scalar is a control, a line or paragraph end, a format character such as a control of the
+    /// writing direction, or a noncharacter.
     static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.value < 0x7F { return scalar.value < 0x20 }
         if isNoncharacter(scalar) { return true }
@@ -163,7 +163,8 @@ enum ScalarKind {
         }
     }
 
-    /// Whether a scalar is a control, including tabs and line feeds, a control of the writing direction, or a noncharacter.
+    /// Returns true if a scalar is a control, including tabs and line feeds, a control of the writing direction, or a
+    /// noncharacter.
     static func isForbiddenInMarkup(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069: true
@@ -182,7 +183,7 @@ enum ScalarKind {
         }
     }
 
-    /// Whether a scalar is an East Asian wide or full-width character or an emoji (UAX #11, by blocks).
+    /// Returns true if a scalar is an East Asian wide or full-width character or an emoji (UAX #11, by blocks).
     static func isWide(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
