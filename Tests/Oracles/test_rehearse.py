@@ -1,5 +1,6 @@
 """`pharos rehearse`: a fleet on a simulated air. Its collisions against a formula of this file's own, its recordings
 against `pharos audit`, planted faults, and wrong files."""
+import itertools
 import json
 import math
 from pathlib import Path
@@ -164,7 +165,7 @@ def test_a_beacon_that_no_receiver_can_hear_is_no_fault(tmp_path):
     floor["receivers"] = floor["receivers"][:1]
     (left, low), (right, high) = [[each + step for each in POSITIONS[4]] for step in (-0.5, 0.5)]
     corners = [[left, low], [right, low], [right, high], [left, high], [left, low]]
-    floor["walls"] = [{"from": begin, "to": end, "attenuationDb": 60} for begin, end in zip(corners, corners[1:])]
+    floor["walls"] = [{"from": begin, "to": end, "attenuationDb": 60} for begin, end in itertools.pairwise(corners)]
     site.write_text(json.dumps(floor))
     pharos.checked("fleet", "generate", fleet, "--output", tmp_path / "out")
     heard = tmp_path / "heard"
