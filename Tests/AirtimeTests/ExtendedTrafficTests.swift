@@ -148,8 +148,8 @@ import Testing
         }
     }
 
-    /// The mean and the percentiles 50, 90, 95 and 99 of independent simulations, which are known to about 0.2 %, the
-    /// higher ones to 0.4 %.
+    /// The mean and the percentiles 50, 90, 95 and 99 of independent simulations. Their errors are about 0.2 %, those of the
+    /// higher percentiles 0.4 %.
     @Test(arguments: [
         (ExtendedPHY.coded, 31, 400, 50, 1024, 4096, [2.0093, 1.7701, 3.6408, 5.186, 7.856]),
         (.codedS2, 600, 1000, 40, 4096, 4096, [0.6428, 0.5609, 1.0617, 1.6932, 2.846]),

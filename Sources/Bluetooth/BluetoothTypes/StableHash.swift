@@ -7,11 +7,11 @@ public enum StableHash {
         octets.reduce(seed ^ 0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }
 
-    /// The hash of a text in UTF-8.
+    /// Returns the hash of a text in UTF-8.
     public static func of(_ text: String, seed: UInt64 = 0) -> UInt64 { of(text.utf8, seed: seed) }
 
-    /// The hash of a text, followed by one step of ``SplitMix64``. So names that count up have values that are not near
-    /// each other.
+    /// Returns the hash of a text after one step of ``SplitMix64``, so that the values of similar names, such as box-1 and
+    /// box-2, are far apart.
     public static func scattered(_ text: String, seed: UInt64 = 0) -> UInt64 {
         var generator = SplitMix64(seed: of(text, seed: seed))
         return generator.next()

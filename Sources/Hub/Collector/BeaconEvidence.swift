@@ -204,7 +204,7 @@ struct SilenceCache: Sendable {
         let owed: Double
     }
 
-    /// True if each receiver works, for the sums that are kept.
+    /// For each receiver, true if it worked when the kept sums were computed.
     private var listening: [Bool] = []
     /// The sums that are kept.
     private var known: [Key: SilenceSums] = [:]

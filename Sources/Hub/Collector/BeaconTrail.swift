@@ -8,7 +8,7 @@ struct BeaconTrail: Sendable {
     struct ReceiverStates {
         let plan: RoomPlan
         let isAlive: [Bool]
-        /// True if each receiver is alive and has received something recently, so that its silence means something.
+        /// For each receiver, true if it is alive and has received something recently, so that its silence means something.
         let isCertain: [Bool]
         /// The living receivers with a position that sent a line in this second, by receiver and as a list.
         let hasSpoken: [Bool]
@@ -74,7 +74,7 @@ struct BeaconTrail: Sendable {
     private(set) var lastHeard: Int?
     /// The receivers because of which the room is not known.
     private(set) var silent: [Int] = []
-    /// The receivers that received the beacon before its last report, and not long before.
+    /// The receivers that received the beacon at its last report or shortly before it.
     var recentReceivers: [Int] { Array(hearers.keys) }
     /// The receiver with the highest level in the last second with reports, and that level in dBm.
     private(set) var loudest: (receiver: Int, level: Double?)?

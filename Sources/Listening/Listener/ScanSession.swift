@@ -182,7 +182,7 @@ public final class ScanSession: AdapterSession {
     /// program.
     public func markLost() { isLost = true }
 
-    /// True if a scan of this session stays on unless it is turned off.
+    /// True if the controller keeps scanning for this session until the session turns the scan off.
     private var keepsScanOn: Bool { !isLost && !isForeignScan && (state == .listening || state == .deaf) }
 
     /// Turns scanning off, unless the scan belongs to another program.

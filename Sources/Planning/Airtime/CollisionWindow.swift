@@ -58,8 +58,8 @@ struct CollisionWindow: Sendable {
         -steps.reduce(0) { $0 + $1.place * $1.place * $1.place * $1.rise } / 3 / microseconds
     }
 
-    /// The autocorrelation of the probability, a function that is linear between its bends: their places in µs, and the
-    /// change of its slope at each.
+    /// The bends of the autocorrelation of the probability, which is linear between them: the place of each in µs, and
+    /// the change of the slope there.
     var autocorrelationBends: [(place: Double, change: Double)] {
         var changes: [Int: Double] = [:]
         for from in steps {

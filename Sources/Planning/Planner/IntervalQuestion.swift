@@ -7,7 +7,7 @@ internal import LinuxHost
 public struct IntervalQuestion: Sendable {
     /// The number of beacons in range of one receiver, at least 1.
     public let beacons: Int
-    /// The advertisement of each beacon, whose interval has no meaning.
+    /// The advertisement of each beacon. Its interval is not used.
     private let frame: PlannedFrame
     public let goal: IntervalGoal
     public let scanners: ScannerMix

@@ -17,7 +17,7 @@ public struct PatternQuestion: Sendable {
     public let goal: PatternGoal
     /// The beacons in range with the same schedule, including the target beacon.
     public let beacons: Int
-    /// The advertisement of each beacon, whose interval has no meaning.
+    /// The advertisement of each beacon. Its interval is not used.
     private let frame: PlannedFrame
     private let search: PatternSearch
 

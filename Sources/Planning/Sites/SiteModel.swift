@@ -239,7 +239,7 @@ public struct DetectionTimes: Sendable {
     private struct NearFleets {
         let few: MixLatency
         let many: MixLatency
-        /// The weight of the larger one, 0..<1.
+        /// The weight of the larger fleet, 0..<1.
         let part: Double
 
         func received(within seconds: Double, _ latency: (MixLatency) -> LatencyDistribution) -> Double {

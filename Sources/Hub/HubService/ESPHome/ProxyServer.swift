@@ -17,7 +17,7 @@ public final class ProxyServer: SightingConsumer, Sendable {
         var full: [RawAdvertisementBatch] = []
         var scanner = ProxyScannerState.starting
         var isOver = false
-        /// True if the scan requests scan responses, and whether it should.
+        /// True if the scan requests scan responses. `wantsActive` is true if it should.
         var isActive: Bool
         var wantsActive: Bool
         /// The number of advertisements that arrived faster than the thread could read them.

@@ -28,7 +28,7 @@ extension SignalMap {
 private struct MapPieces {
     /// The file with empty lists in place of the long ones.
     private(set) var rest: [UInt8] = []
-    /// The elements of each long list that was found.
+    /// The elements of each long list, by the name of its key.
     private(set) var elements: [String: [ArraySlice<UInt8>]] = [:]
 
     init(_ octets: [UInt8]) {

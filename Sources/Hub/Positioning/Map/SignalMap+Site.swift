@@ -73,7 +73,7 @@ struct PlannedField {
             high: .init(x: bounds.high.x + margin, y: bounds.high.y + margin))
         let limit = min(cellLimit, Self.limit / max(1, site.beacons.count))
         let covered = CellGrid([area], step: gridMetres, limit: limit) { site.outline?.contains($0.position) ?? true }
-        // The outline may be narrower than a cell.
+        // If the outline is narrower than a cell, no centre of a cell may be inside it.
         grid = covered.cells.isEmpty ? CellGrid([area], step: gridMetres, limit: limit) : covered
         let model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio)
         let shadowing = site.radio.shadowing

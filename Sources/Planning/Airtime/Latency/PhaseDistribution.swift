@@ -4,7 +4,7 @@
 /// distribution holds the probability that the next event starts there. ``receive()`` removes the events that are
 /// received; ``advance()`` moves the rest by T and spreads it over advDelay.
 struct PhaseDistribution: Sendable {
-    /// The probability that a covered event is received.
+    /// The probability that the scanner receives an event that falls into one of its windows.
     struct Clear: Hashable, Sendable {
         /// If the event right before it was covered, and lost.
         let next: Double

@@ -206,12 +206,8 @@ struct ObservedEvents: Sendable {
     }
 
     /// The events within the windows of a scanner, whose phase is spread evenly over the samples.
-    ///
-    /// - Parameter isSent: Returns true if the event at a time in µs, of the sample with that number, sends the
-    ///   advertisement.
     static func samples(
-        _ length: Int, samples: Int, of cycle: ScannerCycle, intervalMicroseconds interval: Double,
-        isSent: (_ sample: Int, _ time: Double) -> Bool = { _, _ in true }
+        _ length: Int, samples: Int, of cycle: ScannerCycle, intervalMicroseconds interval: Double
     ) -> [ObservedEvents] {
         var random = MinimalGenerator()
         return (0..<samples).map { sample in
@@ -221,7 +217,7 @@ struct ObservedEvents: Sendable {
             while observed.numbers.count < length {
                 if number - (observed.numbers.last ?? 0) > longestSearch { number += independentLag }
                 let time = Double(number) * interval + delay
-                if number > independentLag || cycle.covers(phase + time) && isSent(sample, time) {
+                if number > independentLag || cycle.covers(phase + time) {
                     observed.numbers.append(number)
                     observed.delays.append(delay)
                 }
