@@ -13,6 +13,15 @@ import Testing
             extended: ExtendedTraffic(phy, payloadOctets: octets))
     }
 
+    /// As a plan chooses it for a fleet: of equally frequent advertisements, the one with the fewest bytes.
+    @Test func theMostFrequentAdvertisementIsTheShortestOne() throws {
+        let long = try Self.group(.le1M, 200, 100, count: 1)
+        let short = try Self.group(.le1M, 20, 100, count: 1)
+        #expect(try AdvertisingBoxes(count: 5, advertisements: [long, short]).fastest == 1)
+        let legacy = try AdvertiserGroup(count: 1, intervalMicroseconds: 100_000, airtimeMicroseconds: 368)
+        #expect(try AdvertisingBoxes(count: 5, advertisements: [long, legacy]).fastest == 1)
+    }
+
     /// The window by steps of 2 µs: all airtimes and offsets are even.
     private static func window(_ own: ExtendedTraffic, _ other: ExtendedTraffic) -> Double {
         let (reach, otherReach) = (Double(own.event.primaryMicroseconds), Double(other.event.primaryMicroseconds))

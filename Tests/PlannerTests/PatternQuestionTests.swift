@@ -39,6 +39,26 @@ import Testing
         #expect(abs(open - 0.4) < 0.01)
     }
 
+    /// Each other beacon destroys packets with its own interval, not with the pattern.
+    @Test func latencyAmongBeaconsOfAnotherInterval() throws {
+        let pattern = try Self.pattern([(200, 2), (210, 2)])
+        let other = try #require(AdvertisingInterval(microseconds: 100_000))
+        let own = try PlannedFrame(interval: pattern.meanInterval, pattern: pattern, payloadOctets: 31)
+        let others = try PlannedFrame(interval: other, payloadOctets: 31)
+        let air = PlannedAir([
+            PlannedAir.Boxes(count: 50, frames: [own]), PlannedAir.Boxes(count: 50, frames: [others]),
+        ])
+        let question = LatencyQuestion(air: air, scanners: ScannerMix(.continuous), undiscoveredAfter: [0.1])
+        let answer = try question.answer()
+        let open = try #require(answer["undiscoveredAfterS"]?["0.1"]?.value)
+        let period = pattern.meanPeriodMicroseconds
+        let clearOfOwn: Double = exp(49 * log1p(-752 / period))
+        let clearOfOthers: Double = exp(50 * log1p(-752 / 105_000))
+        let clear = clearOfOwn * clearOfOthers
+        // At most one event of the beacon is in a tenth of a second.
+        #expect(abs(open - (1 - 100_000 / period * clear)) < 0.004)
+    }
+
     @Test func differentPatternsOfOneMeanIntervalAreDifferentFrames() throws {
         let (one, other) = (try Self.pattern([(100, 2), (1000, 8)]), try Self.pattern([(1000, 8), (100, 2)]))
         let frames = try [one, other].map {

@@ -138,8 +138,11 @@ public struct AdvertisingBoxes: Hashable, Sendable {
         advertisements.indices.min { key(advertisements[$0]) < key(advertisements[$1]) } ?? 0
     }
 
-    private func key(_ group: AdvertiserGroup) -> (Double, Double) {
-        (group.intervalMicroseconds, group.airtimeMicroseconds)
+    private func key(_ group: AdvertiserGroup) -> (Double, Int, Double) {
+        // The packets of extended PDUs on the primary channels have the same length for each payload.
+        let octets =
+            group.extended?.payloadOctets ?? PacketTiming.payloadOctets(airtimeMicroseconds: group.airtimeMicroseconds)
+        return (group.intervalMicroseconds, octets, group.airtimeMicroseconds)
     }
 
     /// ln of the probability that none of the selected advertisements of one box hits an event of `target`: for legacy PDUs

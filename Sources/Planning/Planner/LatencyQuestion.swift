@@ -132,7 +132,7 @@ public struct LatencyQuestion: Sendable {
             scanners, untilSeconds: longest, horizonSeconds: max(3600, longest),
             pattern: { scanner throws(AirtimeError) in
                 try PatternLatencyModel(
-                    pattern: pattern, count: air.beacons,
+                    pattern: pattern, count: model.group.count,
                     airtimeMicroseconds: air.frame(air.target).airtimeMicroseconds, scanner: scanner,
                     otherClearProbability: otherClear)
             })

@@ -112,6 +112,6 @@ public struct SimulatedLatency: SimulationQuestion {
 
     /// The keys of the answer in JSON.
     static let keys: [PlanKey] =
-        PlanKey.origin + [.beacons] + PlanKey.target + [.scanner, .latency] + PlanKey.percentiles.map(\.key)
+        PlanKey.origin + [.beacons] + PlanKey.extendedTarget + [.scanner, .latency] + PlanKey.percentiles.map(\.key)
         + [.undiscovered] + PlanKey.comparisons(PlanKey.percentiles.map(\.key)) + PlanKey.simulation
 }

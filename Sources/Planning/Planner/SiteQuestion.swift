@@ -185,6 +185,10 @@ public struct SiteQuestion: Sendable {
                 holding(next.points) >= holding(trial.points)
             else { return }
             next.check?.added = check.added + count
+            // The places of the survey are those of the proposal, unless its search made a finer grid.
+            if next.points.count == placement.places {
+                next.placement = placement.surveyed(weakestShare: next.points.reduce(1) { min($0, $1.detectedShare) })
+            }
             trial = next
         }
     }
@@ -563,7 +567,7 @@ extension PlanKey {
         "Share of cases in which a beacon is found in time at the weakest of these places, 0 to 1.")
     fileprivate static let checkAdded = PlanKey(
         "proposal.check.added",
-        "Number of the last positions, which were added because the grid showed places that miss the target.")
+        "Number of beacons added because the grid showed places that miss the target; last in the list of positions.")
 }
 
 /// A surveyed site as a figure of the page.

@@ -245,7 +245,8 @@ public struct DetectionTimes: Sendable {
         func received(within seconds: Double, _ latency: (MixLatency) -> LatencyDistribution) -> Double {
             func share(_ mix: MixLatency) -> Double {
                 let latency = latency(mix)
-                return latency.received(within: min(seconds, latency.horizonSeconds)) ?? 0
+                // The shares of a mix may add up to slightly more than 1.
+                return min(1, latency.received(within: min(seconds, latency.horizonSeconds)) ?? 0)
             }
             guard part > 0 else { return share(few) }
             return 1 - pow(1 - share(few), 1 - part) * pow(1 - share(many), part)

@@ -38,6 +38,13 @@ public struct SitePlacement: Hashable, Sendable {
             positions: positions + more.positions.filter { !positions.contains($0) }, kept: kept, least: least,
             holdingShare: holdingShare, weakestShare: weakestShare, shortfall: shortfall, places: places)
     }
+
+    /// The placement with another probability at its weakest place.
+    public func surveyed(weakestShare: Double) -> SitePlacement {
+        SitePlacement(
+            positions: positions, kept: kept, least: least, holdingShare: holdingShare, weakestShare: weakestShare,
+            shortfall: shortfall, places: places)
+    }
 }
 
 /// The search for a ``SitePlacement``: coverage at given collisions, chosen greedily and exchanged; then the collisions

@@ -54,6 +54,18 @@ struct ScannerMixTests {
         }
     }
 
+    @Test("no more than all visitors receive a beacon, although 0.6, 0.3 and 0.1 add up to a little more")
+    func sharesEndAtOne() throws {
+        let mix = try ScannerMix([
+            (try preset("android-low-power"), 0.6), (try preset("android-balanced"), 0.3),
+            (try preset("android-low-latency"), 0.1),
+        ])
+        for beacons in 1...3 {
+            let whole = try latency(mix, beacons: beacons, interval: 100_000).whole
+            #expect(whole.receivedShare.allSatisfy { $0 <= 1 })
+        }
+    }
+
     @Test("percentiles are not means of the parts' percentiles, and the mean is the mean of the parts' means")
     func meansAndPercentiles() throws {
         let mix = try ScannerMix([(try preset("android-low-power"), 1), (.continuous, 1)])

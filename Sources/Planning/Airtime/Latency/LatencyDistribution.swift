@@ -85,7 +85,7 @@ public struct LatencyDistribution: Hashable, Sendable {
         seconds = distinct
         var shares = Array(repeating: 0.0, count: distinct.count)
         for part in parts { part.latency.add(part.share, to: &shares, at: distinct) }
-        receivedShare = shares
+        receivedShare = shares.map { min(1, $0) }
         horizonSeconds = end
         isExhausted = open == nil
         knownErrorReason =

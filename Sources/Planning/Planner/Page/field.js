@@ -266,7 +266,7 @@ const field = (() => {
           };
           sum += part * (yield* latency.shareOf(settings, n));
         }
-        rowOf(beacon).set(n, sum);
+        rowOf(beacon).set(n, Math.min(1, sum));
         missing.delete(key);
         yield null;
       }
