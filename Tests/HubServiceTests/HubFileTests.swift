@@ -69,6 +69,21 @@ import Zones
         #expect(hub.warnings[1].hasSuffix("needs ephemeral ids, but phone has no key for them"))
     }
 
+    @Test("a zone with a distance around a phone is told, and so is one that needs its ephemeral ids")
+    func phones() throws {
+        try Files.replaceSecret(folder.place("phone.key"), with: Array("ec0234a357c8ad05341010a60a397d9b\n".utf8))
+        let text = """
+            {"version": 1, "name": "hall", "irks": [{"name": "phone", "file": "phone.key"}],
+            "zones": [{"name": "x", "beacons": ["phone"], "withinM": 2}, {"name": "y", "beacons": ["phone"], "aboveDbm": -60},
+            {"name": "z", "beacons": ["phone"], "aboveDbm": -60, "proof": "eid"}]}
+            """
+        let hub = try HubFile(path: try folder.file("hall.json", Array(text.utf8)))
+        #expect(hub.warnings.count == 2, "\(hub.warnings)")
+        let reason = "phone is known only by the key of its addresses, which states no power"
+        #expect(hub.warnings.first?.contains(reason) == true)
+        #expect(hub.warnings.last?.hasSuffix("phone has no key for them") == true)
+    }
+
     @Test(
         "a zone around devices that state no power at 1 m is told, unless it has a level",
         arguments: [

@@ -6,7 +6,7 @@ internal import Inventory
 internal import LinuxHost
 public import Listener
 public import Messaging
-internal import Sightings
+public import Sightings
 public import Zones
 
 /// A listener file with the sections that only the service uses: zones, hooks, history and broker.
@@ -123,21 +123,30 @@ public struct HubFile {
     }
 
     /// Returns the kind of a beacon's identities, if no frame with one of them states a power at 1 m; otherwise `nil`.
-    private static func withoutPower(_ beacon: [KnownBeacon]) -> String? {
-        let words = beacon.map { known in
-            switch (known.identity, known.region) {
+    ///
+    /// - Parameter isPhone: True if the beacon is known by the key of its private addresses.
+    private static func withoutPower(_ beacon: [KnownBeacon], isPhone: Bool) -> String? {
+        let words = beacon.map { known -> String? in
+            if isPhone, known.isKnownByKey { return "the key of its addresses" }
+            return switch (known.identity, known.region) {
             case (.address, _): "an address"
             case (_, .localName): "a local name"
             case (_, .service(let uuid)) where uuid != BluetoothUUID.uuid16(Eddystone.serviceUUID).expanded: "a service"
-            default: String?.none
+            default: nil
             }
         }
         return words.contains(nil) ? nil : words.first ?? nil
     }
 
+    /// Returns true if a frame with one of these identities states a power at 1 m, so that the beacon has a distance.
+    public static func statesPower(_ patterns: [RegionPattern]) -> Bool {
+        withoutPower(patterns.map { KnownBeacon(name: "", $0) }, isPhone: false) == nil
+    }
+
     /// Warnings about beacons that can never be inside a zone.
     private static func warnings(_ zones: [ZoneRule], _ known: KnownBeacons, _ file: String) -> [String] {
         let all = beacons(known)
+        let phones = known.namesOfAddressKeys
         return zones.flatMap { zone in
             let members = all.filter { beacon in
                 switch zone.members {
@@ -147,10 +156,11 @@ public struct HubFile {
             }
             return members.compactMap { beacon in
                 let own = known.beacons.filter { $0.name == beacon.name }
-                if zone.proof == .eid, !own.contains(where: \.isKnownByKey) {
+                let isPhone = phones.contains(beacon.name)
+                if zone.proof == .eid, isPhone || !own.contains(where: \.isKnownByKey) {
                     return "\(file): the zone \(zone.name) needs ephemeral ids, but \(beacon.name) has no key for them"
                 }
-                if case .distance = zone.bound, let only = withoutPower(own) {
+                if case .distance = zone.bound, let only = withoutPower(own, isPhone: isPhone) {
                     return "\(file): the zone \(zone.name) needs a distance, but \(beacon.name) is known only by "
                         + "\(only), which states no power at 1 m: use \"aboveDbm\" for the zone"
                 }

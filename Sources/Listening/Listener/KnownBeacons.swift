@@ -29,6 +29,8 @@ public struct KnownBeacons {
 
     public var isEmpty: Bool { beacons.isEmpty }
     public var names: Set<String> { Set(beacons.map(\.name)) }
+    /// The names of the devices, such as phones, that are known by the key of their private addresses.
+    public var namesOfAddressKeys: Set<String> { Set(addressKeys.map { beacons[$0.beacon].name }) }
 
     /// - Parameter files: Profiles, listener files, fleet files, and manifests or their directories. If several
     ///   beacons have the same identity, the first one counts.

@@ -171,7 +171,11 @@ struct ZonesInit: ParsableCommand {
             valueName: "name"))
     var zone: String?
 
-    @Option(help: ArgumentHelp("Distance below which a beacon is inside (default: 2).", valueName: "metres"))
+    @Option(
+        help: ArgumentHelp(
+            "Distance below which a beacon is inside (default: 2). If a beacon is named only by an address, a name or a "
+                + "service, its distance is unknown, and the default is --above-dbm -70.",
+            valueName: "metres"))
     var withinM: Double?
 
     @Option(
@@ -179,16 +183,22 @@ struct ZonesInit: ParsableCommand {
         help: ArgumentHelp("Level above which a beacon is inside, instead of a distance.", valueName: "dBm"))
     var aboveDbm: Int?
 
+    /// The level of a zone whose beacons have no distance, in dBm: that of a typical beacon in the same room.
+    private static let defaultLevel = -70
+
     func validate() throws {
         if withinM != nil, aboveDbm != nil { throw ValidationError("Give either --within-m or --above-dbm.") }
         if start.beacon.isEmpty { throw ValidationError("Give at least one --beacon NAME=IDENTITY.") }
     }
 
     func run() throws {
-        let names = try start.beacons.map { JSONValue.string($0.name) }
+        let beacons = try start.beacons
+        let names = beacons.map { JSONValue.string($0.name) }
         let zone = zone ?? (destination.broker == nil ? "near" : "\(start.receiver)-near")
         let metres = JSONValue.number(JSONNumber(thousandths: Int(((withinM ?? 2) * 1000).rounded())))
-        let bound = aboveDbm.map { ("aboveDbm", JSONValue.integer($0)) } ?? ("withinM", metres)
+        let hasDistances = withinM != nil || beacons.allSatisfy { HubFile.statesPower($0.patterns) }
+        let level = aboveDbm ?? (hasDistances ? nil : Self.defaultLevel)
+        let bound = level.map { ("aboveDbm", JSONValue.integer($0)) } ?? ("withinM", metres)
         let zones = JSONValue.array([.record([("name", .string(zone)), ("beacons", .array(names)), bound])])
         try start.write(
             try start.members + destination.members + [("zones", zones)], next: "pharos zones \(start.file)")
