@@ -77,6 +77,14 @@ import Testing
         ("[5, 5]", "[5]", "a position such as [3.5, 12]"),
         ("[5, 5]", "[50, 5]", "warning: beacons[0].position: \"beacon-1\" is outside the outline"),
         ("[39, 1]] }", "[99, 1]] }", "paths[0].points: point 2 of the path \"to the door\" is outside the outline"),
+        (
+            "\"paths\"", "\"receivers\": [{\"name\": \"ear\", \"position\": [40.2, 5]}], \"paths\"",
+            "warning: receivers[0].position: \"ear\" is outside the outline"
+        ),
+        (
+            "\"paths\"", "\"mounts\": [[40, 5], [4, 50]], \"paths\"",
+            "warning: mounts[1]: mount 2 is outside the outline"
+        ),
         ("\"door\"", "\"beacon-1\"", "is also the name of beacons[0]"),
         ("\"windowMs\": 60", "\"windowMs\": 700", "the scan window is longer than the scan interval"),
         ("\"probability\": 0.9", "\"probability\": 1", "1 is out of range 0.01...0.9999"),

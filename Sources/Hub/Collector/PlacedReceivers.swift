@@ -15,4 +15,19 @@ extension CollectorFile {
             }
         }
     }
+    /// Returns a sentence about each receiver and each room that lies outside the outline of its floor.
+    ///
+    /// - Parameter sites: The sites of ``floors``, in the same order.
+    public func placesOutside(of sites: [Site]) -> [String] {
+        let outlines = sites.map(\.outline)
+        let lost = receivers.filter { receiver in
+            guard let position = receiver.position, let floor = floor(receiver.floor) else { return false }
+            return outlines[floor]?.isOutside(position) == true
+        }
+        let rooms = zip(floors, outlines).flatMap { floor, outline in
+            floor.rooms.filter { room in room.corners.contains { outline?.isOutside($0) == true } }
+        }
+        return lost.map { "the receiver \($0.name) is outside the outline of its floor" }
+            + rooms.map { "the room \($0.name) has a corner outside the outline of its floor" }
+    }
 }

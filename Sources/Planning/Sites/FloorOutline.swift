@@ -52,9 +52,12 @@ public struct FloorOutline: Hashable, Sendable {
 
     /// The first corner of another outline that lies outside this one; nil if it has none.
     func firstCornerOutside(of other: FloorOutline) -> FloorPosition? {
-        other.corners.first { corner in
-            !contains(corner) && corners.indices.allSatisfy { side($0).distance(to: corner) > Self.tolerance }
-        }
+        other.corners.first { isOutside($0) }
+    }
+
+    /// Returns true if a position lies outside by more than 0.1 m.
+    package func isOutside(_ position: FloorPosition) -> Bool {
+        !contains(position) && corners.indices.allSatisfy { side($0).distance(to: position) > Self.tolerance }
     }
 
     private func side(_ index: Int) -> FloorSegment {

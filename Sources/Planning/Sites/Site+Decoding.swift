@@ -47,9 +47,12 @@ extension ConfigurationDecoder {
         let fleet = fleet(root["beacons"])
         let beacons = fleet == nil ? beacons(root["beacons"], defaults, inside: outline) : []
         let mounts = read(SiteFormat.mounts, in: root) ?? []
+        if let outline, let number = mounts.firstIndex(where: outline.isOutside), let node = root["mounts"] {
+            warning("mount \(number + 1) is outside the outline", at: node[number] ?? node)
+        }
         let paths = (read(SiteFormat.paths, in: root) ?? []).compactMap { self.path($0, inside: outline) }
         let rooms = (read(SiteFormat.rooms, in: root) ?? []).compactMap { self.room($0, inside: outline) }
-        let receivers = receivers(root)
+        let receivers = receivers(root, inside: outline)
         let picture = read(SiteFormat.picture, in: root).flatMap { self.picture($0) }
         let sensitivity = read(SiteFormat.sensitivity, in: root)
         let radio = sensitivity.flatMap { self.radio(root, sensitivity: $0) }
@@ -199,14 +202,17 @@ extension ConfigurationDecoder {
         return "the room \(ProblemText.quoted(name)) has a corner outside the outline, at [\(place)]"
     }
 
-    /// The receivers. A receiver outside the outline is no problem: it may hang on the wall of the building next to it.
-    private mutating func receivers(_ root: JSONNode) -> [Site.Receiver] {
+    /// The receivers. A receiver outside the outline is a warning.
+    private mutating func receivers(_ root: JSONNode, inside outline: FloorOutline?) -> [Site.Receiver] {
         var receivers: [Site.Receiver] = []
         for node in read(SiteFormat.receivers, in: root) ?? [] {
             let name = read(SiteReceiverKeys.name, in: node)
             guard let position = read(SiteReceiverKeys.position, in: node), let name else { continue }
             if let first = receivers.firstIndex(where: { $0.name == name }) {
                 error("\(ProblemText.quoted(name)) is also the name of receivers[\(first)]", at: node["name"] ?? node)
+            }
+            if outline?.isOutside(position) == true {
+                warning("\(ProblemText.quoted(name)) is outside the outline", at: node["position"] ?? node)
             }
             receivers.append(Site.Receiver(name: name, position: position))
         }

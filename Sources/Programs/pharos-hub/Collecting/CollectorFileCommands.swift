@@ -52,7 +52,10 @@ extension CheckResult {
                 errors += error.messages
             }
         }
-        if sites.count == file.floors.count { file.placeReceivers(by: sites) }
+        if sites.count == file.floors.count {
+            file.placeReceivers(by: sites)
+            warnings += file.placesOutside(of: sites).map { "\(name): \($0)" }
+        }
         for receiver in file.receivers where receiver.position == nil && receiver.room == nil {
             warnings.append(
                 "\(name): the receiver \(receiver.name) has neither a position nor a room, so it cannot place a beacon")
