@@ -139,7 +139,7 @@ def test_beacons_of_other_floors_need_not_be_heard(tmp_path):
         assert verdicts(audit(path, source, code=1))["attic", "ibeacon"] == ["silent"]
         floor = pharos.run("audit", source, "--replay", path, "--json", "--floor", "ground")
         assert floor.code == 0
-        assert json.loads(floor.out)["warnings"] == [{"warning": "not-in-range", "beacon": "attic"}]
+        assert json.loads(floor.out)["warnings"] == [{"warning": "not-in-range", "beacon": "attic", "chance": None}]
     # The manifest and the profiles in its directory both contain each box.
     twice = verdicts(audit(path, tmp_path / "out/manifest.json", tmp_path / "out/desk.json", code=1))
     assert twice == {("desk", "ibeacon"): ["ok"], ("attic", "ibeacon"): ["silent"]}

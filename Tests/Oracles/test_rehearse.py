@@ -174,7 +174,7 @@ def test_a_beacon_that_no_receiver_can_hear_is_no_fault(tmp_path):
     audit = json.loads(pharos.run("audit", fleet, "--site", site, *recordings, "--json").out)
     verdicts = {each["beacon"]: each["verdicts"] for each in audit["advertisements"]}
     assert "silent" not in verdicts["box-5"], audit
-    assert {"warning": "not-in-range", "beacon": "box-5"} in audit["warnings"]
+    assert ("not-in-range", "box-5") in [(each["warning"], each["beacon"]) for each in audit["warnings"]]
 
 
 def test_a_weak_beacon_is_found_although_no_event_is_lost(tmp_path):

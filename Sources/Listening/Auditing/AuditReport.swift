@@ -35,7 +35,8 @@ public enum AuditVerdict: String, Hashable, Sendable, CaseIterable {
 public enum AuditWarning: Hashable, Sendable {
     /// A beacon has a UUID or namespace of the audited beacons, but is none of them.
     case stranger(BeaconIdentity, from: Sender?, reports: Int)
-    /// A beacon was not received, and no receiver was in its range, or with only this probability according to the plan.
+    /// A beacon was not received, and it is out of range of all receivers, or may be: `chance` is the plan's probability
+    /// that at least one receiver is in its range; `nil` if the beacon is certainly out of range.
     case notInRange(beacon: String, chance: Double?)
     /// An ephemeral id or encrypted telemetry cannot be judged, because the key or the epoch is missing.
     case unjudged(beacon: String, type: String)
@@ -316,8 +317,8 @@ extension AuditWarning {
             "\(identity)\(sender.map { " from \($0.address)" } ?? "") is not one of these beacons, \(reports) reports"
         case .notInRange(let beacon, nil): "\(TerminalText.line(beacon)) is out of range of all receivers"
         case .notInRange(let beacon, let chance?):
-            "\(TerminalText.line(beacon)) was not received; the plan expects a receiver in its range with a probability of "
-                + NumberFormat.percent(chance)
+            "\(TerminalText.line(beacon)) was not received, but may be out of range: according to the plan, a receiver is in its "
+                + "range in only \(NumberFormat.percent(chance)) of the cases"
         case .unjudged(let beacon, let type):
             "\(TerminalText.line(beacon)) \(type): its key, its epoch or its bytes are unknown"
         case .truncated(let receiver, let count):
@@ -332,7 +333,10 @@ extension AuditWarning {
                 ("warning", .string(name)), ("identity", .string(identity.description)),
                 ("address", .optional(sender) { .string($0.address.description) }), ("reports", .integer(reports)),
             ])
-        case .notInRange(let beacon, _): .record([("warning", .string(name)), ("beacon", .string(beacon))])
+        case .notInRange(let beacon, let chance):
+            .record([
+                ("warning", .string(name)), ("beacon", .string(beacon)), ("chance", .optional(chance) { .rounded($0) }),
+            ])
         case .unjudged(let beacon, let type):
             .record([("warning", .string(name)), ("beacon", .string(beacon)), ("type", .string(type))])
         case .truncated(let receiver, let count):
@@ -430,7 +434,8 @@ extension AdvertisementAudit {
     /// The rank of the first verdict: 0 for the worst.
     fileprivate var severity: Int {
         let ranks: [AuditVerdict] = [
-            .impostor, .cloned, .wrongOctets, .silent, .wrongAddress, .wrongInterval, .longSilence, .weak, .telemetry,
+            .impostor, .cloned, .wrongOctets, .silent, .wrongAddress, .wrongInterval, .longSilence, .weak, .obstructed,
+            .telemetry,
         ]
         return verdicts.compactMap { ranks.firstIndex(of: $0) }.min() ?? ranks.count
     }

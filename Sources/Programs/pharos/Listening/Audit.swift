@@ -18,17 +18,19 @@ struct Audit: ParsableCommand {
             pharos audit museum.json --replay hall.btsnoop --replay stairs.btsnoop --json
             pharos audit museum.json --walk --group museum/ground
 
-            Listens for 30 s, or for 60 of the longest intervals if that is longer. Exits with 1 on every verdict except \
-            ok: silent, wrong-octets, wrong-address, wrong-interval, wrong-phy, weak, obstructed, long-silence, telemetry, \
-            low-battery, cloned, impostor. Warnings (stranger, not-in-range, unjudged, truncated) do not count. If no beacon could be judged, the \
-            exit code is 1, too. Reports that a receiver lost never count against a beacon.
+            Listens for 30 s, or for 60 of the longest intervals if that is longer. Exits with 1 on each of these verdicts: \
+            silent, wrong-octets, wrong-address, wrong-interval, wrong-phy, weak, obstructed, long-silence, telemetry, \
+            low-battery, cloned, impostor. The verdict ok and warnings (stranger, not-in-range, unjudged, truncated) do \
+            not count. If no beacon could be judged, the exit code is 1, too. Reports that a receiver lost never count \
+            against a beacon.
 
             With --walk, carry the receiver past the beacons and press Ctrl-C at the end: each beacon must be received at \
             least once with the right bytes, and with the right interval if enough was received to measure it.
 
             With --replay and a site file (--site), recordings that are named after receivers of the file, such as \
-            hall.btsnoop, are compared with the levels of the plan: a beacon that is weaker than shadowing explains is weak. If \
-            one receiver only receives it so weakly, it is obstructed: something between them weakens it.
+            hall.btsnoop, are compared with the levels of the plan. A beacon is weak if shadowing cannot explain its low \
+            level. It is obstructed if only one receiver receives it too weakly: something between the beacon and that \
+            receiver weakens it. A silent beacon is not-in-range if the plan expects it out of range of the receivers.
 
             A listener's history (--history) and messages (--mqtt) cannot be audited: they contain events, not the \
             bytes, addresses and times that an audit needs. `pharos scan --record FILE` records those for --replay.
@@ -217,10 +219,11 @@ struct Audit: ParsableCommand {
     private func levels(_ file: String, _ files: AuditedFiles) throws -> ExpectedLevels? {
         let decoded = Site.decode(try InputFile.read(file)).site
         guard var floor = decoded, !replay.isEmpty else { return nil }
-        let places = replay.map { path in
-            let name = String((path.split(separator: "/").last ?? "").prefix { $0 != "." })
-            return floor.receivers.first { $0.name == name }?.position
-        }
+        let names = replay.map { String(($0.split(separator: "/").last ?? "").prefix { $0 != "." }) }
+        let places = names.map { name in floor.receivers.first { $0.name == name }?.position }
+        // Several recordings of a receiver share the shadowing of its link.
+        var seen: Set<String> = []
+        let isFirst = names.map { seen.insert($0).inserted }
         guard places.contains(where: { $0 != nil }) else { return nil }
         _ = try SiteCompanions.fillFleet(of: &floor, file)
         let model = SiteModel(beacons: floor.beacons, walls: floor.walls, radio: floor.radio)
@@ -230,7 +233,8 @@ struct Audit: ParsableCommand {
             let links = places.map { $0.map { model.link(number, at: $0) } }
             levels[beacon.name] = links.map { $0?.power }
             if links.allSatisfy({ $0 != nil }) {
-                reach[beacon.name] = 1 - links.reduce(1) { $0 * (1 - ($1?.audible ?? 0)) }
+                let audible = zip(links, isFirst).map { link, isFirst in isFirst ? link?.audible ?? 0 : 0 }
+                reach[beacon.name] = 1 - audible.reduce(1) { $0 * (1 - $1) }
             }
         }
         return ExpectedLevels(levels, shadowing: floor.radio.shadowing, reach: reach)
