@@ -209,7 +209,7 @@ public struct ServiceDirectories: Hashable, Sendable {
     ///   - runtime: For status and locks; `nil` for /run/pharos.
     ///   - metrics: The file for Prometheus; `nil` for NAME.prom in the runtime directory.
     public init(state: String? = nil, runtime: String? = nil, metrics: String? = nil) {
-        self.state = state ?? Terminal.environment("STATE_DIRECTORY") ?? "/var/lib/pharos"
+        self.state = StateDirectory.path(state)
         self.runtime = runtime ?? StatusFile.defaultDirectory
         self.metrics = metrics
     }

@@ -61,7 +61,7 @@ final class ListenRun: SightingConsumer {
     }
 
     private static func storePath(_ file: HubFile, _ options: ListenService.Options) -> String {
-        let directory = options.stateDirectory ?? Terminal.environment("STATE_DIRECTORY") ?? "/var/lib/pharos"
+        let directory = StateDirectory.path(options.stateDirectory)
         let name = file.history.file ?? "\(file.listener.name).db"
         guard !name.hasPrefix("/") else { return name }
         try? Files.makeDirectory(directory, mode: 0o700)

@@ -225,14 +225,6 @@ struct CollectorLocks {
     }
 }
 
-/// The directory of files that survive a restart.
-enum StateDirectory {
-    /// The directory of `--state-dir`, or else systemd's StateDirectory=, or else /var/lib/pharos.
-    static func path(_ option: String?) -> String {
-        option ?? Terminal.environment("STATE_DIRECTORY") ?? "/var/lib/pharos"
-    }
-}
-
 extension CollectorFile.History {
     /// The database file.
     func path(of collector: String, in directory: String) -> String {

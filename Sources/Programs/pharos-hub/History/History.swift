@@ -34,7 +34,7 @@ struct History: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "End of the time span. A day without a time, and a minute without seconds, are included as a whole.",
+            "End of the time span. Without a time, the whole day is included; without seconds, the whole minute.",
             valueName: "time"))
     var to: String?
 
@@ -139,7 +139,7 @@ struct History: ParsableCommand {
     }
 
     private func found() throws -> [String] {
-        let directory = stateDir ?? "/var/lib/pharos"
+        let directory = stateDir ?? StateDirectory.usual
         let files = Files.names(in: directory).filter { $0.hasSuffix(".db") }.map { "\(directory)/\($0)" }
         guard !files.isEmpty else {
             throw Failure(

@@ -1,6 +1,7 @@
 internal import Collector
 internal import CommandSupport
 internal import Configuration
+internal import LinuxHost
 internal import Store
 
 /// A database of events: an SQLite file, or PostgreSQL.

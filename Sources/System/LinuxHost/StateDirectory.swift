@@ -1,0 +1,10 @@
+/// The directory of files that survive a restart.
+public enum StateDirectory {
+    /// The directory without an option and outside a service of systemd.
+    public static let usual = "/var/lib/pharos"
+
+    /// Returns the directory of `--state-dir`, or else systemd's StateDirectory=, or else ``usual``.
+    public static func path(_ option: String?) -> String {
+        option ?? Terminal.environment("STATE_DIRECTORY") ?? usual
+    }
+}
