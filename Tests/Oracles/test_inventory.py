@@ -394,7 +394,8 @@ def test_photos_are_in_the_page_and_wrong_ones_are_named(tmp_path, counted):
     refused = pharos.run("inventory", "edit", path, second, "--photo", "page.jpg")
     assert refused.code == 78 and refused.err == (
         f"pharos: {tmp_path / 'page.jpg'}: this is not a picture: use JPEG, PNG, GIF or WebP\n")
-    do("edit", path, second, "--photo", "later.jpg")
+    later = pharos.run("inventory", "edit", path, second, "--photo", "later.jpg")
+    assert later.code == 0 and "later.jpg: reports show no photo until it exists" in later.err, later.err
     told = do("report", path, "--html", tmp_path / "r.html")
     assert f"pharos: warning: {tmp_path / 'later.jpg'}: this picture does not exist\n" in told.err
     page = (tmp_path / "r.html").read_text()

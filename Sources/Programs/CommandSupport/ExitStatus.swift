@@ -246,6 +246,6 @@ extension FileProblem {
     package static func lines(_ problems: [FileProblem], file: String) -> [String] {
         let lines = problems.prefix(JSONDocument.problemLimit).map { $0.text(file: file) }
         let rest = problems.count - lines.count
-        return rest > 0 ? lines + ["\(file): \(rest) more problems"] : lines
+        return rest > 0 ? lines + ["\(file): \(rest) more problem\(rest == 1 ? "" : "s")"] : lines
     }
 }

@@ -154,9 +154,14 @@ package enum OptionValue {
 
     /// Parses a time span of whole seconds such as `15`, `15s` or `2 min`.
     package static func seconds(_ text: String, in range: ClosedRange<Int>) throws -> Int {
-        let microseconds = try duration(text)
-        guard microseconds % 1_000_000 == 0 else { throw Mistake("write whole seconds, such as 15") }
-        let seconds = microseconds / 1_000_000
+        let seconds: Int
+        if let plain = try? integer(text) {
+            seconds = plain
+        } else {
+            let microseconds = try duration(text)
+            guard microseconds % 1_000_000 == 0 else { throw Mistake("write whole seconds, such as 15") }
+            seconds = microseconds / 1_000_000
+        }
         guard range.contains(seconds) else {
             throw Mistake("\(seconds) s is out of range \(range.lowerBound)...\(range.upperBound) s")
         }

@@ -38,8 +38,13 @@ struct ItemOptions: ParsableArguments {
 
     /// Refuses a photo that a report could not show. A photo that does not exist yet may be added later.
     func checkPhoto(_ store: InventoryStore) throws(InventoryError) {
-        guard let photo, !photo.isEmpty, Files.exists(store.path(of: photo)) else { return }
-        _ = try ItemPhoto(store.path(of: photo))
+        guard let photo, !photo.isEmpty else { return }
+        let path = store.path(of: photo)
+        guard Files.exists(path) else {
+            Terminal.writeMessage("warning: there is no file \(path): reports show no photo until it exists")
+            return
+        }
+        _ = try ItemPhoto(path)
     }
 
     static func position(_ text: String) throws -> Inventory.Position {
