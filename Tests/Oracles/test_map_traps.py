@@ -257,7 +257,7 @@ def test_numbers_that_flatter_say_so(tmp_path):
         fit = pharos.checked("map", "fit", tmp_path / "s.jsonl", "--algorithm", "gauss", "--output", tmp_path / "m")
         assert ("one session only: on another day the errors are larger" in fit.out) == (len(sessions) == 1)
         told = pharos.checked("map", "evaluate", tmp_path / "s.jsonl", "--leave", "visit", "--algorithm", "nn")
-        assert ("each visit that is left out is a whole place" in told.err) == (len(sessions) == 1)
+        assert ("leaving out a visit removes its place from the map" in told.err) == (len(sessions) == 1)
         single = pharos.checked("map", "evaluate", tmp_path / "s.jsonl", "--leave", "fingerprint", "--algorithm", "nn")
         assert "--leave fingerprint: vectors of one stay are nearly identical" in single.err
         assert "identical" not in told.err

@@ -92,6 +92,14 @@ import Testing
         #expect(try HubProgram.run("zones", "check", path).code == 0)
     }
 
+    @Test func aZoneAroundANameHasALevel() throws {
+        let path = files.path("tag.json")
+        #expect(try HubProgram.run("zones", "init", path, "--beacon", "tag=name:Tag").code == 0)
+        let zone = try #require(JSONDocument.parse(try Files.read(path)).root?["zones"]?[0])
+        #expect(zone["aboveDbm"]?.integer == -70 && zone["withinM"] == nil)
+        #expect(!(try HubProgram.run("zones", "check", path).errors.contains("warning")))
+    }
+
     @Test func checkListsTheProblemsOfAllPartsAtOnce() throws {
         try files.folder.file("anna.irk", text: "xx")
         try files.folder.file("user", text: "pharos\nsecret\n")
@@ -159,5 +167,24 @@ import Testing
                 """)
         let missing = try HubProgram.run("collect", "check", floors)
         #expect(missing.code == 1 && missing.output.contains("missing.json"), "\(missing.output)")
+    }
+
+    @Test func whatLiesOutsideItsFloorIsTold() throws {
+        try files.folder.file(
+            "ground.json", text: #"{"version": 1, "name": "ground", "outline": [[0, 0], [20, 0], [20, 10], [0, 10]]}"#)
+        let path = try files.folder.file(
+            "museum.json",
+            text: """
+                {"version": 1, "name": "museum", "floors": [{"name": "g", "site": "ground.json", "rooms": [
+                 {"name": "hall", "outline": [[0, 0], [10, 0], [10, 10], [0, 10]]},
+                 {"name": "annex", "outline": [[15, 0], [25, 0], [25, 10], [15, 10]]}]}],
+                 "receivers": [{"name": "a", "position": [1, 1]}, {"name": "b", "position": [1, 100]}]}
+                """)
+        let result = try HubProgram.run("collect", "check", path)
+        let warnings = result.output + result.errors
+        #expect(result.code == 0, "\(warnings)")
+        #expect(warnings.contains("the receiver b is outside the outline of its floor"), "\(warnings)")
+        #expect(warnings.contains("the room annex has a corner outside the outline of its floor"))
+        #expect(!warnings.contains("receiver a") && !warnings.contains("room hall"))
     }
 }

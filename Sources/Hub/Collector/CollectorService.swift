@@ -33,8 +33,8 @@ public final class CollectorService {
     /// True if the last write of the state file failed.
     private var stateFails = false
     private var clock: WallClockSteps
-    /// True if lines come from a broker, and the time since which there is no connection to it, in milliseconds since
-    /// 1970.
+    /// `isUsed` is true if lines come from a broker. `disconnectedSince` is the time at which the connection was lost, in
+    /// milliseconds since 1970; `nil` with a connection.
     private var broker: (isUsed: Bool, disconnectedSince: Int?) = (false, nil)
     /// True if events were returned that are not recorded as printed.
     private var hasUnprinted = false

@@ -1,6 +1,6 @@
-/// Names in a text, each as `${name}`, for which other texts are filled in. `${` without a `}` after it is plain text.
+/// Replaces each `${name}` in a text. `${` without a `}` after it stays as it is.
 package enum NamedTexts {
-    /// Returns the text with the text of each name filled in.
+    /// Returns the text with each `${name}` replaced by the value of that name.
     package static func fill(_ text: String, _ value: (String) -> String) -> String {
         var result = ""
         var rest = text[...]

@@ -78,8 +78,8 @@ public struct EnergyQuestion: Sendable {
         {
             throw PlanError(
                 .question,
-                "the charge of \(chip.name) is not known by payload, so that of \(frame.name) in extended PDUs cannot be "
-                    + "computed: measure it and give --charge-uc, or name nrf52832")
+                "how the charge of \(chip.name) depends on the payload is unknown, so its charge for \(frame.name) in extended "
+                    + "PDUs cannot be computed: measure it and use --charge-uc, or use --chip nrf52832")
         }
         let (kind, model, clear, each) = try PlanError.asking { () throws(AirtimeError) in
             let collisions = try BoxCollisionModel(boxes: air.kinds())

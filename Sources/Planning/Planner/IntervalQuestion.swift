@@ -125,7 +125,8 @@ public struct IntervalQuestion: Sendable {
             return
                 "\(set): \(scanners.phrase) finds \(NumberFormat.givenBeacon(of: beacons)) within "
                 + "\(NumberFormat.duration(seconds)) in at least \(NumberFormat.percent(probability)) of the cases. "
-                + "This is the longest interval that meets the target with 1 % to spare." + remark(outcome)
+                + "This is the longest interval that meets the target, and nearly meets it if it is 1 % longer or shorter."
+                + remark(outcome)
         case (.maximumThroughput, let outcome):
             return
                 "\(set): at this interval the most advertisements of \(NumberFormat.beacons(beacons)) arrive, "
@@ -138,9 +139,14 @@ public struct IntervalQuestion: Sendable {
         case .met, .impossible: ""
         case .metAtLongest: " (Controllers support no longer interval.)"
         case .clampedToShortest:
-            advice.shortestPossible > AdvertisingInterval.legacyRange.lowerBound
-                ? " (A shorter interval would be better, but leaves no time for the packets of an event.)"
-                : " (A shorter interval would be better, but this is the shortest that controllers support.)"
+            if advice.shortestPossible == AdvertisingInterval.legacyRange.lowerBound {
+                " (A shorter interval would be better, but this is the shortest that controllers support.)"
+            } else if beacons > 1 {
+                " (A shorter interval may be better, but is not computed: two events of one beacon could then hit the same "
+                    + "event of another one.)"
+            } else {
+                " (A shorter interval would be better, but leaves no time for the packets of an event.)"
+            }
         case .clampedToLongest:
             " (A longer interval would be better, but this is the longest that controllers support.)"
         }
@@ -341,8 +347,7 @@ public struct IntervalQuestion: Sendable {
             switch (goal, advice.outcome) {
             case (.detect, .impossible): "At \(advice.interval) the target is missed by the least. \(others)"
             case (.detect, _):
-                "\(advice.interval) is the longest interval that meets your target with 1 % to spare, so batteries last "
-                    + "longest. \(others)"
+                "\(advice.interval) is the longest interval that meets your target, so batteries last longest. \(others)"
             case (.maximumThroughput, _):
                 "The most packets arrive at \(advice.interval). Another goal has another interval: \(soonest)."
             }
@@ -453,8 +458,9 @@ public struct FleetInterval: Sendable {
         guard names.count <= 1 else {
             throw PlanError(
                 .question,
-                "the most frequent advertisements of \(air.origin?.name ?? "the fleet") use \(names.sorted().joined(separator: " and ")), "
-                    + "and one interval is only searched for equal packets: give --phy to plan all beacons on one PHY")
+                "one interval can be found only for advertisements on one PHY, but the most frequent ones of "
+                    + "\(air.origin?.name ?? "the fleet") use \(names.sorted().joined(separator: " and ")): use --phy "
+                    + "to plan all beacons on one PHY")
         }
         let octets = fastest.map(\.payloadOctets).max() ?? 31
         let phy = fastest.first?.extended?.phy

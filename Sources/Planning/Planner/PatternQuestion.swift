@@ -28,8 +28,8 @@ public struct PatternQuestion: Sendable {
     ///   - phy: The PHY of extended PDUs; nil for legacy PDUs.
     ///   - payloadOctets: The bytes of advertising data, 0...31, or 0...1650 in extended PDUs.
     ///
-    /// Throws for a budget outside the range of controllers, a power with a chip whose charge is not known by payload and
-    /// extended PDUs, and the models' errors.
+    /// Throws for a budget outside the range of controllers, for a power with extended PDUs if the charge of the chip was
+    /// not measured by payload, and the models' errors.
     public init(
         scanners: ScannerMix, budget: Budget, goal: PatternGoal = .mean, beacons: Int = 1, phy: ExtendedPHY? = nil,
         payloadOctets: Int = 31
@@ -66,8 +66,8 @@ public struct PatternQuestion: Sendable {
             guard frame.extended == nil || chip.microcoulombsPerMicrosecond > 0 else {
                 throw PlanError(
                     .question,
-                    "the charge of \(chip.name) is not known by payload, so that of extended PDUs cannot be computed: give "
-                        + "--events-per-s, or name nrf52832")
+                    "how the charge of \(chip.name) depends on the payload is unknown, so its charge for extended PDUs "
+                        + "cannot be computed: use --events-per-s, or --chip nrf52832")
             }
             let charge = try PlanError.asking { () throws(AirtimeError) -> Double in
                 if let extended = frame.extended { return chip.eventMicrocoulombs(of: extended) }

@@ -39,8 +39,8 @@ struct ProposalCheck: Sendable {
         let beacons = added == 1 ? "1 of the beacons was" : "\(added) of the beacons were"
         guard !missed.isEmpty else {
             return added == 0
-                ? " A check at \(grid) confirms it."
-                : " \(beacons) added after a check at \(grid), which now confirms it."
+                ? " The target is also reached at all \(grid)."
+                : " \(beacons) added after a check on a finer grid. The target is now reached at all \(grid)."
         }
         return (added == 0 ? "" : " \(beacons) added after a check on a finer grid.")
             + " A check at \(grid) finds the target reached at \(NumberFormat.percent(holdingShare)) of them; at the weakest, a "

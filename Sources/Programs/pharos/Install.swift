@@ -283,8 +283,8 @@ struct Remove: ParsableCommand {
         }
         if let process = options.running(name)?.process {
             Terminal.writeLine(
-                "\(options.path(of: name)) is removed. The beacon runs outside systemd and stays on the air; this ends it: "
-                    + "`kill \(process.id)`")
+                "\(options.path(of: name)) is removed. The beacon is still on the air, because it was not started by "
+                    + "systemd. To stop it: `kill \(process.id)`")
         } else {
             Terminal.writeLine("\(name) is off the air, and \(options.path(of: name)) is removed.")
         }

@@ -81,7 +81,7 @@ public struct EvaluationRun {
     ) throws(ListenerServiceError) -> [Evaluation] {
         if let warning = leaving.warning { notices.append("--leave \(leaving.rawValue): \(warning)") }
         if leaving == .visit, Set(survey.stays.filter { !$0.isDropped }.map { survey.session(of: $0) }).count < 2 {
-            notices.append("one session only: each visit that is left out is a whole place; try --leave stay")
+            notices.append("only one session: leaving out a visit removes its place from the map; try --leave stay")
         }
         var evaluator = Evaluator(survey)
         evaluator.floorPenalty = floorPenalty

@@ -493,7 +493,7 @@ struct RehearsalStage {
                 fleet.beacons.contains(where: \.sharesSet)
                 ? "machines with one advertising set send their advertisements in turn, and the plan treats each as sent on "
                     + "its own"
-                : "of beacons with a planted fault, or that the plan expects later than in 300 s"
+                : "beacons with a planted fault, and detections that the plan expects after more than 300 s, are not compared"
         }
         if play != nil {
             play?.phones = playPhones

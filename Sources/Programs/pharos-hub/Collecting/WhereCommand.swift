@@ -89,7 +89,7 @@ struct WhereCommand: ParsableCommand {
         switch state {
         case "alive": nil
         case "deaf": "it reports that it receives nothing"
-        case "off": "it was stopped, or has lost its broker"
+        case "off": "it was stopped, or lost its connection to the broker"
         default: "it sends nothing"
         }
     }
