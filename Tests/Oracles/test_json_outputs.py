@@ -264,6 +264,7 @@ def audited(folder):
     path = recording(folder / "audit.btsnoop", sorted(packets, key=lambda packet: packet[0]))
     options = ["--replay", path, "--json"]
     return [output("audit", box, other, secret, *options),
+            output("audit", box, "--replay", recording(folder / "silence.btsnoop", []), "--json"),
             output("audit", box, "--adapter", "virtual", "--duration-s", "1.5", "--json")]
 
 
@@ -504,7 +505,8 @@ def simulated(words, folder):
     few, one = ("--beacons", "20", "--interval-ms", "100"), ("--beacons", "1", "--interval-ms", "500")
     (folder / "part").write_text(output("plan", *words, *few, "--shard", "1/1"))
     return [plan(*words, *few), plan(*words, *one), plan(*words, *one, "--phy", "1M"),
-            plan("simulate", "merge", folder / "part"), plan(*words, *MUSEUM)]
+            plan("simulate", "merge", folder / "part"), plan(*words, *MUSEUM),
+            *([plan(*words, *MUSEUM, "--phy", "1M")] if words[1] == "latency" else [])]
 
 
 def collected(folder):

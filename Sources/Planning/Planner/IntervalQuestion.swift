@@ -459,7 +459,7 @@ public struct FleetInterval: Sendable {
             throw PlanError(
                 .question,
                 "one interval can be found only for advertisements on one PHY, but the most frequent ones of "
-                    + "\(air.origin?.name ?? "the fleet") use \(names.sorted().joined(separator: " and ")): use --phy "
+                    + "\(air.origin?.name ?? "the fleet") use \(names.sorted().joined(separator: ", ")): use --phy "
                     + "to plan all beacons on one PHY")
         }
         let octets = fastest.map(\.payloadOctets).max() ?? 31
