@@ -119,7 +119,7 @@ extension PlanKey {
 }
 
 /// The time within which a beacon has to be found, and the share of cases in which it has to.
-public struct DetectionTarget: Hashable, Sendable {
+public struct DetectionTarget: Sendable {
     public let seconds: Double
     /// The share of cases: above 0 and below 1.
     public let probability: Double

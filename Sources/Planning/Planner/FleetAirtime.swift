@@ -6,7 +6,7 @@ public import Fleet
 /// The airtime of each site of a fleet, as if one receiver received all beacons of the site.
 public struct FleetAirtime: Sendable {
     /// The airtime of one site.
-    public struct Site: Hashable, Sendable {
+    public struct Site: Sendable {
         /// Empty for beacons without a site.
         public let name: String
         public let beacons: Int

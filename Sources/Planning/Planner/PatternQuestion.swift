@@ -6,7 +6,7 @@ internal import Profiles
 /// Asks for the best pattern of intervals for a mix of scanners, and how much it gains over the best constant interval.
 public struct PatternQuestion: Sendable {
     /// The limit of the events.
-    public enum Budget: Hashable, Sendable {
+    public enum Budget: Sendable {
         case eventsPerSecond(Double)
         /// The mean power of the beacon in µW, and its chip.
         case power(microwatts: Double, chip: BeaconChip)

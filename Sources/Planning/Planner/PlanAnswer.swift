@@ -324,7 +324,7 @@ extension PlanPageContent.LatencyComparison.Row {
 }
 
 /// The progress of a long question.
-public struct PlanProgress: Hashable, Sendable {
+public struct PlanProgress: Sendable {
     /// The things that are counted, such as `places`.
     public var what: String
     public var done: Int

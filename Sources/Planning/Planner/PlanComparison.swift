@@ -15,7 +15,7 @@ public struct PlanComparison: Sendable {
     }
 
     /// An option and its value, as they were typed.
-    public struct Setting: Hashable, Sendable {
+    public struct Setting: Sendable {
         public var option: String
         public var value: String
 

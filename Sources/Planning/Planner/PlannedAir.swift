@@ -6,7 +6,7 @@ public import Fleet
 /// The beacons around one receiver and their advertisements, from the options or from a site of a fleet.
 public struct PlannedAir: Sendable {
     /// Beacons that send the same advertisements. A beacon has one radio, so it never collides with itself.
-    public struct Boxes: Hashable, Sendable {
+    public struct Boxes: Sendable {
         public let count: Int
         /// At least one.
         public let frames: [PlannedFrame]
@@ -24,7 +24,7 @@ public struct PlannedAir: Sendable {
     public var requestedMicroseconds: Int?
 
     /// A site of a fleet.
-    public struct Origin: Hashable, Sendable {
+    public struct Origin: Sendable {
         /// The fleet's name.
         public let fleet: String
         /// Empty for beacons without a site.

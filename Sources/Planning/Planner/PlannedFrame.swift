@@ -3,7 +3,7 @@ public import BeaconFrames
 public import BluetoothTypes
 
 /// One advertisement that beacons send: its interval and its length.
-public struct PlannedFrame: Hashable, Sendable {
+public struct PlannedFrame: Sendable {
     /// The type as in profiles, such as `ibeacon`.
     public let name: String
     /// With a pattern, the interval that has the same number of events.

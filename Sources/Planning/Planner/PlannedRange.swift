@@ -2,7 +2,7 @@ public import Airtime
 internal import BluetoothTypes
 
 /// The range of a beacon: the distance at which a receiver still receives it.
-public struct PlannedRange: Hashable, Sendable {
+public struct PlannedRange: Sendable {
     public let meters: Double
     /// The source of the range, for the text.
     let remark: String
@@ -56,7 +56,7 @@ public struct PlannedRange: Hashable, Sendable {
 }
 
 /// A path loss model with its text on the command line.
-public struct NamedPathLoss: Hashable, Sendable {
+public struct NamedPathLoss: Sendable {
     /// The text, such as `itu:30,15`.
     public let name: String
     public let model: PathLoss

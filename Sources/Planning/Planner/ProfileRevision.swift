@@ -14,7 +14,7 @@ public struct ProfileRevision: Sendable {
     public let caution: String?
 
     /// One advertisement with its interval before and after.
-    public struct Change: Hashable, Sendable, CustomStringConvertible {
+    public struct Change: Sendable, CustomStringConvertible {
         /// Counted from 1.
         public let number: Int
         /// The type as in profiles, such as `ibeacon`.

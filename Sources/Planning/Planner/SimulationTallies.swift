@@ -5,7 +5,7 @@ internal import Configuration
 /// The first line of a file with the counts of one part of a simulation.
 ///
 /// The file is JSON Lines: this line, then a line for each batch in the order of their numbers.
-public struct TallyHead: Hashable, Sendable {
+public struct TallyHead: Equatable, Sendable {
     /// The version of the format.
     public static let version = 1
 

@@ -16,7 +16,7 @@ public struct SiteQuestion: Sendable {
     public let drawsControls: Bool
 
     /// The kind of proposal.
-    public enum Proposal: Hashable, Sendable {
+    public enum Proposal: Sendable {
         /// In addition to the existing beacons.
         case addition
         /// Instead of the existing beacons.

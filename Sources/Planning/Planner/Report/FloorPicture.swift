@@ -6,7 +6,7 @@ public import Sites
 
 extension PlanPageContent.FloorPlan {
     /// A picture of the floor, which is drawn behind everything else.
-    public struct Picture: Hashable, Sendable {
+    public struct Picture: Sendable {
         /// The place of its lower left corner.
         public var corner: PlanPageContent.Point
         /// m.

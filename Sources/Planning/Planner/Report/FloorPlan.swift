@@ -1,8 +1,8 @@
 extension PlanPageContent {
     /// A floor from above, in metres: x to the right and y upwards. Walls are drawn above spots, beacons above walls.
-    public struct FloorPlan: Hashable, Sendable {
+    public struct FloorPlan: Sendable {
         /// A straight wall. A wall that weakens more is drawn wider.
-        public struct Wall: Hashable, Sendable {
+        public struct Wall: Sendable {
             public var from: Point
             public var to: Point
             /// The loss of one crossing in dB, at least 0.
@@ -16,7 +16,7 @@ extension PlanPageContent {
         }
 
         /// A beacon, with the name that is drawn next to it if there is room.
-        public struct Beacon: Hashable, Sendable {
+        public struct Beacon: Sendable {
             public var name: String
             public var position: Point
             /// True for a proposed beacon, which is drawn as an outline.
@@ -30,7 +30,7 @@ extension PlanPageContent {
         }
 
         /// A place with its value.
-        public struct Spot: Hashable, Sendable {
+        public struct Spot: Sendable {
             public var position: Point
             /// The value in the plan's unit; nil if no beacon is received there.
             public var value: Double?
@@ -42,7 +42,7 @@ extension PlanPageContent {
         }
 
         /// A path to walk, by its corners.
-        public struct Path: Hashable, Sendable {
+        public struct Path: Sendable {
             public var name: String
             public var points: [Point]
 
@@ -53,7 +53,7 @@ extension PlanPageContent {
         }
 
         /// One of the weakest places, for the table.
-        public struct WeakSpot: Hashable, Sendable {
+        public struct WeakSpot: Sendable {
             public var position: Point
             /// The value in the plan's unit; nil if no beacon is received there.
             public var value: Double?
@@ -68,7 +68,7 @@ extension PlanPageContent {
         }
 
         /// The target time and share, which the page's controls change; the page then colours the spots again.
-        struct Goal: Hashable, Sendable {
+        struct Goal: Sendable {
             /// The time in s within which a beacon has to be found.
             var seconds: Double
             /// The share of cases in which it has to, above 0 and below 1.

@@ -2,7 +2,7 @@
 /// has the value of the nearest place on its own side.
 struct FloorPlanCells {
     /// A rectangle in metres, from its lower left corner.
-    struct Piece: Hashable {
+    struct Piece {
         let x: Double
         let y: Double
         let width: Double

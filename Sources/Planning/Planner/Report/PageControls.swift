@@ -5,7 +5,7 @@ internal import Airtime
 
 extension PlanPageContent {
     /// Equal beacons and one scanner. The page draws a curve over the advertising interval.
-    struct Explorer: Hashable, Sendable {
+    struct Explorer: Sendable {
         /// N, including the target beacon.
         var beacons: Int
         /// T in ms, today's or the proposed one.
@@ -35,7 +35,7 @@ extension PlanPageContent {
     }
 
     /// A scanner with its name on the command line.
-    struct Scanner: Hashable, Sendable {
+    struct Scanner: Sendable {
         var name: String
         var pattern: ScanPattern
 
@@ -46,7 +46,7 @@ extension PlanPageContent {
     }
 
     /// The program's numbers for the settings of the explorer, named as in its JSON; the page shows a dash for nil.
-    struct Numbers: Hashable, Sendable {
+    struct Numbers: Sendable {
         var collisionFreeProbability: Double?
         var arrivalsPerSecondPerBeacon: Double?
         var lossAfterLossProbability: Double?
@@ -64,7 +64,7 @@ extension PlanPageContent {
     }
 
     /// The battery life of a beacon over the interval.
-    struct Battery: Hashable, Sendable {
+    struct Battery: Sendable {
         /// N, including the target beacon.
         let beacons: Int
         /// T in ms.
@@ -90,7 +90,7 @@ extension PlanPageContent {
     }
 
     /// A scanner that is carried past a beacon.
-    struct Walk: Hashable, Sendable {
+    struct Walk: Sendable {
         var path: WalkPast
         /// The share of walks that find the beacon, 0...1.
         var probabilitySeen: Double
@@ -99,7 +99,7 @@ extension PlanPageContent {
     }
 
     /// The number of beacons that fit in range of one receiver.
-    struct Density: Hashable, Sendable {
+    struct Density: Sendable {
         /// The program's answer; 0 if not even one beacon meets the target.
         var beaconsInRange: Int
         /// The spacing of the square grid in m.

@@ -26,7 +26,7 @@ public struct PlanPage: Sendable {
 
 /// The limits of a page's parts. A page that is too large is made again with lower limits: first coarser drawings, and
 /// shorter texts only if that is not enough.
-struct PageLimits: Hashable {
+struct PageLimits {
     /// The largest size of a page in bytes, apart from the picture of a floor.
     static let bytes = 500_000
     /// The divisor of the points of drawings: 1 for an ordinary page; 2, 4, 8 … for lower limits.

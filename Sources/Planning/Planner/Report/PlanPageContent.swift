@@ -2,7 +2,7 @@
 ///
 /// Only title, answer and command are needed; the page leaves out the rest if it is missing. The page escapes all texts.
 /// Charts leave out numbers that are not finite, and tables print them as a dash.
-public struct PlanPageContent: Hashable, Sendable {
+public struct PlanPageContent: Sendable {
     /// The subject of the page in a few words.
     public var title: String
     /// The answer, in one sentence.
@@ -44,9 +44,9 @@ public struct PlanPageContent: Hashable, Sendable {
     }
 
     /// Shares of several things, a bar for each.
-    struct Bars: Hashable, Sendable {
+    struct Bars: Sendable {
         /// The share, 0...1; nil if it is unknown.
-        struct Bar: Hashable, Sendable {
+        struct Bar: Sendable {
             var name: String
             var share: Double?
         }
@@ -57,7 +57,7 @@ public struct PlanPageContent: Hashable, Sendable {
     }
 
     /// One row of the table of figures: "battery life | 268 | days".
-    public struct Figure: Hashable, Sendable {
+    public struct Figure: Sendable {
         public var name: String
         /// The rounded value without its unit.
         public var value: String
@@ -74,7 +74,7 @@ public struct PlanPageContent: Hashable, Sendable {
     }
 
     /// A table. The first cell of each row is its heading. The page shows the first rows and the number of rows.
-    public struct DataTable: Hashable, Sendable {
+    public struct DataTable: Sendable {
         public var caption: String
         public var header: [String]
         public var rows: [[String]]
@@ -91,7 +91,7 @@ public struct PlanPageContent: Hashable, Sendable {
     }
 
     /// A point in a chart, in the units of its axes; on a floor plan in m. Drawings leave out points that are not finite.
-    public struct Point: Hashable, Sendable {
+    public struct Point: Sendable {
         public var x: Double
         public var y: Double
 
@@ -104,9 +104,9 @@ public struct PlanPageContent: Hashable, Sendable {
 
 extension PlanPageContent {
     /// One chart: several series over one x.
-    public struct Curve: Hashable, Sendable {
+    public struct Curve: Sendable {
         /// A line with its name in the legend.
-        public struct Series: Hashable, Sendable {
+        public struct Series: Sendable {
             public var name: String
             /// In the units of the axes and in ascending order of x. A point whose y is not finite interrupts the line.
             public var points: [Point]
@@ -118,7 +118,7 @@ extension PlanPageContent {
         }
 
         /// A vertical line with a name, such as `today`; it is drawn if it lies inside the chart.
-        public struct Marker: Hashable, Sendable {
+        public struct Marker: Sendable {
             public var name: String
             public var x: Double
 
@@ -129,7 +129,7 @@ extension PlanPageContent {
         }
 
         /// A quantity with its unit; the unit may be empty.
-        public struct Axis: Hashable, Sendable {
+        public struct Axis: Sendable {
             public var name: String
             public var unit: String
             /// True if equal distances are equal ratios; values that are not positive are left out.
@@ -170,9 +170,9 @@ extension PlanPageContent {
     }
 
     /// The times to discovery with several scanners, on one logarithmic axis of time.
-    public struct LatencyComparison: Hashable, Sendable {
+    public struct LatencyComparison: Sendable {
         /// One scanner's distribution.
-        public struct Row: Hashable, Sendable {
+        public struct Row: Sendable {
             /// The scanner.
             public var name: String
             /// Percentiles in s; nil if the share is not reached.
@@ -205,9 +205,9 @@ extension PlanPageContent {
     }
 
     /// Advertising intervals × scan modes, with a time to discovery in each cell.
-    public struct HeatMap: Hashable, Sendable {
+    public struct HeatMap: Sendable {
         /// The value for one interval and one scan mode.
-        public struct Cell: Hashable, Sendable {
+        public struct Cell: Sendable {
             /// In the heat map's unit; nil is drawn as never.
             public var value: Double?
             /// True if the interval resonates with the scan interval.

@@ -15,7 +15,7 @@ public struct SiteEditorPage: Sendable {
     }
 
     /// A picture behind the floor, as an address that contains it, with its size in pixels.
-    public struct Picture: Hashable, Sendable {
+    public struct Picture: Sendable {
         public var address: String
         public var width: Int
         public var height: Int
@@ -119,7 +119,7 @@ public struct SiteEditorPage: Sendable {
 }
 
 /// A wall of a material and a thickness, with the loss of one crossing.
-struct WallConstruction: Hashable, Sendable {
+struct WallConstruction: Sendable {
     /// The material and its thickness.
     let name: String
     /// dB.

@@ -3,7 +3,7 @@ internal import BluetoothTypes
 
 /// Small charts for a terminal: lines, bars and heat rows in block characters, or in plain ASCII for terminals without
 /// them. Numbers that are not finite leave a gap.
-public struct TextChart: Hashable, Sendable {
+public struct TextChart: Sendable {
     /// The width of a chart in columns, including its labels; at least 24.
     public let width: Int
     /// True uses ASCII characters only.
