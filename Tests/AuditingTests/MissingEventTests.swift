@@ -204,6 +204,25 @@ import Testing
         #expect(lines.contains("not received (2): hall-2, hall-3"))
     }
 
+    /// The only receiver near the beacon stops after a minute; another one listens for ten minutes, and hardly receives it.
+    @Test(arguments: [0, 2])
+    func aReceiverThatStoppedIsNoSilence(_ far: Int) throws {
+        var auditor = Auditor([Self.beacon(interval: 300, telemetry: nil)], receivers: ["desk", "far"])
+        func instant(_ milliseconds: UInt64) -> HeardInstant { HeardInstant(nanoseconds: milliseconds * 1_000_000) }
+        for receiver in 0...1 { auditor.begin(receiver, at: instant(0)) }
+        for event in 0..<196 {
+            let sighting = Sighting(at: instant(1 + UInt64(event) * 305), from: Self.sender, rssi: -60)
+            auditor.hear(sighting, Self.uid.span, Self.uid.indices, by: 0)
+            if event < far { auditor.hear(sighting, Self.uid.span, Self.uid.indices, by: 1) }
+        }
+        auditor.end(0, at: instant(60_000))
+        auditor.end(1, at: instant(600_000))
+        var model = SilenceModel()
+        let audit = try #require(auditor.report(&model).advertisements.first)
+        #expect(audit.verdicts == [.ok], "\(audit.reasons)")
+        #expect(audit.owed == 197)
+    }
+
     @Test func aLowBatteryIsAVerdict() throws {
         func verdicts(_ millivolts: UInt16, limit: Int = 2400) -> [AuditVerdict] {
             var air = Air(Self.beacon(interval: 1000, telemetry: 1000), seed: 1)

@@ -72,6 +72,8 @@ struct BeaconJudge {
     private let isWalk: Bool
     /// The share of events below which a beacon is weak, if collisions lose none.
     private static let weakShare = 2.0 / 3
+    /// The share of the best receiver's events that a receiver near the beacon has at least.
+    private static let nearShare = 0.5
     /// By type, the frames from the beacon's address that are none of its advertisements.
     private let unexpected: [String: Auditor.Unexpected]
     /// The sender and the events of each advertisement.
@@ -90,13 +92,27 @@ struct BeaconJudge {
         self.auditor = auditor
         self.range = range
         self.isWalk = isWalk
-        self.spans = isWalk ? Self.passage(auditor, range, within: spans) : spans
+        self.spans = isWalk ? Self.passage(auditor, range, within: spans) : Self.listened(auditor, range) ?? spans
         self.radios = radios
         unexpected = auditor.unexpected[beacon]
         audits = range.map {
             AdvertisementAudit(beacon: auditor.beacons[beacon].name, expected: auditor.advertisements[$0].expected)
         }
         own = range.map { _ in Owner() }
+    }
+
+    /// Returns the times in which the receivers that receive the beacon well listened; `nil` if none received it. While only
+    /// receivers far from it listen, its silence says nothing.
+    private static func listened(_ auditor: Auditor, _ range: Range<Int>) -> [ClosedRange<Int>]? {
+        let times = auditor.receivers.map { Double(max(1, $0.listened.microseconds)) }
+        let events = auditor.receivers.indices.map { receiver in
+            Double(range.flatMap { auditor.heard[$0][receiver].sources }.reduce(0) { $0 + $1.events.times.count })
+        }
+        // A short time with few events may have more of them by chance, so two standard deviations are taken off.
+        let best = zip(events, times).map { ($0 - 2 * $0.squareRoot()) / $1 }.max() ?? 0
+        guard best > 0 else { return nil }
+        let near = auditor.receivers.indices.filter { events[$0] / times[$0] >= nearShare * best }
+        return ListenedTime.union(near.map { auditor.receivers[$0].listened })
     }
 
     /// Returns the times from the first to the last event of any of these advertisements.
@@ -297,7 +313,9 @@ struct BeaconJudge {
     private mutating func judgeRhythm(_ index: Int, _ rhythm: RadioRhythm.Judgement, _ model: inout SilenceModel) {
         let expected = audits[index].expected
         let listened = Double(ListenedTime.length(spans))
-        audits[index].heard = own[index].events.times.count
+        audits[index].heard = own[index].events.times.count { time in
+            spans.isEmpty || spans.contains { $0.contains(time) }
+        }
         if !isWalk { audits[index].owed = Int((listened / expected.periodMicroseconds).rounded()) }
         guard listened > 0, isWalk || audits[index].owed > 0 else { return }
         if !isWalk {
