@@ -57,6 +57,30 @@ struct RehearsalTests {
         #expect(broken.map(\.reason) == [])
     }
 
+    @Test("a beacon that becomes too weak for all receivers is found", arguments: [0, 300])
+    func findsLoss(second: Double) throws {
+        var fault = RehearsalFault(.weak, "box-2", atS: second)
+        fault.byDb = 60
+        let (report, tallies) = try RehearsedWorld().rehearse(faults: [fault])
+        #expect(tallies.receivers.allSatisfy { $0.links.allSatisfy { $0.beacon != 1 || $0.count.last == 0 } })
+        #expect(report.faults.map(\.isFound) == [true])
+        let broken = report.promises.filter { $0.verdict == .broken && $0.fault == nil }
+        #expect(broken.map(\.reason) == [])
+    }
+
+    @Test("a clone changes no level of the other beacons")
+    func cloneChangesNoLevel() throws {
+        let world = try RehearsedWorld()
+        let levels = { (faults: [RehearsalFault]) in
+            try world.rehearse(hours: 0.05, faults: faults).tallies.receivers.map { receiver in
+                receiver.links.filter { $0.beacon != 1 }.map { link in
+                    link.levelSum.reduce(0, +) / max(1, link.count.reduce(0, +))
+                }
+            }
+        }
+        #expect(try levels([RehearsalFault(.clone, "box-2", atS: 0)]) == levels([]))
+    }
+
     @Test("the part to play contains events, phones and changes")
     func plays() throws {
         let world = try RehearsedWorld()

@@ -123,6 +123,24 @@ struct RehearsalStage {
         }
     }
 
+    /// Draws the shadowing of all devices at a listener. The clones are drawn last, so that a planted clone changes no level
+    /// of another device.
+    ///
+    /// - Returns: The beacons that are received there.
+    private mutating func drawLevels(_ row: LinkTable.Row, at listener: Int, _ random: inout SplitMix64) -> [Int] {
+        var audible: [Int] = []
+        for isClone in [false, true] {
+            for (beacon, mean) in zip(row.beacons, row.levels) {
+                for emitter in emittersOf[Int(beacon)] where emitters[emitter].isClone == isClone {
+                    let level = mean + Float(shadowing * random.normal())
+                    reception.setLevel(level, of: emitter, at: listener)
+                    if !isClone, level >= reception.sensitivity { audible.append(Int(beacon)) }
+                }
+            }
+        }
+        return audible
+    }
+
     private mutating func beginReceiver(_ receiver: Int) throws {
         guard let own = fleet.site?.receivers[receiver], let preset = ScannerPreset(named: Self.receiverScanner) else {
             return
@@ -131,15 +149,7 @@ struct RehearsalStage {
         var random = SplitMix64(seed: RehearsalSeed.mix(options.seed, 6, receiver))
         reception.scans[receiver] = AirReception.Scan(
             preset, phase: -Int(random.unit() * Double(AirReception.Scan.cycle(preset))))
-        let row = links.exactRow(at: own.position)
-        var audible: [Int] = []
-        for (beacon, mean) in zip(row.beacons, row.levels) {
-            for emitter in emittersOf[Int(beacon)] {
-                let level = mean + Float(shadowing * random.normal())
-                reception.setLevel(level, of: emitter, at: receiver)
-                if !emitters[emitter].isClone, level >= reception.sensitivity { audible.append(Int(beacon)) }
-            }
-        }
+        let audible = drawLevels(links.exactRow(at: own.position), at: receiver, &random)
         var clear: [[Int]] = []
         for beacon in audible {
             linkOf[receiver][beacon] = tallies.receivers[receiver].links.count
@@ -364,14 +374,7 @@ struct RehearsalStage {
         switch visit.kind {
         case .stand(let place):
             let row = plan.places[place].row
-            var audible: [Int] = []
-            for (beacon, mean) in zip(row.beacons, row.levels) {
-                for emitter in emittersOf[Int(beacon)] {
-                    let level = mean + Float(shadowing * random.normal())
-                    reception.setLevel(level, of: emitter, at: listener)
-                    if !emitters[emitter].isClone, level >= reception.sensitivity { audible.append(Int(beacon)) }
-                }
-            }
+            let audible = drawLevels(row, at: listener, &random)
             rows[phone] = row.beacons
             tallies.places[place].visits += 1
             if visit.best >= 0, audible.contains(visit.best) {

@@ -57,6 +57,8 @@ struct RehearsalJudge {
     private static let percentileTolerance = 0.02
     /// The smallest fall of a level that is reported, in dB.
     private static let levelStep = 6.0
+    /// The share of a beacon's events of which a receiver in its range receives a packet, at least.
+    private static let smallestShare = 0.1
     /// The time in s without a line after which a collector calls a receiver dead.
     private static let longestAbsence = 15.0
 
@@ -358,6 +360,14 @@ struct RehearsalJudge {
             .level, name, beacon: index, relation: .atLeast, expected: nil, measured: nil, unit: "dB", count: count,
             verdict: .unjudged, reason: "no receiver is in its range")
         defer { promises.append(promise) }
+        if fall == nil, let (receivers, part) = loss(of: index) {
+            let others = receivers.count > 1 ? " and \(receivers.count - 1) other receivers" : ""
+            explain(
+                &promise,
+                "\(receivers[0])\(others) received nothing of \(name) from about \(clock(part: part)) on, although it sent "
+                    + "and other beacons were received", by: ["weak"], name)
+            return
+        }
         guard !deviations.isEmpty else { return }
         let mean = deviations.reduce(0, +) / Double(deviations.count)
         let error = Double(tallies.subject.shadowing) / 100 / Double(deviations.count).squareRoot()
@@ -377,6 +387,31 @@ struct RehearsalJudge {
                 "\(name) is \(NumberFormat.rounded(-mean, 1)) dB weaker than the plan expects, at \(deviations.count) "
                     + "receivers", by: ["weak"], name)
         }
+    }
+
+    /// Returns the receivers that no longer received a beacon although it sent and others were received, and the part of the
+    /// time in which the first of these losses began; `nil` if there is none.
+    private func loss(of index: Int) -> (receivers: [String], part: Int)? {
+        let sent = (0..<RehearsalTallies.parts).map { part in
+            tallies.beacons[index].advertisements.reduce(0) { $0 + $1.events[part] }
+        }
+        var receivers: [String] = []
+        var first = RehearsalTallies.parts
+        for receiver in tallies.receivers {
+            guard let link = receiver.links.first(where: { $0.beacon == index }) else { continue }
+            let end = (link.count.lastIndex { $0 > 0 } ?? -1) + 1
+            let received = Double(link.count.reduce(0, +))
+            // Of a beacon that was never received, at least this share of the events is due.
+            let share = end == 0 ? Self.smallestShare : received / Double(max(1, sent[..<end].reduce(0, +)))
+            let missed = (end..<RehearsalTallies.parts).reduce(0) { sum, part in
+                let hears = receiver.links.contains { $0.beacon != index && $0.count[part] > 0 }
+                return hears ? sum + sent[part] : sum
+            }
+            guard share * Double(missed) > Self.runs * Self.runs * log(tests / Self.falseAlarm) else { continue }
+            receivers.append(receiver.name)
+            first = min(first, end)
+        }
+        return receivers.isEmpty ? nil : (receivers, first)
     }
 
     // MARK: Phones
