@@ -243,7 +243,8 @@ def test_several_adapters_listen_at_once(start, tmp_path):
     beacon.wait(lambda line: line.get("event") == "on-air", 10)
     answer = json.loads(pharos.run("audit", path, *adapters, "--duration-s", "3", "--json").out)
     first, second = answer["receivers"]
-    assert first["reports"] > 15 and second["reports"] > 15
+    assert first["reports"] > 10 and second["reports"] > 10
+    assert first["listenedS"] > 2 and second["listenedS"] > 2
     each = answer["advertisements"][0]
     assert each["heard"] <= each["owed"] + 2, "what both hear is one event"
 

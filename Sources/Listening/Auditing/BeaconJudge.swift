@@ -104,14 +104,14 @@ struct BeaconJudge {
     /// Returns the times in which the receivers that receive the beacon well listened; `nil` if none received it. While only
     /// receivers far from it listen, its silence says nothing.
     private static func listened(_ auditor: Auditor, _ range: Range<Int>) -> [ClosedRange<Int>]? {
-        let times = auditor.receivers.map { Double(max(1, $0.listened.microseconds)) }
+        let times = auditor.receivers.map { Double($0.listened.microseconds) }
         let events = auditor.receivers.indices.map { receiver in
             Double(range.flatMap { auditor.heard[$0][receiver].sources }.reduce(0) { $0 + $1.events.times.count })
         }
         // A short time with few events may have more of them by chance, so two standard deviations are taken off.
-        let best = zip(events, times).map { ($0 - 2 * $0.squareRoot()) / $1 }.max() ?? 0
+        let best = zip(events, times).map { $1 > 0 ? ($0 - 2 * $0.squareRoot()) / $1 : 0 }.max() ?? 0
         guard best > 0 else { return nil }
-        let near = auditor.receivers.indices.filter { events[$0] / times[$0] >= nearShare * best }
+        let near = auditor.receivers.indices.filter { events[$0] >= nearShare * best * times[$0] }
         return ListenedTime.union(near.map { auditor.receivers[$0].listened })
     }
 

@@ -96,11 +96,14 @@ public final class AuditRun: Sendable {
             }
         }
         let consumer = AuditConsumer(run, 0, source, isRecording: false, say, progress: progress)
-        defer {
-            run.isOver.withLock { $0 = true }
-            _ = others.wait(milliseconds: 3000) { $0 == 0 ? true : nil }
+        do {
+            // The other receivers end their listening times before the result is read.
+            defer {
+                run.isOver.withLock { $0 = true }
+                _ = others.wait(milliseconds: 3000) { $0 == 0 ? true : nil }
+            }
+            try source.run(consumer)
         }
-        try source.run(consumer)
         return run.auditor.withLock { $0 }
     }
 
