@@ -34,6 +34,27 @@ import Testing
         #expect(try Program.run(["profile", "check", "-"], input: Self.good).output == "standard input: good\n")
     }
 
+    @Test func aMissingKeyFileIsAWarning() throws {
+        let folder = try TemporaryFolder()
+        let path = try file(
+            folder,
+            """
+            {
+              "version": 1, "name": "test",
+              "advertisements": [{
+                "type": "eddystone-eid", "identityKeyFile": "test.key", "rotationExponent": 10, "intervalMs": 1000,
+                "measuredPower1mDbm": -59
+              }]
+            }
+            """)
+        let result = try Program.run("profile", "check", path)
+        #expect(result.code == 0 && result.output == "\(path): good\n")
+        let key = path.replacing("test.json", with: "test.key")
+        #expect(
+            result.errors == "pharos: warning: \(path): advertisements[0]: \(key): there is no such file; write the "
+                + "identity key there: 32 hexadecimal digits, in a file that only its owner can read\n")
+    }
+
     @Test func shownProfileIsGoodAndShowsItselfTheSame() throws {
         let folder = try TemporaryFolder()
         let shown = try Program.run("profile", "show", try file(folder, Self.good))

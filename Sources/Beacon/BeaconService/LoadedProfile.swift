@@ -81,10 +81,7 @@ public struct LoadedProfile: Sendable {
     ///
     /// - Throws: The errors of ``KeyFile/read(_:_:)``.
     public func identityKey(for advertisement: Advertisement) throws(BeaconServiceError) -> IdentityKey? {
-        let content = advertisement.content
-        guard let file = content.keyFile else { return nil }
-        let what = content.rotatingKey == nil ? "encryption key" : "identity key"
-        return try KeyFile.read(file.hasPrefix("/") ? file : directory + file, what)
+        try KeyFile.read(of: advertisement.content, inProfile: path)
     }
 
     /// The time at which the clock of ephemeral ids was 65280, in seconds since 1970; `nil` if unknown.
@@ -95,11 +92,6 @@ public struct LoadedProfile: Sendable {
         guard let epoch = profile.eidEpoch else { return IdentityKey.firstCounter }
         let elapsed = Int(WallClock.microseconds() / 1_000_000) - epoch.secondsSince1970
         return IdentityKey.firstCounter &+ UInt32(truncatingIfNeeded: max(0, elapsed))
-    }
-
-    /// The profile's directory: relative paths in the profile begin there.
-    private var directory: String {
-        path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
 }
 
@@ -133,6 +125,17 @@ public enum KeyFile {
         } catch {
             throw .refused(.invalid, "\(path): an \(what) has 16 bytes: 32 hexadecimal digits")
         }
+    }
+
+    /// Reads the key of an advertisement of the profile at `path`; `nil` if it needs none. Relative paths begin in the
+    /// profile's directory.
+    fileprivate static func read(
+        of content: Advertisement.Content, inProfile path: String
+    ) throws(BeaconServiceError) -> IdentityKey? {
+        guard let file = content.keyFile else { return nil }
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        let what = content.rotatingKey == nil ? "encryption key" : "identity key"
+        return try read(file.hasPrefix("/") ? file : directory + file, what)
     }
 
     /// Reads an identity resolving key, which may be in hexadecimal digits or Base64, and in either byte order.
@@ -201,6 +204,20 @@ public struct ProfileReport {
     public var refusal: BeaconServiceError {
         let lines = problems.filter(\.isError).map { $0.text(file: file) }
         return .refused(problems.refusal == .malformed ? .malformed : .invalid, lines)
+    }
+
+    /// One sentence for each advertisement whose key file is not usable on this machine.
+    public var keyProblems: [String] {
+        guard let profile else { return [] }
+        var problems: [String] = []
+        for (index, advertisement) in profile.advertisements.enumerated() {
+            do {
+                _ = try KeyFile.read(of: advertisement.content, inProfile: file)
+            } catch {
+                problems += error.messages.map { "\(file): advertisements[\(index)]: \($0)" }
+            }
+        }
+        return problems
     }
 
     /// An element of `files` of `profile check --json`.

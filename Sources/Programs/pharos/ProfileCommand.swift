@@ -15,7 +15,11 @@ struct ProfileCommand: ParsableCommand {
 
 struct ProfileCheck: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "List every problem of one or more profiles; exit 1 when there is an error.")
+        commandName: "check", abstract: "List every problem of one or more profiles; exit 1 when there is an error.",
+        discussion: """
+            A key file that this machine does not have is a warning on standard error: the profile may be for another \
+            machine.
+            """)
 
     @Argument(help: "Beacon profiles in JSON, or - for standard input.", completion: .file())
     var files: [String]
@@ -34,6 +38,8 @@ struct ProfileCheck: ParsableCommand {
             }
         }
         show(reports)
+        // The file may be for another machine, which has the keys.
+        for problem in reports.flatMap(\.keyProblems) { Terminal.writeMessage("warning: \(problem)") }
         guard unreadable.isEmpty else { throw Failure(.noInput, unreadable) }
         if reports.contains(where: { $0.profile == nil }) { throw Failure(.failure) }
     }
