@@ -34,6 +34,11 @@ import Testing
             "Missing expected argument '--minor <number>'"),
         Mistake("encode beacon", 64, "pharos encode has no command \"beacon\"; did you mean `pharos encode ibeacon`?"),
         Mistake("stauts", 64, "pharos has no command \"stauts\"; did you mean `pharos status`?"),
+        Mistake(
+            "check lobby.json", 64,
+            "pharos has no command \"check\"; did you mean `pharos profile check`, `pharos fleet check` or `pharos site check`?"
+        ),
+        Mistake("interval", 64, "pharos has no command \"interval\"; did you mean `pharos plan interval`?"),
         Mistake("help stauts", 64, "pharos has no command \"stauts\"; did you mean `pharos status`?"),
         Mistake(
             "help profile nosuch", 64, "pharos profile has no command \"nosuch\"; there are init, check, show, schema"),

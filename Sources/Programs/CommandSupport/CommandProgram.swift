@@ -141,11 +141,27 @@ enum UnknownCommand {
             let shown = configuration.subcommands.filter { $0.configuration.shouldDisplay }
             let names = shown.compactMap { $0.configuration.commandName }
             let advice =
-                NearestWord.find(word, among: names).map { "did you mean `\(path) \($0)`?" }
+                nested(word, in: shown, path)
+                ?? NearestWord.find(word, among: names).map { "did you mean `\(path) \($0)`?" }
                 ?? "there are " + names.joined(separator: ", ")
             return "\(path) has no command \(ProblemText.quoted(word)); \(advice)"
         }
         return nil
+    }
+
+    /// Returns a question such as "did you mean `pharos site check`?", which lists the subcommands with the name `word`;
+    /// `nil` if there are none.
+    private static func nested(
+        _ word: String, in commands: [any ParsableCommand.Type], _ path: String
+    ) -> String? {
+        let owners = commands.filter { command in
+            command.configuration.subcommands.contains {
+                $0.configuration.commandName == word && $0.configuration.shouldDisplay
+            }
+        }
+        let words = owners.compactMap { $0.configuration.commandName }.map { "`\(path) \($0) \(word)`" }
+        guard let last = words.last else { return nil }
+        return "did you mean " + (words.count > 1 ? words.dropLast().joined(separator: ", ") + " or " : "") + "\(last)?"
     }
 }
 
