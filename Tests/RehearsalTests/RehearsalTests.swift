@@ -81,6 +81,16 @@ struct RehearsalTests {
         #expect(try levels([RehearsalFault(.clone, "box-2", atS: 0)]) == levels([]))
     }
 
+    @Test("a reason that several promises cannot be judged is stated once")
+    func reasonsAreStatedOnce() throws {
+        let (report, _) = try RehearsedWorld().rehearse(hours: 0.02, phones: 2)
+        let reasons = report.text.split(separator: "\n").filter { $0.hasPrefix("unjudged: ") }
+        let places = report.promises.count { $0.kind == .detection && $0.verdict == .unjudged }
+        #expect(places > 1)
+        #expect(reasons.contains("unjudged: detection (\(places)): fewer than 10 phones stood there"))
+        #expect(Set(reasons).count == reasons.count)
+    }
+
     @Test("the part to play contains events, phones and changes")
     func plays() throws {
         let world = try RehearsedWorld()

@@ -15,10 +15,7 @@ extension RehearsalReport {
             lines.append(table.text)
             if open.count > Self.rowLimit { lines.append("and \(open.count - Self.rowLimit) more\n") }
             lines.append("\n")
-            for promise in open.prefix(Self.rowLimit) where !promise.reason.isEmpty {
-                lines.append("\(promise.verdict.rawValue): \(TerminalText.line(promise.reason))\n")
-            }
-            lines.append("\n")
+            lines += reasons(of: open.prefix(Self.rowLimit)) + ["\n"]
         }
         for kind in RehearsalPromise.Kind.allCases {
             let good = promises.filter { $0.kind == kind && $0.verdict == .holds }
@@ -37,6 +34,23 @@ extension RehearsalReport {
         if !notes.isEmpty { lines.append("\n") }
         lines += notes.map { "note: \(TerminalText.line($0))\n" }
         return lines.joined() + "\n" + summary + "\n"
+    }
+
+    /// One line for each broken promise, and one for all promises of a kind that cannot be judged for the same reason.
+    private func reasons(of open: ArraySlice<RehearsalPromise>) -> [String] {
+        var lines: [String] = []
+        for promise in open where !promise.reason.isEmpty {
+            var place = ""
+            if promise.verdict == .unjudged {
+                let same = open.filter {
+                    $0.verdict == .unjudged && $0.kind == promise.kind && $0.reason == promise.reason
+                }
+                guard same.first?.subject == promise.subject else { continue }
+                place = same.count == 1 ? "\(promise.kind.rawValue): " : "\(promise.kind.rawValue) (\(same.count)): "
+            }
+            lines.append("\(promise.verdict.rawValue): \(place)\(TerminalText.line(promise.reason))\n")
+        }
+        return lines
     }
 
     /// The largest number of promises in the text.
