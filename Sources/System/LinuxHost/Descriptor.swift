@@ -77,7 +77,7 @@ public final class Descriptor: Sendable {
         ]
         for (stream, mode) in streams where fcntl(stream.rawValue, F_GETFD) < 0 {
             // The system gives the lowest free number, which is the missing one.
-            _ = try systemCall("open", "/dev/null") { try FileDescriptor.open("/dev/null", mode) }
+            _ = try systemCall("open", "/dev/null") { try FileDescriptor.open(FilePath("/dev/null"), mode) }
         }
     }
 
