@@ -58,21 +58,15 @@ public enum OnAirText {
         _ status: OnAirAdvertisement, _ asked: RequestedInterval, _ events: String
     ) -> [(String, String)] {
         let mean = DecimalText.thousandths(status.meanPeriodMicroseconds)
-        return [
-            ("payload", status.contentText),
-            ("bytes", status.octetsText(separator: " ")),
-            ("address", address(status)),
-        ] + (status.place.instance == nil ? [] : [("sent from", status.place.text)])
-            + (status.advertisement.phy.map { [("PHY", phy($0, status))] } ?? [])
-            + (status.pattern.map { [("pattern", pattern($0))] } ?? []) + [
-                (
-                    "interval",
-                    (status.pattern == nil ? "asked \(asked.milliseconds) ms, granted " : "now ")
-                        + "\(status.setIntervalText); an event every \(mean) ms on average"
-                ),
-                ("radio power", power(status)),
-                ("events", events),
-            ]
+        var rows = [
+            ("payload", status.contentText), ("bytes", status.octetsText(separator: " ")), ("address", address(status)),
+        ]
+        if status.place.instance != nil { rows.append(("sent from", status.place.text)) }
+        if let phy = status.advertisement.phy { rows.append(("PHY", Self.phy(phy, status))) }
+        if let pattern = status.pattern { rows.append(("pattern", Self.pattern(pattern))) }
+        let change = status.pattern == nil ? "asked \(asked.milliseconds) ms, granted " : "now "
+        rows.append(("interval", change + "\(status.setIntervalText); an event every \(mean) ms on average"))
+        return rows + [("radio power", power(status)), ("events", events)]
     }
 
     /// The parts of a pattern, and the current one: `100 ms for 2 s, 1000 ms for 8 s; now part 2, for 3 s more`.
