@@ -102,10 +102,10 @@ final class SiteEditSession {
         var fingerprint: String { octets.map(Fingerprint.text(of:)) ?? "new" }
     }
 
-    private func read() throws -> Contents {
+    private func read() throws(SystemError) -> Contents {
         do throws(SystemError) {
             return Contents(octets: try Files.read(path, limit: PlanSite.sizeLimit))
-        } catch  where error.errno == SystemError.noEntry {
+        } catch where error.errno == SystemError.noEntry {
             return Contents(octets: nil)
         }
     }
