@@ -137,7 +137,7 @@ public struct BeaconMemory: Hashable, Sendable {
 /// After a restart, pass ``counter(at:)`` of the last run as `saved`.
 public struct EIDClock: Hashable, Sendable {
     /// The time at which the counter was 65280, in seconds since 1970 (UTC); `nil` if unknown.
-    public let epochUnixSeconds: Int?
+    public private(set) var epochUnixSeconds: Int?
     /// The counter at ``instant``, in microseconds.
     private var microseconds: Int
     private var instant: HCIInstant
@@ -171,6 +171,12 @@ public struct EIDClock: Hashable, Sendable {
         microseconds = Int(saved ?? IdentityKey.firstCounter) * 1_000_000
         isSettled = saved != nil
         instant = now
+    }
+
+    /// Takes another epoch. The counter accepts the wall clock at the next comparison, like that of a new beacon.
+    mutating func change(epochUnixSeconds new: Int?) {
+        guard new != epochUnixSeconds else { return }
+        (epochUnixSeconds, isSettled) = (new, false)
     }
 
     /// Compares the counter with the wall clock and corrects it.

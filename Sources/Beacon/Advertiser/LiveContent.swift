@@ -85,6 +85,12 @@ public final class LiveContent {
         return turns[index]
     }
 
+    /// Takes the epoch of another profile. The clock must be compared with the wall clock afterwards.
+    package func changeEpoch(to epochUnixSeconds: Int?) { clock.change(epochUnixSeconds: epochUnixSeconds) }
+
+    /// Restores a clock, after a failed change of the advertisements.
+    package func restore(_ clock: EIDClock) { self.clock = clock }
+
     /// Compares the beacon's clock with the wall clock. If the clock was set back, all ids are due at once.
     func synchronize(unixMicroseconds: Int, isTrusted: Bool, at now: HCIInstant) -> EIDClock.Correction {
         let correction = clock.synchronize(unixMicroseconds: unixMicroseconds, isTrusted: isTrusted, at: now)

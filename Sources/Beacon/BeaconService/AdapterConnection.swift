@@ -116,8 +116,10 @@ final class AdapterConnection {
         }
         let allocation = try SetAllocation(job.sources, on: capabilities, isExclusive: isExclusive)
         if let running = session as? BeaconSession {
+            running.live.changeEpoch(to: job.eidEpoch)
+            let correction = synchronize(running, inputs)
             try running.rearm(on: host, allocation: allocation)
-            return Started(session: running)
+            return Started(session: running, correction: correction)
         }
         let new = BeaconSession(
             host: host, allocation: allocation, clock: clock(job, session, inputs, host.now), memory: inputs.memory,
@@ -168,8 +170,18 @@ final class AdapterConnection {
         switch (form, session) {
         case (.hci(let adapter, _), let running as BeaconSession):
             let capabilities = running.allocation.capabilities
-            try running.replace(with: SetAllocation(job.sources, on: capabilities, isExclusive: adapter.isExclusive))
-            started = Started(session: running)
+            let clock = running.clock
+            // New ids are computed from the clock.
+            running.live.changeEpoch(to: job.eidEpoch)
+            let correction = synchronize(running, inputs)
+            do throws(SessionError) {
+                try running.replace(
+                    with: SetAllocation(job.sources, on: capabilities, isExclusive: adapter.isExclusive))
+            } catch {
+                running.live.restore(clock)
+                throw error
+            }
+            started = Started(session: running, correction: correction)
         case (.managed, let running as ManagedSession):
             started = try changeOver(to: job, from: running, inputs)
         default: throw .ended(.adapterGone, "the adapter is closed")
