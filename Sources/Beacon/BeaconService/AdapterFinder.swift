@@ -115,6 +115,8 @@ public final class AdapterFinder {
         case let error as AdapterLockError: AdapterFault(.adapterBusy, "\(error)", isPermanent: true)
         case BeaconServiceError.refused(.unavailable, let messages):
             AdapterFault(.adapterMissing, messages.joined(separator: "; "))
+        case BeaconServiceError.refused(.request, let messages):
+            AdapterFault(.system, messages.joined(separator: "; "), isPermanent: true)
         default: AdapterFault(.system, "\(error)")
         }
     }

@@ -248,7 +248,7 @@ extension ServiceEnvironment: AdapterEnvironment {
     }
 
     private func takeLock(_ adapter: LockedAdapter, isAlsoListening: Bool) throws {
-        guard lock?.adapter != adapter else { return }
+        guard lock?.adapter != adapter || (listenLock != nil) != isAlsoListening else { return }
         (lock, listenLock) = (nil, nil)
         let holder = isForeground ? "pharos advertise" : job.name
         if isForeground { try? Files.makeDirectory(directories.runtime) }
@@ -389,7 +389,10 @@ extension ServiceEnvironment {
     /// Compares the clock of ephemeral ids with the wall clock.
     func compareClocks() {
         // Without an epoch the wall clock has no influence.
-        guard let advertising, advertising.clock.epochUnixSeconds != nil else { return }
+        guard let advertising, advertising.clock.epochUnixSeconds != nil else {
+            clockWatch = EIDClockWatch()
+            return
+        }
         let wall = wallClock()
         note(advertising.synchronize(unixMicroseconds: wall.unixMicroseconds, isTrusted: wall.isTrusted))
     }

@@ -109,11 +109,13 @@ extension AdvertisingPattern {
 
     /// Reads ``json`` without reporting problems; `nil` for anything else.
     package init?(json node: JSONNode?) {
+        let range = AdvertisingPattern.durationRange
+        let millisecondRange = range.lowerBound / 1000...range.upperBound / 1000
         let parts = (node?.elements ?? []).map { element -> Part? in
             guard let requested = element[PatternKeys.interval.name]?.thousandths,
                 let interval = AdvertisingInterval(microseconds: requested),
                 let duration = element[PatternKeys.duration.name]?.thousandths,
-                AdvertisingPattern.durationRange.contains(duration * 1000)
+                millisecondRange.contains(duration)
             else { return nil }
             return Part(
                 interval: RequestedInterval(interval, microseconds: requested), durationMicroseconds: duration * 1000)
