@@ -417,3 +417,79 @@ def test_two_people_who_add_a_beacon_see_a_conflict(tmp_path):
     assert generate(file, out).code == 0
     minors = {entry["name"]: entry["minor"] for entry in json.loads(lock.read_text(encoding="utf-8"))["beacons"]}
     assert (minors["ours"], minors["theirs"]) == (2, 3)
+
+
+@pytest.mark.parametrize("table, groups", [
+    ("name,room\na,hall\nb,stairs\n", ["hall", "stairs"]),
+    ("name,floor\na,ground\nb,first\n", ["ground", "first"]),
+    ("name,floor,room\na,ground,hall\nb,first,hall\n", ["ground/hall", "first/hall"])])
+def test_a_table_without_sites_gives_groups_of_its_outer_column(tmp_path, table, groups):
+    (tmp_path / "boxes.csv").write_text(table, encoding="utf-8")
+    pharos.checked("fleet", "init", "--from", "boxes.csv", cwd=tmp_path)
+    pharos.checked("fleet", "generate", "boxes.json", "--output", "out", cwd=tmp_path)
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    assert [beacon["group"] for beacon in manifest["beacons"]] == groups
+
+
+def test_a_column_that_the_fleet_reads_is_not_called_unused(tmp_path):
+    (tmp_path / "boxes.csv").write_text("name,floor\na,Ground floor\n", encoding="utf-8")
+    refused = pharos.run("fleet", "init", "--from", "boxes.csv", cwd=tmp_path)
+    assert refused.code == 65 and 'the column "floor" contains "Ground floor"' in refused.err
+    (tmp_path / "boxes.csv").write_text("name,was\na,b\n", encoding="utf-8")
+    assert "not used" not in pharos.checked("fleet", "init", "--from", "boxes.csv", cwd=tmp_path).out
+
+
+def test_a_rule_for_minor_numbers_that_is_added_later_changes_no_identity(tmp_path):
+    file = fleet(tmp_path, 3)
+    made = json.loads(file.read_text(encoding="utf-8"))
+    both = made["template"]["advertisements"]
+    made["template"] = {"address": "${address}", "advertisements": both[1:]}
+    rules = made.pop("identities")
+    file.write_text(json.dumps(made), encoding="utf-8")
+    generate(file, tmp_path / "out")
+    addresses = [each["address"] for each in json.loads((tmp_path / "out" / "manifest.json").read_text())["beacons"]]
+    made["template"]["advertisements"], made["identities"] = both, rules
+    file.write_text(json.dumps(made), encoding="utf-8")
+    result = generate(file, tmp_path / "out")
+    assert result.code == 0, result.err
+    again = json.loads((tmp_path / "out" / "manifest.json").read_text())["beacons"]
+    assert [each["address"] for each in again] == addresses
+
+
+def test_an_empty_name_is_no_group(tmp_path):
+    (tmp_path / "boxes.csv").write_text("name\na\nb\n", encoding="utf-8")
+    pharos.checked("fleet", "init", "--from", "boxes.csv", cwd=tmp_path)
+    pharos.checked("fleet", "generate", "boxes.json", "--output", "out", cwd=tmp_path)
+    assert pharos.run("fleet", "rename", "boxes.json", "", "new", cwd=tmp_path).code in (64, 78)
+
+
+def test_a_fleet_does_not_differ_from_its_own_table(tmp_path):
+    file = fleet(tmp_path, 2)
+    made = json.loads(file.read_text(encoding="utf-8"))
+    made["template"]["advertisements"][0]["intervalMs"] = 100
+    made["defaults"] = {"tags": ["guide"]}
+    file.write_text(json.dumps(made), encoding="utf-8")
+    pharos.checked("fleet", "generate", file, "--output", tmp_path / "out")
+    same = pharos.run("fleet", "diff", file, "--against", tmp_path / "out" / "manifest.csv", "--exit-code")
+    assert same.code == 0, same.out + same.err
+
+
+def test_a_cell_may_hold_a_time_or_a_choice(tmp_path):
+    (tmp_path / "boxes.csv").write_text("name,busy,up\na,2,true\n", encoding="utf-8")
+    (tmp_path / "fleet.json").write_text(json.dumps({
+        "version": 1, "name": "made",
+        "template": {"advertisements": [
+            {"type": "bthome", "uptime": "${up}", "intervalMs": 1000},
+            {"type": "eddystone-url", "url": "https://e.org", "measuredPowerDbm": -18,
+             "pattern": [{"intervalMs": 100, "forS": "${busy}"}, {"intervalMs": 1000, "forS": 8}]}]},
+        "beacons": {"csv": "boxes.csv"}}), encoding="utf-8")
+    checked = pharos.run("fleet", "check", tmp_path / "fleet.json")
+    assert "true or false is expected" not in checked.err + checked.out
+    assert "a number is expected" not in checked.err + checked.out and checked.code == 0, checked.out + checked.err
+
+
+def test_a_selection_without_beacons_is_no_fleet_without_beacons(tmp_path):
+    file = fleet(tmp_path, 3)
+    generate(file, tmp_path / "out")
+    refused = pharos.run("fleet", "list", tmp_path / "out", "--site", "site-1", "--beacon", "box-0")
+    assert refused.code == 64 and "no beacon matches all of the given options" in refused.err

@@ -153,3 +153,21 @@ def test_a_ring_answers_as_the_single_files_do(fleet):
     assert keys(fleet.parent / "keys")["hall-1.key"].hex() not in refused.err
     missing = pharos.run("fleet", "keys", "collect", fleet, "--output", fleet / "no" / "ring")
     assert missing.code == 71
+
+
+def test_a_key_that_cannot_be_read_ends_a_rotation_before_it_begins(fleet):
+    pharos.checked("fleet", "keys", "generate", fleet)
+    before = keys(fleet.parent / "keys")
+    bad = fleet.parent / "keys" / "hall-3.key"
+    bad.chmod(0o644)
+    refused = pharos.run("fleet", "keys", "rotate", fleet)
+    assert refused.code == 78 and "hall-3.key" in refused.err
+    assert keys(fleet.parent / "keys") == before
+    assert not list(fleet.parent.glob("keys-before-*"))
+
+
+def test_missing_public_keys_are_no_fleet_without_keys(fleet):
+    secret = fleet / "resolver.key"
+    pharos.checked("fleet", "keys", "agree", "--resolver-key-file", secret)
+    result = pharos.run("fleet", "keys", "agree", fleet, "--resolver-key-file", secret)
+    assert result.code == 66 and "No beacon of this fleet" not in result.out

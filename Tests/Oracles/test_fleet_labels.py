@@ -131,3 +131,12 @@ def test_pages_are_sheets_of_a4(tmp_path):
     page = ElementTree.parse(tmp_path / "l.svg").getroot()
     assert (page.get("width"), page.get("height")) == ("210mm", "297mm")
     assert re.fullmatch(r"0 0 21000 29700", page.get("viewBox"))
+
+
+def test_standard_output_gets_one_page_and_nothing_else(tmp_path):
+    fleets.write(tmp_path, [fleets.beacon(number) for number in range(30)])
+    one = pharos.checked("fleet", "labels", tmp_path, "--beacon", "hall-1", "--output", "-", cwd=tmp_path)
+    assert ElementTree.fromstring(one.out).tag.endswith("svg")
+    many = pharos.run("fleet", "labels", tmp_path, "--output", "-", cwd=tmp_path)
+    assert many.code == 64 and "2 pages need a file" in many.err
+    assert not list(tmp_path.glob("*.svg"))

@@ -78,7 +78,10 @@ import Testing
     func everySampleProfilePassesItsCheck(_ sample: RepositoryFile) throws {
         let folder = try TemporaryFolder()
         let check = try Program.run("profile", "check", try folder.file("sample.json", sample.octets))
-        #expect(check.code == 0 && check.errors.isEmpty, "\(check.output)\(check.errors)")
+        #expect(check.code == 0, "\(check.output)\(check.errors)")
+        // The samples with keys are for machines that have them.
+        let lines = check.errors.split(separator: "\n")
+        #expect(lines.allSatisfy { $0.contains("warning") && $0.contains(".key: there is no such file") }, "\(lines)")
     }
 
     @Test(arguments: [

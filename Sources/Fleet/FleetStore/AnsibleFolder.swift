@@ -64,11 +64,10 @@ public struct AnsibleFolder: Sendable {
             }
             try put(Self.inventory, Array(inventory.text.utf8))
         } catch {
-            switch error.errno {
-            case SystemError.noEntry, SystemError.notADirectory:
-                throw FleetStoreError(.missing, "\(path): the parent directory does not exist")
-            default: throw FleetStoreError(.system, "\(error)")
+            guard error.errno != SystemError.notADirectory, error.errno != SystemError.alreadyThere else {
+                throw FleetStoreError(.missing, "\(path): a file is in the place of a directory")
             }
+            throw FleetStoreError(error)
         }
     }
 
@@ -79,12 +78,22 @@ public struct AnsibleFolder: Sendable {
         try Files.replace(file, with: text)
     }
 
+    /// Refuses a directory of profiles with files that the last export did not make, because they would be removed.
+    private func refuseForeignProfiles(_ exported: [String]) throws(FleetStoreError) {
+        let own = Set(exported.map { $0 + ".json" })
+        guard let other = Files.names(in: "\(path)/profiles").first(where: { !own.contains($0) }) else { return }
+        throw FleetStoreError(
+            .invalid,
+            "\(path)/profiles/\(other): `pharos fleet export ansible` did not make this file; move it elsewhere")
+    }
+
     /// Refuses a directory with files of another fleet or of other programs.
     private func refuseForeignFiles() throws(FleetStoreError) {
         let file = "\(path)/\(Self.inventory)"
         if Files.exists(file) {
-            let owner = AnsibleInventory.fleet(of: try SourceFile.read(file, limit: 1 << 30))
-            guard owner != fleet else { return }
+            let old = try SourceFile.read(file, limit: 1 << 30)
+            let owner = AnsibleInventory.fleet(of: old)
+            guard owner != fleet else { return try refuseForeignProfiles(AnsibleInventory.beacons(of: old)) }
             throw FleetStoreError(
                 .invalid,
                 owner.map { "\(path): this directory contains the fleet \($0), not \(fleet); choose another directory" }

@@ -89,6 +89,8 @@ public struct FleetKeys: Sendable {
                 "\(directory.path)\(rotation.publicKeyName): the key of \(rotation.name) was agreed on with a resolver, and "
                     + "nothing was changed; remove this file and the key, and run `pharos fleet keys agree` again")
         }
+        // A key that cannot be read must not end the rotation after some of the beacons.
+        for rotation in chosen { _ = try directory.key(of: rotation) }
         let stamp = "\(now)".filter { $0 != ":" }
         let former = KeyDirectory(directory.path.dropLast() + "-before-" + stamp)
         let hasKeys = chosen.contains { directory.hasKey(of: $0) }
@@ -230,7 +232,9 @@ extension FleetKeys {
     public func text(of report: Report) -> String {
         let parts = [(report.made, "made"), (report.replaced, "replaced"), (report.kept, "kept")]
             .filter { !$0.0.isEmpty }
-        guard !parts.isEmpty else { return "No beacon of this fleet has ephemeral ids or encrypted telemetry.\n" }
+        guard !parts.isEmpty else {
+            return report.missing.isEmpty ? "No beacon of this fleet has ephemeral ids or encrypted telemetry.\n" : ""
+        }
         return "Identity keys in \(directory.path): "
             + parts.map { "\($0.0.count) \($0.1)" }.joined(separator: ", ") + "\n"
             + (report.former.map(Self.consequences) ?? "")

@@ -31,7 +31,7 @@ public enum KeyRingFile {
         do throws(SystemError) {
             try Files.replaceSecret(path, with: octets)
         } catch {
-            throw FleetStoreError(.system, "\(path): \(error.call): \(error.text)")
+            throw FleetStoreError(error, at: path)
         }
         return (collected, withoutKey)
     }

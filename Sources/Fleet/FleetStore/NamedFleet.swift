@@ -177,7 +177,8 @@ extension FleetDiff {
         var files = try FleetFiles(file)
         let allocation = try files.allocated()
         let new = try files.manifest(allocation)
-        self.init(from: try Self.earlier(path, allocation.lock), to: new)
+        let old = try Self.earlier(path, allocation.lock)
+        self.init(from: old, to: path.hasSuffix(".csv") ? new.asInTable : new)
     }
 
     /// The reasons to distrust a comparison: beacons would get other identities, or all would, because the lock is lost.

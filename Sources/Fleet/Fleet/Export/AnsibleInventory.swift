@@ -66,6 +66,12 @@ public struct AnsibleInventory {
         JSONDocument.parse(inventory).root?[allMachines]?["vars"]?["pharos_fleet"]?.string
     }
 
+    /// The names of the beacons in an inventory.
+    public static func beacons(of inventory: [UInt8]) -> [String] {
+        let hosts = JSONDocument.parse(inventory).root?[allMachines]?["hosts"]?.members ?? []
+        return hosts.flatMap { $0.value["pharos_beacons"]?.elements ?? [] }.compactMap { $0["name"]?.string }
+    }
+
     private static func record(
         _ beacon: FleetManifest.Beacon, keys: [String]
     ) throws(AnsibleInventoryError) -> JSONValue {

@@ -75,7 +75,8 @@ public struct FleetProposal: Sendable {
 
     /// The columns without a meaning, in the order of the table.
     public var unused: [String] {
-        let taken = Set(roles.values)
+        // The fleet reads columns with these names even if the fleet file does not mention them.
+        let taken = Set(roles.values).union(TableColumns.known)
         return columns.filter { !$0.isEmpty && !taken.contains($0) && unusable[$0] == nil }
     }
 
@@ -154,6 +155,7 @@ public struct FleetProposal: Sendable {
     public mutating func set(_ role: Role, to column: String?) throws(FleetProposalError) {
         guard let column else {
             roles[role] = nil
+            repairLevels()
             return
         }
         guard columns.contains(column) else {
@@ -193,6 +195,11 @@ public struct FleetProposal: Sendable {
     /// The reason why no fleet can be made; `nil` if one can.
     public var fault: String? {
         guard rows > 0 else { return "\(table.file): the table has no rows below its header" }
+        if let (column, cell) = unusable.min(by: { $0.key < $1.key }), Fleet.levelNames.contains(column) {
+            return
+                "\(table.file): the column \(ProblemText.quoted(column)) contains \(ProblemText.quoted(cell)), which cannot name "
+                + "a \(column): write short names of letters, digits, '.', '_' and '-', or rename the column"
+        }
         guard roles[.name] == nil else { return nil }
         // The columns of groups cannot name beacons.
         let groups = [Role.site, .floor, .room].compactMap { roles[$0] }

@@ -105,7 +105,11 @@ extension FleetDecoder {
             return nil
         }
         found.name = name
-        found.levels = Fleet.levelNames.map(column)
+        // A column "room" that contains the sites does not contain the rooms, too.
+        let levelColumns = Fleet.levelNames.compactMap { mapping[$0]?.string }
+        found.levels = Fleet.levelNames.map { level in
+            mapping[level] == nil && levelColumns.contains(level) ? nil : column(level)
+        }
         found.group = column("group")
         if let group = found.group, found.levels.contains(where: { $0 != nil }) {
             let message = "a table has either a column \"group\" or the columns site, floor and room"

@@ -100,7 +100,7 @@ struct Allocator {
         var (live, retired, isElsewhere): (Int?, Int?, Bool) = (nil, nil, false)
         for index in known[name] ?? [] where !isTaken[index] {
             let entry = allocation.lock.entries[index]
-            if fleet.rules.minor != nil, entry.scope != scope {
+            if fleet.rules.minor != nil, entry.minor != nil, entry.scope != scope {
                 if !entry.isRetired { isElsewhere = true }
             } else if entry.isRetired {
                 retired = retired ?? index

@@ -38,6 +38,7 @@ public struct FleetNameChange: Sendable {
     ///   - new: The new name. For a group also the whole new path.
     ///   - kind: `nil` if the name decides.
     public init(_ old: String, to new: String, kind: Kind?, in fleet: Fleet, _ lock: FleetLock?) throws(Fault) {
+        guard !old.isEmpty else { throw .unknown(nearest: nil) }
         let groups = Set(fleet.groups.map(\.pathText)).subtracting([""])
         let isGroup = kind != .beacon && (groups.contains(old) || lock?.knows(group: old) == true)
         let isBeacon = kind != .group && (fleet.numbers[old] != nil || lock?.knows(beacon: old) == true)

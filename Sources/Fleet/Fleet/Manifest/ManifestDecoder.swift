@@ -19,6 +19,8 @@ extension FleetManifest {
 /// Decodes the values of a manifest.
 struct ManifestDecoder {
     var decoder = ConfigurationDecoder()
+    /// True for a row of `manifest.csv`, which does not contain the PHY.
+    var isTable = false
 
     private static let keys = ["version", "fleet", "beacons"]
     private static let beaconKeys = [
@@ -163,7 +165,8 @@ struct ManifestDecoder {
         let keyFile = decoder.text(object["identityKeyFile"])
         let exponent = decoder.integer(object["rotationExponent"], in: 0...15)
         let octets = decoder.integer(
-            object["payloadOctets"], in: phy == nil ? FleetManifest.payloadRange : 0...AdvertisingData.extendedLimit)
+            object["payloadOctets"],
+            in: phy == nil && !isTable ? FleetManifest.payloadRange : 0...AdvertisingData.extendedLimit)
         guard let type, let identity, let interval else { return nil }
         return FleetManifest.Advertisement(
             type: type, identity: identity, intervalMicroseconds: interval, pattern: pattern, phy: phy,
@@ -200,6 +203,20 @@ struct ManifestDecoder {
 }
 
 extension FleetManifest {
+    /// The manifest without the values that `manifest.csv` does not contain.
+    public var asInTable: FleetManifest {
+        var copy = self
+        for index in copy.beacons.indices {
+            copy.beacons[index].title = nil
+            (copy.beacons[index].tags, copy.beacons[index].attachments) = ([], [])
+            for number in copy.beacons[index].advertisements.indices {
+                copy.beacons[index].advertisements[number].pattern = nil
+                copy.beacons[index].advertisements[number].phy = nil
+            }
+        }
+        return copy
+    }
+
     /// Decodes `manifest.csv`, which does not contain the name of the fleet.
     ///
     /// - Returns: The manifest, `nil` when there is an error, and every problem in the order of the file.
@@ -223,7 +240,7 @@ extension FleetManifest {
                 continue
             }
             let reader = ManifestRow(row, of: table)
-            var decoder = ManifestDecoder()
+            var decoder = ManifestDecoder(isTable: true)
             let group = reader.group
             if !group.isEmpty { decoder.checkGroup(group, at: reader[.site] ?? reader.place) }
             let beacon = decoder.beacon(reader.beacon, group: group)

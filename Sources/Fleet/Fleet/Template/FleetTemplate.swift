@@ -129,9 +129,9 @@ enum PlaceType: Sendable {
         }
         switch key {
         case "major", "minor", "intervalMs", "radioPowerDbm", "measuredPowerDbm", "measuredPower1mDbm", "companyId",
-            "reserved", "flags", "rotationExponent", "powerDbm", "version":
+            "reserved", "flags", "rotationExponent", "powerDbm", "version", "forS":
             self = .number
-        case "encrypted": self = .boolean
+        case "encrypted", "uptime", "advertisements": self = .boolean
         case "uuid", "namespace", "instance", "id", "data", "url", "localName", "name", "identityKeyFile":
             self = .string
         default: self = .any

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandSupport
 internal import Fleet
 internal import FleetStore
 internal import LinuxHost
@@ -54,6 +55,10 @@ struct BeaconFilter: ParsableArguments {
 
     /// The selected beacons, in their order.
     func apply(to beacons: [FleetManifest.Beacon], of fleet: String) throws -> [FleetManifest.Beacon] {
-        try selection.beacons(of: beacons, in: fleet)
+        let found = try selection.beacons(of: beacons, in: fleet)
+        guard !found.isEmpty || beacons.isEmpty else {
+            throw Failure(.usage, "\(fleet): no beacon matches all of the given options")
+        }
+        return found
     }
 }

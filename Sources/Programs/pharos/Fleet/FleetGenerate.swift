@@ -69,8 +69,8 @@ struct FleetInit: ParsableCommand {
         // Version 4 and variant 1: random (RFC 9562).
         uuid[6] = uuid[6] & 0x0F | 0x40
         uuid[8] = uuid[8] & 0x3F | 0x80
-        let name = stem.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
-        try Self.write(proposal.text(name: name.isEmpty ? "fleet" : name, uuid: uuid.uuidText), to: path)
+        let name = FleetProposal.groupName(for: stem) ?? "fleet"
+        try Self.write(proposal.text(name: name, uuid: uuid.uuidText), to: path)
         var text = "Made \(path) for \(proposal.rows) beacons:\n"
         for role in FleetProposal.Role.allCases {
             guard let column = proposal.roles[role] else { continue }
@@ -110,11 +110,7 @@ struct FleetInit: ParsableCommand {
     }
 
     private static func write(_ text: String, to path: String) throws {
-        do throws(SystemError) {
-            try Files.replace(path, with: Array(text.utf8))
-        } catch {
-            throw Failure(error.errno == SystemError.noEntry ? .noInput : .osError, "\(path): \(error.text)")
-        }
+        try ExportFile.write(octets: Array(text.utf8), to: path)
     }
 
     private static func sample(_ text: String) throws -> FleetSample {

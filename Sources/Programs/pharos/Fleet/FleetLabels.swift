@@ -69,6 +69,10 @@ struct FleetLabels: ParsableCommand {
             throw Failure(.usage, "--url: \(error)")
         }
         let sheet = LabelSheet(beacons, paper: paper, skipping: skipLabels, hasCutLines: cutLines, urls: urls)
+        if output == "-", sheet.pageCount > 1 {
+            throw Failure(
+                .usage, "--output -: \(sheet.pageCount) pages need a file; name one that ends in .svg or .pdf")
+        }
         let files = LabelFiles(sheet, output: output)
         let progress = ProgressLine()
         defer { progress.finish() }
@@ -80,6 +84,7 @@ struct FleetLabels: ParsableCommand {
             }
         }
         progress.finish()
+        guard output != "-" else { return }
         let pages = sheet.pageCount == 1 ? "1 page" : "\(sheet.pageCount) pages"
         Terminal.writeLine("\(beacons.count) \(beacons.count == 1 ? "label" : "labels") on \(pages): \(files.names)")
     }
