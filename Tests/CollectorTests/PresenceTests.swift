@@ -1,5 +1,6 @@
 import Collector
 import Configuration
+import Messaging
 import Sites
 import Testing
 
@@ -62,6 +63,48 @@ import Testing
         let gone = Self.run(&collector, 3670..<3700, ["hall": Double?.none])
         #expect(Self.kinds(gone) == [.exit])
         #expect(gone.first { $0.kind == .exit }?.json.line.contains(#""provenBy":"report""#) == true)
+    }
+
+    /// After a restart the receiver next to the beacon works but receives nothing. The other one receives other devices.
+    @Test func aReceiverThatHasReceivedNothingProvesNoExit() throws {
+        var collector = try Self.collector()
+        collector.resume(
+            [SightingCollector.Stay(beacon: "key", room: "hall", since: Self.begin - 60_000, isKnown: true)],
+            at: Self.begin)
+        var events: [SightingCollector.Event] = []
+        for second in 0..<300 {
+            events += Self.run(&collector, second..<second + 1, ["hall": Double?.none], hasOthers: false)
+            events += Self.run(&collector, second..<second + 1, ["desk": Double?.none])
+        }
+        #expect(!Self.kinds(events).contains(.exit))
+        // Both work from now on.
+        let kinds = Self.kinds(Self.run(&collector, 300..<400, ["hall": Double?.none, "desk": nil]))
+        #expect(kinds.contains(.exit))
+    }
+
+    /// All receivers fail. Home Assistant must not learn that the beacon is away.
+    @Test func nobodyIsAwayWhileNoReceiverWorks() throws {
+        var collector = try Self.collector()
+        _ = Self.run(&collector, 0..<60, ["hall": -60, "desk": nil])
+        func state() -> String { collector.states.first { $0.name == "key" }?.state.attributes.line ?? "" }
+        #expect(state().contains("\"in_zones\":[\"zone.home\"]"))
+        _ = collector.advance(to: Self.begin + 90_000)
+        #expect(!state().contains("in_zones"), "\(state())")
+        let beacon = try #require(collector.beaconsJSON.first)
+        #expect(beacon.line.contains("\"known\":false"))
+    }
+
+    /// Rooms on two floors have one name, so the name does not tell the room.
+    @Test func aRoomOfTwoFloorsIsNotKnownAfterARestart() throws {
+        let text = """
+            {"version":1,"name":"m","floors":[{"name":"ground","site":"a.json"},{"name":"first","site":"b.json"}],
+             "receivers":[{"name":"hall","floor":"ground","room":"kitchen"},{"name":"desk","floor":"first","room":"kitchen"}]}
+            """
+        let file = try #require(CollectorFile.decode(Array(text.utf8)).file)
+        var collector = SightingCollector(file, RoomPlan(file, sites: []))
+        collector.resume(
+            [SightingCollector.Stay(beacon: "key", room: "kitchen", since: Self.begin, isKnown: true)], at: Self.begin)
+        #expect(collector.stays.map(\.room) == [nil] && collector.stays.map(\.isKnown) == [false])
     }
 
     /// Two receivers received the beacon. One of them receives nothing any more, so the beacon may be near it.

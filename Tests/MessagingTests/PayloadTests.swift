@@ -36,6 +36,9 @@ private func text(_ publication: Publication?) -> String { String(decoding: publ
         state.isPresent = false
         state.room = nil
         #expect(state.attributes.line == #"{"in_zones":[],"room":null,"batteryV":2.98}"#)
+        // An empty list is "not home" for Home Assistant.
+        state.isPresent = nil
+        #expect(state.attributes.line == #"{"room":null,"batteryV":2.98}"#)
         #expect(
             BeaconState(isPresent: nil, room: nil, isKnown: false, level: nil, distance: nil, lastHeard: nil).json.line
                 == #"{"present":null,"room":null,"zones":[],"known":false,"rssiDbm":null,"distanceM":null,"#

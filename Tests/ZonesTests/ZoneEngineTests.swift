@@ -170,6 +170,15 @@ import Testing
         #expect(stage.lines(withOthersUntil: 90) == ["82.1 exit desk a silence"])
     }
 
+    @Test("zones that are unknown when the file is read again stay unknown until a report arrives")
+    func continuesUnknown() {
+        var stage = ZoneStage([Self.zone()])
+        stage.continueUnknown(since: 1)
+        #expect(stage.lines(until: 60) == [])
+        #expect(!stage.engine.isKnown)
+        #expect(stage.hearOther(61) == ["61 known desk"])
+    }
+
     @Test("devices that send rarely prove that the receiver works, too")
     func sparseTraffic() {
         var stage = ZoneStage([Self.zone()])

@@ -71,6 +71,9 @@ struct ZoneStage {
 
     mutating func lines(until seconds: Double) -> [String] { events(until: seconds).map(Self.line) }
 
+    /// As when the file is read again in a time of unknown zones.
+    mutating func continueUnknown(since seconds: Double) { engine.continueUnknown(since: Self.at(seconds)) }
+
     /// The events until then if devices that the file does not name send twice a second.
     mutating func lines(withOthersUntil seconds: Double) -> [String] {
         var lines: [String] = []

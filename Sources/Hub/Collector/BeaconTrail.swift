@@ -258,8 +258,8 @@ struct BeaconTrail: Sendable {
         openSeconds = isCovered(now) ? openSeconds + 1 : 0
         if !covering.allSatisfy({ now.isAlive[$0] }) { proof = .restart }
         // A failed receiver is noticed late. Only a later report of the receiver proves that it has worked.
-        let reports = covering.map { now.lastReports[$0] ?? 0 }
-        let proven = (hearers.isEmpty ? reports.max() : reports.min()) ?? 0
+        let witnesses = hearers.isEmpty ? covering.filter { now.isAlive[$0] } : covering
+        let proven = witnesses.map { now.lastReports[$0] ?? 0 }.min() ?? 0
         let start = now.end - openSeconds * 1000
         let certain = min(openSeconds, max(0, (proven + 1000 - start) / 1000))
         listenedSeconds += certain
@@ -273,7 +273,8 @@ struct BeaconTrail: Sendable {
         guard !now.hasBlindCells else { return false }
         guard lastHeard != nil else {
             // It is not known which receivers would receive a beacon that was not received since the start, nor which of
-            // them know its name.
+            // them know its name. So none of those that are alive may be in doubt.
+            guard now.isAlive.indices.allSatisfy({ now.isCertain[$0] || !now.isAlive[$0] }) else { return false }
             return now.isCertain.indices.contains { now.isCertain[$0] && now.vocabularies[$0] == nil }
                 || now.isCertain.allSatisfy(\.self)
         }

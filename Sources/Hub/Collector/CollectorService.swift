@@ -91,7 +91,7 @@ public final class CollectorService {
         _ line: ReceiverLine, from receiver: String?, arrival: Int, isLive: Bool = false,
         goesOn: () -> Bool = { true }
     ) -> [SightingCollector.Event] {
-        resume(at: line.unixMilliseconds ?? arrival)
+        resume(at: line.unixMilliseconds ?? arrival, isLive: isLive)
         let events = collector.take(line, from: receiver, arrival: arrival, isLive: isLive, goesOn: goesOn)
         self.isLive = self.isLive || isLive
         linesSinceKept += 1
@@ -116,7 +116,8 @@ public final class CollectorService {
     public func follow(_ reading: WallClockSteps.Reading) -> Bool {
         guard let step = clock.step(until: reading) else { return false }
         keep([])
-        collector.shift(by: Int(step / 1000))
+        // Lines of another machine have the times of its clock, which was not set.
+        if collector.follows(Int((reading.wall - step) / 1000)) { collector.shift(by: Int(step / 1000)) }
         let seconds = Double(abs(step) / 100_000) / 10
         notices.append(
             Notice("the clock was set \(step > 0 ? "forward" : "back") by \(seconds) s", isWarning: false))
@@ -141,7 +142,10 @@ public final class CollectorService {
 
     /// Continues with the presence that the last collector of the site has written: in PostgreSQL or on this machine,
     /// whichever is newer.
-    private func resume(at time: Int) {
+    ///
+    /// - Parameter isLive: True if stays that seem to begin later began before a clock was set back. Otherwise they belong to
+    ///   a later part of the lines.
+    private func resume(at time: Int, isLive: Bool) {
         guard !hasResumed else { return }
         hasResumed = true
         var presences = ledger?.presences ?? []
@@ -151,9 +155,10 @@ public final class CollectorService {
         }
         collector.resume(
             presences.map { presence in
-                SightingCollector.Stay(
+                let since = Int(presence.since / 1000)
+                return SightingCollector.Stay(
                     beacon: presence.beacon, room: presence.zone.isEmpty ? nil : presence.zone,
-                    since: Int(presence.since / 1000), isKnown: presence.dwells > 0)
+                    since: isLive ? min(since, time) : since, isKnown: presence.dwells > 0)
             }, at: time)
     }
 

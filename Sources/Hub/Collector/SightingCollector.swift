@@ -381,12 +381,17 @@ public struct SightingCollector: Sendable {
             numbers[stay.beacon] = trails.count
             var trail = BeaconTrail(
                 name: stay.beacon, identity: known.map { "\($0.identity)" }, described: known, power: nil)
+            // Rooms of several floors may have this name.
+            let rooms = plan.rooms.indices.filter { plan.rooms[$0].name == stay.room }
             trail.resume(
-                room: stay.room.flatMap { room in plan.rooms.firstIndex { $0.name == room } }, since: stay.since,
-                isKnown: stay.isKnown, at: time)
+                room: rooms.count == 1 ? rooms[0] : nil, since: stay.since, isKnown: stay.isKnown && rooms.count <= 1,
+                at: time)
             trails.append(trail)
         }
     }
+
+    /// True if the collector's time is that of a clock which shows `milliseconds` since 1970.
+    func follows(_ milliseconds: Int) -> Bool { start.map { abs($0 - milliseconds) <= Self.liveMilliseconds } ?? true }
 
     /// The beacons that are present now.
     public var stays: [Stay] {
@@ -481,7 +486,9 @@ public struct SightingCollector: Sendable {
         }
         let isAlive = receivers.map(\.isAlive)
         let moment = instant(end)
-        let isCertain = receivers.indices.map { isAlive[$0] && !receivers[$0].clock.isDoubtful(at: moment) }
+        let isCertain = receivers.indices.map {
+            isAlive[$0] && receivers[$0].clock.lastReport != nil && !receivers[$0].clock.isDoubtful(at: moment)
+        }
         let isPlaced = receivers.indices.map { isAlive[$0] && plan.levels.rows[$0] != nil }
         let hasSpoken = receivers.indices.map { isPlaced[$0] && receivers[$0].hasSpoken }
         let now = BeaconTrail.ReceiverStates(

@@ -51,8 +51,10 @@ extension SightingCollector {
     /// The state for a broker of each beacon that was received so far, by name.
     public var states: some Sequence<(name: String, state: BeaconState)> {
         trails.sorted { $0.name < $1.name }.lazy.map { trail in
+            let isPresent = presence(of: trail)
             let state = BeaconState(
-                isPresent: presence(of: trail), room: trail.room.map { plan.rooms[$0].name }, isKnown: trail.isKnown,
+                isPresent: isPresent, room: trail.room.map { plan.rooms[$0].name },
+                isKnown: trail.isKnown && isPresent != nil,
                 level: trail.loudest?.level, distance: distance(of: trail),
                 lastHeard: trail.lastHeard.map(ReceiverLine.text), batteryMillivolts: trail.batteryMillivolts,
                 reason: unknownReason(of: trail)?.text(.local, now: time ?? 0))
@@ -104,7 +106,8 @@ extension SightingCollector {
         return .record(
             [
                 ("beacon", .string(trail.name)), ("identity", .optional(trail.identity, JSONValue.string)),
-                ("present", .string(trail.isPresent ? "ON" : "OFF")), ("known", .boolean(trail.isKnown)),
+                ("present", .string(trail.isPresent ? "ON" : "OFF")),
+                ("known", .boolean(trail.isKnown && presence(of: trail) != nil)),
                 ("room", .optional(room?.name, JSONValue.string)),
                 ("floor", .optional(room?.floor ?? place.map { file.floors[$0.floor].name }, JSONValue.string)),
                 (

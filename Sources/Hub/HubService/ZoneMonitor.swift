@@ -77,11 +77,14 @@ public final class ZoneMonitor {
         _ file: HubFile, _ source: SightingSource, at now: HeardInstant, _ unix: (ZoneMoment) -> Int64?
     ) {
         let presences = engine.presences(unix)
+        let unknownSince = engine.unknownSince
         table = file.known.table(source.clock, strangers: .counted)
         engine = ZoneEngine(file.zones, known: file.known.beacons, beacons: HubFile.beacons(file.known))
         engine.resume(presences, unixMicroseconds: source.clock.unixMicroseconds(at: now))
         beginDeaf(at: now)
         if source.state.isHearing { _ = change(source.state, at: now) }
+        // Reading a file again does not prove that the receiver works.
+        engine.continueUnknown(since: unknownSince)
     }
 
     /// Starts a new round, and resets the counts that the table keeps for each round.

@@ -57,10 +57,9 @@ public struct BeaconState: Hashable, Sendable {
 
     /// The payload of `…/beacons/NAME/attributes`. Home Assistant reads `in_zones` of trackers.
     public var attributes: JSONValue {
-        var members: [(String, JSONValue)] = [
-            ("in_zones", isPresent == true ? [.string(Self.homeZone)] : []),
-            ("room", roomJSON),
-        ]
+        var members: [(String, JSONValue)] = [("room", roomJSON)]
+        // An empty list would say that the beacon is away, so there is none while that is not known.
+        if let isPresent { members.insert(("in_zones", isPresent ? [.string(Self.homeZone)] : []), at: 0) }
         if isCloned { members.append(("cloned", true)) }
         if let reason { members.append(("reason", .string(reason))) }
         if let batteryMillivolts { members.append(("batteryV", .number(JSONNumber(thousandths: batteryMillivolts)))) }

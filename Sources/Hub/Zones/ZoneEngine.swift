@@ -30,7 +30,7 @@ public struct ZoneEngine: Sendable {
     private var dwellTimers = ZoneTimers()
     private var clock = ListeningClock()
     /// When the last report before the zones became unknown arrived, or the receiver stopped; `nil` while they are known.
-    private var unknownSince: HeardInstant?
+    public private(set) var unknownSince: HeardInstant?
     /// The number of the last event.
     private var sequence = 0
     /// The events that were not returned yet.
@@ -58,6 +58,8 @@ public struct ZoneEngine: Sendable {
 
     /// True if the zones are known: false while the receiver may have failed.
     public var isKnown: Bool { unknownSince == nil }
+    /// Continues a time of unknown zones that began with an earlier engine.
+    public mutating func continueUnknown(since: HeardInstant?) { unknownSince = since }
 
     /// The names of the beacons inside a zone, in the order of the zone's beacons.
     public func inside(_ zone: Int) -> [String] {

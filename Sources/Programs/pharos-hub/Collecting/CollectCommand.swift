@@ -73,7 +73,7 @@ struct CollectCommand: ParsableCommand {
     func validate() throws {
         if schema { return }
         guard let file else { throw ValidationError("Name a collector file.") }
-        let streams = sources.filter { $0.path == "-" }.count + (file == "-" ? 1 : 0)
+        let streams = from.isEmpty ? 0 : sources.count { $0.path == "-" } + (file == "-" ? 1 : 0)
         if streams > 1 { throw ValidationError("Standard input can be read only once.") }
         if stateFile != nil && runtimeDir != nil {
             throw ValidationError("--state-file names the file; --runtime-dir cannot be used with it.")
@@ -100,6 +100,11 @@ struct CollectCommand: ParsableCommand {
         guard var collector = decoded else { throw Failure(problems, of: path) }
         for warning in problems {
             Terminal.writeMessage("\(warning.text(file: path == "-" ? "standard input" : path))")
+        }
+        if path == "-", from.isEmpty, collector.broker == nil {
+            throw ValidationError(
+                "Standard input can be read only once: name the collector file, or give the receivers' lines with --from."
+            )
         }
         for source in sources {
             guard let name = source.receiver, !collector.receivers.contains(where: { $0.name == name }) else {

@@ -164,9 +164,12 @@ enum WhereTable {
 
     /// Where the beacon is, or why that is not known.
     private static func answer(_ beacon: JSONNode, _ zone: TimeZoneChoice) -> String {
-        guard beacon["present"]?.string == "ON" else { return "away" }
+        let isKnown = if case .boolean(true)? = beacon["known"]?.value { true } else { false }
+        guard beacon["present"]?.string == "ON" else {
+            return isKnown ? "away" : "unknown: it was away when the last receiver failed"
+        }
         let room = [beacon["floor"]?.string, beacon["room"]?.string].compactMap(\.self).joined(separator: ", ")
-        if case .boolean(true)? = beacon["known"]?.value { return room }
+        if isKnown { return room }
         guard let reason = UnknownReason(beacon) else { return "unknown" }
         let now = Int(WallClock.microseconds() / 1000)
         return "unknown: \(reason.text(zone, now: now))"
