@@ -261,6 +261,8 @@ public final class SiteUploader {
                 notices.append(Notice("\(error): this batch is dropped", isWarning: true))
                 settle()
             }
+            // What is sent next may be another batch, which must not remove this one.
+            (sent, sentEvents) = ([], [])
             lastError = error
         case .failed(let error):
             // While another collector works, this collector stays on standby.
