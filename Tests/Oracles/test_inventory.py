@@ -474,3 +474,16 @@ def test_clocks_that_go_back_and_logs_that_are_none(tmp_path):
     assert len(answer["warnings"]) == 2
     item = next(each for each in answer["items"] if each["id"] == "item-2")
     assert (item["firstHeard"], item["lastHeard"]) == ("2001-01-01T00:00:00Z", "2030-01-01T00:00:00Z")
+
+
+def test_the_last_count_is_that_which_began_last(tmp_path):
+    path = inventory(tmp_path)
+    walk = tape(tmp_path, heard(1, range(8)))
+    start(path, "--replay", walk, "--count", "spring")
+    do("finish", path)
+    time.sleep(1.1)
+    start(path, "--replay", walk)
+    start(path, "--replay", walk)
+    counts = sorted(each.parent.name for each in tmp_path.rglob("count.jsonl"))
+    assert len(counts) == 2, counts
+    assert json.loads(do("report", path, "--json").out)["count"] != "spring"

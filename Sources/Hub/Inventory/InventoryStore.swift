@@ -172,8 +172,19 @@ public struct InventoryStore: Sendable {
 
     /// The names of all counts, the oldest first.
     public var countNames: [String] {
-        Files.names(in: countsDirectory).filter { Files.exists("\(countsDirectory)/\($0)/\(Self.journalName)") }
-            .sorted(by: CountJournal.isBefore)
+        let names = Files.names(in: countsDirectory).filter {
+            Files.exists("\(countsDirectory)/\($0)/\(Self.journalName)")
+        }
+        // A count with a damaged journal has no known start, and comes last.
+        let starts = names.map { (name: $0, start: (try? journal($0))?.start) }
+        return starts.sorted { left, right in
+            switch (left.start, right.start) {
+            case (let first?, let second?) where first != second: first < second
+            case (_?, nil): true
+            case (nil, _?): false
+            default: CountJournal.isBefore(left.name, right.name)
+            }
+        }.map(\.name)
     }
 
     /// The journal of the count `name`, with its start and its end.
@@ -196,6 +207,11 @@ public struct InventoryStore: Sendable {
             damaged.append("\(name)/\(Self.journalName)")
         }
         return (nil, damaged)
+    }
+
+    /// The last of these counts that is not finished; `nil` if all are.
+    private func lastOpen(_ names: [String]) -> CountJournal? {
+        names.reversed().lazy.compactMap { try? journal($0) }.first { $0.finish == nil }
     }
 
     /// The logs of the count `name`, and the names of files that are not logs.
@@ -259,8 +275,8 @@ public struct InventoryStore: Sendable {
                 }
                 return journal
             }
-        } else if let journal = last(names).journal, journal.finish == nil {
-            return journal
+        } else if let open = lastOpen(names) {
+            return open
         }
         let now = Self.now
         let journal = CountJournal(
@@ -290,7 +306,7 @@ public struct InventoryStore: Sendable {
             throw InventoryError(
                 .missing, "--count \(ProblemText.quoted(name)): there is no such count of \(path)\(advice)")
         }
-        guard let name = name ?? names.last(where: { (try? self.journal($0)).map { $0.finish == nil } == true }) else {
+        guard let name = name ?? lastOpen(names)?.count else {
             throw noCount
         }
         let journal = try journal(name)

@@ -1,7 +1,7 @@
 internal import BeaconService
 public import BluetoothTypes
 internal import Configuration
-internal import LinuxHost
+public import LinuxHost
 public import Listener
 public import Sightings
 
@@ -19,11 +19,14 @@ public struct InventoryReceiver: Sendable {
 
     /// An adapter; `nil` for the first one.
     ///
-    /// - Parameter virtualBeacons: The beacons that are received if the adapter is virtual.
+    /// - Parameters:
+    ///   - virtualBeacons: The beacons that are received if the adapter is virtual.
+    ///   - signals: Receives the signals that end several receivers at once; `nil` for a separate one.
     public func live(
-        _ adapter: AdapterName?, _ virtualBeacons: VirtualBeacons = VirtualBeacons()
+        _ adapter: AdapterName?, _ virtualBeacons: VirtualBeacons = VirtualBeacons(), signals: SignalDescriptor? = nil
     ) throws(ListenerServiceError) -> SightingSource {
         var options = SightingSource.Options(adapter: adapter)
+        options.signals = signals
         options.durationMicroseconds = duration
         options.virtualBeacons = virtualBeacons
         options.purpose = "pharos inventory"

@@ -78,7 +78,9 @@ public final class CountRun: Sendable {
     /// - Throws: `ListenerServiceError` if the first adapter cannot receive; `InventoryError` or `SystemError` if the
     ///   log cannot be written.
     public func listen(_ adapters: [AdapterName?], _ virtualBeacons: VirtualBeacons, count: String?) throws {
-        let first = try receiver.live(adapters[0], virtualBeacons)
+        // Any receiver may take the signal; all of them end.
+        let signals = try SignalDescriptor()
+        let first = try receiver.live(adapters[0], virtualBeacons, signals: signals)
         let consumer = try CountReceiver(
             self, first, name: adapters[0]?.description ?? "the first adapter", count: count)
         let others = Monitor(adapters.count - 1)
@@ -86,9 +88,11 @@ public final class CountRun: Sendable {
             try BackgroundThread.start {
                 defer { others.change { $0 -= 1 } }
                 do {
-                    let source = try self.receiver.live(adapter, virtualBeacons)
+                    let source = try self.receiver.live(adapter, virtualBeacons, signals: signals)
                     let name = adapter?.description ?? "adapter"
-                    try source.run(try CountReceiver(self, source, name: name, count: count))
+                    let consumer = try CountReceiver(self, source, name: name, count: count)
+                    try source.run(consumer)
+                    try consumer.check()
                 } catch {
                     self.output(.warning("\(error)"))
                 }
