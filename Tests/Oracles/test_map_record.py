@@ -312,6 +312,30 @@ def test_tables_go_out_and_come_back(tmp_path, tape):
     assert again == wide and wide.splitlines()[0].endswith(",".join(KEYS))
 
 
+def test_a_floor_below_the_ground_comes_back_from_a_table(tmp_path, tape):
+    survey = tmp_path / "s.jsonl"
+    record(survey, "--place", "A", "--position", "1,2", "--floor=-1", "--from", tape)
+    (tmp_path / "t.csv").write_text(pharos.checked("map", "export", survey).out)
+    pharos.checked("map", "import", tmp_path / "t.csv", "--output", tmp_path / "back.jsonl")
+    assert next(line for line in lines(tmp_path / "back.jsonl") if "place" in line)["floor"] == "-1"
+
+
+def test_a_known_position_has_a_known_floor(tmp_path, tape):
+    survey = tmp_path / "s.jsonl"
+    record(survey, "--place", "A3", "--position", "4,6", "--floor", "ground", "--from", tape)
+    record(survey, "--position", "4,6", "--from", tape)
+    stays = [line for line in lines(survey) if "place" in line]
+    assert [(each["place"], each["floor"]) for each in stays] == [("A3", "ground")] * 2
+
+
+def test_a_dropped_stay_is_no_stay(tmp_path, tape):
+    survey = tmp_path / "s.jsonl"
+    record(survey, "--place", "A3", "--position", "4,6", "--from", tape)
+    record(survey, "--drop", "1")
+    refused = pharos.run("map", "check", survey)
+    assert refused.code != 0 and "0 errors" not in refused.out
+
+
 def test_node_medians_are_those_of_the_readings(tmp_path, tape):
     survey = tmp_path / "s.jsonl"
     record(survey, "--place", "A", "--position", "1,2", "--from", tape)
@@ -413,6 +437,9 @@ def test_a_new_survey_is_put_into_a_map(tmp_path):
     text = pharos.checked(*update).out
     assert "1 beacon moved" in text and "6 places kept" in text
     assert (tmp_path / "map.json").read_bytes() == (tmp_path / "new.json").read_bytes()
+    # The same seconds twice would make the errors of the map look like none.
+    again = pharos.run(*update)
+    assert again.code == 65 and "was made from this survey already" in again.err
 
 
 @pytest.mark.parametrize("options, code, said", [

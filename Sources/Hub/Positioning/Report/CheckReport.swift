@@ -33,7 +33,7 @@ public struct CheckReport: Sendable {
         }
         let stays = files.survey.stays.filter { !$0.isDropped }
         summary =
-            "\(MapText.count(stays.count, "stay")) of \(files.survey.vectorCount) s, "
+            "\(MapText.count(stays.count, "stay")) of \(files.survey.countedVectors) s, "
             + MapText.count(files.survey.beacons.count, "beacon")
     }
 

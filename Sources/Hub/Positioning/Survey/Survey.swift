@@ -94,6 +94,8 @@ public struct Survey: Sendable {
 
     /// The number of vectors, including those of dropped stays.
     public var vectorCount: Int { vectors.count }
+    /// The number of vectors of the stays that are not dropped: the seconds that count.
+    public var countedVectors: Int { stays.reduce(0) { $0 + ($1.isDropped ? 0 : $1.vectors.count) } }
 
     /// The vector with an index in 0..<``vectorCount``. Traps outside this range.
     public func vector(_ index: Int) -> SignalVector { vectors[index] }

@@ -44,8 +44,8 @@ public struct SurveyFiles: Sendable {
         for path in paths { try add(path, reading) }
     }
 
-    /// True if no stay has a vector.
-    public var isEmpty: Bool { survey.vectorCount == 0 }
+    /// True if no stay that counts has a vector.
+    public var isEmpty: Bool { survey.countedVectors == 0 }
 
     private mutating func add(_ path: String, _ reading: Reading) throws(ListenerServiceError) {
         let pieces = try InputPieces(path)

@@ -392,7 +392,7 @@ struct TableColumns {
     /// The text of a cell. `nil` if it is empty or missing.
     func text(_ column: String, _ row: CSVRow) -> String? {
         guard let index = columns[column], index < row.cells.count else { return nil }
-        let text = row.cells[index].string(in: table.octets)
+        let text = SpreadsheetText.raw(row.cells[index].string(in: table.octets))
         return text.isEmpty ? nil : text
     }
 

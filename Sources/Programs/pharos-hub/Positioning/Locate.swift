@@ -249,8 +249,9 @@ final class LocatePrinter: RunConsumer {
         for index in all?.indices ?? 0..<0 { all?[index].truth = instant.truth }
         for each in all ?? [instant] { if let error = each.error { errors[each.algorithm, default: []].append(error) } }
         if let everyMicroseconds {
-            let now = Int((max(-1e9, min(1e9, seconds)) * 1e6).rounded())
-            if let next = nextMicroseconds, now < next { return }
+            let now = Int((max(-1e11, min(1e11, seconds)) * 1e6).rounded())
+            // A time before the last line begins a new run.
+            if let next = nextMicroseconds, now < next, now >= next - everyMicroseconds { return }
             nextMicroseconds = now + everyMicroseconds
         }
         track?.add(instant)

@@ -179,9 +179,11 @@ struct MapRecord: ParsableCommand {
         var spot = SurveySpot(place: name, position: position, floor: floor)
         let known = survey.stays.filter { !$0.isDropped && (floor == nil || $0.floor == floor) }
         guard let name else {
-            // Use the name that the survey already has for the position.
+            // Use the name and the floor that the survey already has for the position.
             if let position {
-                spot.place = known.last { $0.position.map { $0.distance(to: position) <= 0.5 } ?? false }?.place
+                let same = known.last { $0.position.map { $0.distance(to: position) <= 0.5 } ?? false }
+                spot.place = same?.place
+                if spot.floor == nil { spot.floor = same?.floor }
             }
             return spot
         }

@@ -119,7 +119,7 @@ struct MapImport: ParsableCommand {
         guard output != "-" else { return }
         let stays = survey.stays.count { !$0.isDropped }
         Terminal.writeLine(
-            "\(MapText.count(stays, "stay")) of \(MapText.count(survey.vectorCount, "second")), "
+            "\(MapText.count(stays, "stay")) of \(MapText.count(survey.countedVectors, "second")), "
                 + "\(MapText.count(survey.beacons.count, "beacon")) to \(output)")
     }
 }

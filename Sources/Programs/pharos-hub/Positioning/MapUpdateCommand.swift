@@ -48,6 +48,15 @@ struct MapUpdateCommand: ParsableCommand {
     func run() throws {
         let old = try MapFile.read(map)
         let files = try levels.read(survey)
+        let known = Set(old.sources.map(\.sha256))
+        if let again = files.sources.first(where: { known.contains($0.sha256) }) {
+            throw Failure(
+                .dataFormat, "\(again.name): \(map) was made from this survey already; give only new surveys")
+        }
+        for source in files.sources where old.sources.contains(where: { $0.name == source.name }) {
+            Terminal.writeMessage(
+                "warning: \(source.name): the map has an earlier state of this file, and the stays of both count")
+        }
         let update = try MapFitting.update(old, with: files.survey, name: map, files: survey)
         let choice = try MapFitting.choose(
             update.survey, positions: old.beaconPositions, candidates: [old.settings.algorithm], base: old.settings,

@@ -32,6 +32,14 @@ public enum MarkupText {
 /// Spreadsheets run a cell that begins with `=`, `+`, `-` or `@` as a formula, even in quotes, and some split lines at
 /// semicolons within quotes.
 public enum SpreadsheetText {
+    /// Removes the apostrophe that ``text(_:)`` inserts at the start.
+    public static func raw(_ text: String) -> String {
+        guard text.first == "'", let next = text.dropFirst().first,
+            "=+-@|%\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}".contains(next)
+        else { return text }
+        return String(text.dropFirst())
+    }
+
     /// Returns a text in quotes. An apostrophe is inserted before each character that could begin a formula, at the start and
     /// after each character that a spreadsheet may take for the end of a cell.
     public static func text(_ raw: String) -> String {
