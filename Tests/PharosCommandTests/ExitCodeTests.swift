@@ -116,7 +116,7 @@ import Testing
             "\(url) --duration-s 1000000000000000", 64,
             value(
                 "1000000000000000", "--duration-s <seconds>",
-                "that is too long; leave it out to advertise until you stop it")),
+                "that is too long: a hundred years is the longest time")),
         Mistake(
             "\(url) --duration-s -1", 64,
             value(

@@ -33,6 +33,22 @@ struct FindGuideTests {
         #expect(farther.contains { $0.advice == .colder } && !farther.contains { $0.advice == .warmer })
     }
 
+    /// Events every two seconds, and 20 s without any. The guide takes up the beacon again, and tells of changes.
+    @Test func aSlowBeaconIsGuidedToAfterASilence() {
+        var guide = FindGuide()
+        guide.intervalMicroseconds = 1_995_000
+        var advice: [FindGuide.Advice] = []
+        for second in 0..<90 {
+            let isSent = second % 2 == 0 && !(20..<40).contains(second)
+            let now = Air.at(milliseconds: 10_000 + second * 1000)
+            if isSent { guide.hear(second < 60 ? -80 : -60, at: now) }
+            advice.append(guide.state(at: now).advice)
+        }
+        #expect(advice[30] == .silent)
+        #expect(!advice[40...].contains(.silent))
+        #expect(advice[60...].contains(.warmer))
+    }
+
     @Test func aBeaconThatStaysIsSeldomSaidToMove() {
         var told = 0
         var asked = 0

@@ -111,8 +111,8 @@ public struct AuditReport: Sendable {
     /// True if the receiver was carried past the beacons, so that shares and silences mean nothing.
     public let isWalk: Bool
 
-    /// True if no verdict differs from ok and at least one advertisement was judged. An audit without judged
-    /// advertisements proves nothing.
+    /// True if no verdict differs from ok and at least one of the advertisements that can be judged was judged. An audit
+    /// without any proves nothing.
     public var isGood: Bool {
         advertisements.allSatisfy { $0.verdicts.allSatisfy { $0 == .ok } }
             && (judgedCount > 0 || !advertisements.contains { $0.expected.isJudgeable })
@@ -259,7 +259,8 @@ extension AdvertisementAudit {
     /// The severity of the worst verdict: its position among all verdicts of a walk; 0 for ok.
     fileprivate var rank: Int {
         let order: [AuditVerdict] = [
-            .lowBattery, .telemetry, .wrongInterval, .wrongAddress, .wrongOctets, .cloned, .impostor, .silent,
+            .lowBattery, .telemetry, .wrongInterval, .wrongAddress, .wrongPHY, .wrongOctets, .cloned, .impostor,
+            .silent,
         ]
         return verdicts.compactMap { order.firstIndex(of: $0).map { $0 + 1 } }.max() ?? 0
     }
@@ -434,8 +435,8 @@ extension AdvertisementAudit {
     /// The rank of the first verdict: 0 for the worst.
     fileprivate var severity: Int {
         let ranks: [AuditVerdict] = [
-            .impostor, .cloned, .wrongOctets, .silent, .wrongAddress, .wrongInterval, .longSilence, .weak, .obstructed,
-            .telemetry,
+            .impostor, .cloned, .wrongOctets, .silent, .wrongAddress, .wrongPHY, .wrongInterval, .longSilence, .weak,
+            .obstructed, .telemetry, .lowBattery,
         ]
         return verdicts.compactMap { ranks.firstIndex(of: $0) }.min() ?? ranks.count
     }

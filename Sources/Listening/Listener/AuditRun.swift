@@ -29,7 +29,9 @@ public final class AuditRun: Sendable {
     ) throws(ListenerServiceError) -> Auditor {
         // The clock of this audit is the wall clock.
         let keys = files.keys { Int($0.nanoseconds / 1_000_000_000) }
-        let run = AuditRun(Auditor(files.beacons, receivers: recordings, others: files.others, keys: keys))
+        var auditor = Auditor(files.beacons, receivers: recordings, others: files.others, keys: keys)
+        if files.needsCoded { auditor.listeningShare = 0.5 }
+        let run = AuditRun(auditor)
         for (index, recording) in recordings.enumerated() {
             let source = try SightingSource.recording(recording)
             try source.run(AuditConsumer(run, index, source, isRecording: true) { sentence, _ in say(sentence) })
@@ -60,7 +62,7 @@ public final class AuditRun: Sendable {
         let keys = files.keys { instant in clock.unixMicroseconds(at: instant).map { Int($0 / 1_000_000) } }
         let names = adapters.isEmpty ? ["adapter"] : adapters.map(\.description)
         var auditor = Auditor(files.beacons, receivers: names, others: files.others, keys: keys)
-        let isCoded = files.beacons.flatMap(\.advertisements).contains { $0.phy?.isCoded == true }
+        let isCoded = files.needsCoded
         if isCoded { auditor.listeningShare = 0.5 }
         let duration = duration ?? (isWalk ? nil : auditor.defaultMicroseconds)
         let run = AuditRun(auditor)

@@ -20,6 +20,8 @@ public struct AuditedFiles {
     public private(set) var warnings: [String] = []
     /// The identities of the fleets' beacons that were not selected.
     public private(set) var others: Set<BeaconIdentity> = []
+    /// True if an advertisement is on the LE Coded PHY. A receiver then listens to two PHYs in turn.
+    var needsCoded: Bool { beacons.flatMap(\.advertisements).contains { $0.phy?.isCoded == true } }
     private let selection: BeaconSelection
     /// The keys of ephemeral ids. Advertisements are numbered over all beacons.
     private var identifiers: [EphemeralKey] = []

@@ -17,8 +17,9 @@ public struct FindGuide: Sendable {
         case arrived
     }
 
-    /// The length of the windows that are compared, in microseconds.
-    public static let windowMicroseconds = 3_000_000
+    /// The shortest length of the windows that are compared, in microseconds, and their length in periods of the beacon.
+    private static let shortestWindow = 3_000_000
+    private static let windowPeriods = 4
     /// The level of a beacon within reach, in dBm.
     public static let arrivalLevel = -45.0
     /// The standard deviation of the level that people, bags and hands around the two devices cause, in dB. With it, the
@@ -33,7 +34,7 @@ public struct FindGuide: Sendable {
     /// The situation at a moment.
     public struct State: Hashable, Sendable {
         public let advice: Advice
-        /// The trimmed mean of the last 3 s, in dBm; `nil` without reports.
+        /// The trimmed mean of the last 3 s, or of four intervals if they are longer, in dBm; `nil` without reports.
         public let level: Double?
         /// The change of the level since the last reported step, in dB.
         public let change: Double?
@@ -105,7 +106,8 @@ public struct FindGuide: Sendable {
     /// Returns the situation, and should be called about once per second. The last advice stays until the levels
     /// justify another one.
     public mutating func state(at now: HeardInstant) -> State {
-        let tally = window.tally(over: Self.windowMicroseconds, until: now)
+        let length = max(Self.shortestWindow, Self.windowPeriods * (period ?? 0))
+        let tally = window.tally(over: length, until: now)
         let silence = (lastHeard ?? deafSince).map { now.microseconds(since: $0) }
         let isSilent = (silence ?? 0) > silenceLimit
         if !isSilent, let level = tally.trimmedMean, tally.count >= 3 { best = max(best ?? level, level) }
@@ -114,18 +116,20 @@ public struct FindGuide: Sendable {
         var advice = last
         if isSilent {
             advice = deafSince == nil ? .silent : .deaf
+            // A beacon that returns is compared with its levels from then on.
+            reference = nil
         } else if isArrived(tally, distance) {
             advice = .arrived
         } else if let reference, let comparison,
-            now.microseconds(since: reference.at) >= Self.windowMicroseconds
+            now.microseconds(since: reference.at) >= length
         {
             advice = abs(comparison.change) <= comparison.least ? .same : comparison.change > 0 ? .warmer : .colder
             // The next comparison starts from this step.
             if advice != .same { self.reference = (tally, now) }
-        } else if last == .silent || last == .deaf || last == .wait, tally.count >= 3 {
+        } else if last == .silent || last == .deaf {
             advice = .wait
         }
-        if reference == nil || last == .silent || last == .deaf, !isSilent, tally.count >= 3, isFull(now) {
+        if reference == nil, !isSilent, tally.count >= 3, now.nanoseconds >= 1000 * UInt64(length) {
             reference = (tally, now)
         }
         last = advice
@@ -137,13 +141,14 @@ public struct FindGuide: Sendable {
             steps: (distance?.meters ?? 0) > 5 ? 10 : 5)
     }
 
-    private func isFull(_ now: HeardInstant) -> Bool { now.nanoseconds >= 1000 * UInt64(Self.windowMicroseconds) }
+    /// The mean time between two events of the beacon in microseconds; `nil` if it is not known yet.
+    private var period: Int? {
+        intervalMicroseconds.map { $0 + IntervalEstimate.meanDelayMicroseconds }
+            ?? learned.periodMicroseconds.map { Int($0) }
+    }
 
     /// Three intervals, but at least 1.5 s, because radios change channels.
-    private var silenceLimit: Int {
-        let period = intervalMicroseconds.map { $0 + IntervalEstimate.meanDelayMicroseconds }
-        return max(1_500_000, 3 * (period ?? learned.periodMicroseconds.map { Int($0) } ?? 1_000_000))
-    }
+    private var silenceLimit: Int { max(1_500_000, 3 * (period ?? 1_000_000)) }
 
     private func compare(_ tally: LevelTally) -> (change: Double, least: Double)? {
         guard let before = reference?.tally, let old = before.trimmedMean, let new = tally.trimmedMean,

@@ -1,7 +1,7 @@
 package import ArgumentParser
 internal import BeaconFrames
 package import BluetoothTypes
-internal import LinuxHost
+package import LinuxHost
 package import Listener
 package import Sightings
 
@@ -76,9 +76,13 @@ package struct BeaconSourceOptions: ParsableArguments {
     /// - Parameters:
     ///   - duration: The duration for an adapter, in microseconds.
     ///   - isActive: Whether to ask for scan responses, which contain many names.
-    package func open(_ known: KnownBeacons, duration: Int?, isActive: Bool = false) throws -> SightingSource {
+    ///   - signals: Receives the signals for several sources; `nil` for a separate one.
+    package func open(
+        _ known: KnownBeacons, duration: Int?, isActive: Bool = false, signals: SignalDescriptor? = nil
+    ) throws -> SightingSource {
         if let replay { return try .recording(replay) }
         var options = SightingSource.Options(adapter: adapter)
+        options.signals = signals
         if isActive {
             let standard = ScanSettings.standard
             options.settings = try ScanSettings(isActive: true, interval: standard.interval, window: standard.window)
@@ -95,6 +99,9 @@ package struct BeaconSourceOptions: ParsableArguments {
     package static func prompt(_ text: String) {
         guard Terminal.inputIsTerminal, Terminal.errorIsTerminal else { return }
         Terminal.writeError("\(text), then press Enter ")
-        _ = readLine()
+        _ = answer()
     }
+
+    /// Waits for a line of the user. Ctrl-C ends the program meanwhile.
+    package static func answer() -> String? { SignalDescriptor.withDefaultActions { readLine() } }
 }

@@ -46,7 +46,7 @@ package final class FindListener: SightingConsumer {
     }
 
     package var isSatisfied: Bool { hasArrived || Terminal.outputIsGone }
-    package var nextWakeUp: HeardInstant? { [nextLine, nextBell].compactMap { $0 }.min() }
+    package var nextWakeUp: HeardInstant? { isShown ? [nextLine, nextBell].compactMap { $0 }.min() : nil }
 
     package func begin(at now: HeardInstant) { nextLine = nextLine ?? now }
 
@@ -62,7 +62,8 @@ package final class FindListener: SightingConsumer {
     }
 
     package func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
-        guard let place = table.hear(report.sighting, octets, range), places.contains(place),
+        let heard = table.hear(report.sighting, octets, range)
+        guard let place = ([heard].compactMap(\.self) + table.groupsOfReport).first(where: places.contains),
             !report.sighting.isScanResponse
         else { return }
         hasHeard = true

@@ -141,6 +141,9 @@ package enum OptionValue {
         return (text, 1000)
     }
 
+    /// A hundred years in microseconds. Sums and multiples of it do not overflow.
+    private static let longestDuration = 3_155_760_000_000_000
+
     /// Parses a time span such as `15`, `15s` or `1.5 min`, with up to three decimals; returns microseconds.
     package static func duration(_ text: String) throws -> Int {
         let (number, unit) = timeSpan(text)
@@ -148,7 +151,9 @@ package enum OptionValue {
             throw Mistake("write a number of seconds such as 15, or with a unit: 15s, 1.5 min, 2 h")
         }
         let (microseconds, isTooLong) = thousandths.multipliedReportingOverflow(by: unit)
-        guard !isTooLong else { throw Mistake("that is too long; leave it out to advertise until you stop it") }
+        guard !isTooLong, microseconds <= longestDuration else {
+            throw Mistake("that is too long: a hundred years is the longest time")
+        }
         return microseconds
     }
 

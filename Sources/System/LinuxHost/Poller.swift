@@ -137,6 +137,17 @@ public final class SignalDescriptor: Sendable {
         return Int32(octets[0])
     }
 
+    /// Runs `body` while the signals that end a command have their default action, so that Ctrl-C ends a program that waits
+    /// for an answer of the user.
+    public static func withDefaultActions<Result>(_ body: () -> Result) -> Result {
+        var (set, blocked) = (sigset_t(), sigset_t())
+        unsafe sigemptyset(&set)
+        for signal in termination { unsafe sigaddset(&set, signal) }
+        _ = unsafe pthread_sigmask(SIG_UNBLOCK, &set, &blocked)
+        defer { _ = unsafe pthread_sigmask(SIG_SETMASK, &blocked, nil) }
+        return body()
+    }
+
     /// Ignores SIGPIPE, so that writing to a closed pipe or connection is an error instead of the end of the process.
     public static func ignoreBrokenPipes() {
         _ = signal(SIGPIPE, SIG_IGN)

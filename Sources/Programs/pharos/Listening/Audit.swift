@@ -21,7 +21,7 @@ struct Audit: ParsableCommand {
             Listens for 30 s, or for 60 of the longest intervals if that is longer. Exits with 1 on each of these verdicts: \
             silent, wrong-octets, wrong-address, wrong-interval, wrong-phy, weak, obstructed, long-silence, telemetry, \
             low-battery, cloned, impostor. The verdict ok and warnings (stranger, not-in-range, unjudged, truncated) do \
-            not count. If no beacon could be judged, the exit code is 1, too. Reports that a receiver lost never count \
+            not count. If none of the advertisements that can be judged was judged, the exit code is 1, too. Reports that a receiver lost never count \
             against a beacon.
 
             With --walk, carry the receiver past the beacons and press Ctrl-C at the end: each beacon must be received at \

@@ -61,7 +61,7 @@ struct Calibrate: ParsableCommand {
         parsing: .unconditional,
         help: ArgumentHelp(
             "Transmit power of the beacon (default: the power in the profile that --write names).", valueName: "dBm"),
-        transform: OptionValue.integer)
+        transform: { Int(try OptionValue.radioPower($0).dBm) })
     var radioPowerDbm: Int?
 
     @Option(
@@ -126,7 +126,7 @@ struct Calibrate: ParsableCommand {
                 of: profile.text, radioPower: power, measuredPower: result.powerAtOneMeter.value,
                 receiver: source.receiver)
             do throws(SystemError) {
-                try Files.replace(profile.path, with: revision.text)
+                try Files.replace(profile.path, with: revision.text, keepsRights: true)
             } catch {
                 throw Failure(.osError, "\(profile.path): \(error.text)")
             }
@@ -156,7 +156,8 @@ struct Calibrate: ParsableCommand {
         empty.exponent = pathLossExponent
         empty.referenceOffset = referenceOffsetDb
         empty.radioPower = power
-        let first = try source.open(known, duration: duration)
+        let signals = try SignalDescriptor()
+        let first = try source.open(known, duration: duration, signals: signals)
         let listener = CalibrationListener(
             try BeaconChoice(beacon, known, first.clock), empty, legMicroseconds: duration,
             isRecording: source.replay != nil)
@@ -171,8 +172,8 @@ struct Calibrate: ParsableCommand {
             if let channel = leg.channel { text += ", sending on channel \(channel) alone" }
             BeaconSourceOptions.prompt(text)
             listener.begin(leg: index)
-            try (index == 0 ? first : source.open(known, duration: duration)).run(listener)
-            if listener.isInterrupted { break }
+            try (index == 0 ? first : source.open(known, duration: duration, signals: signals)).run(listener)
+            if signals.takenAt != nil { break }
         }
         return (listener.measurement, listener.tie)
     }
@@ -274,9 +275,6 @@ private final class CalibrationListener: SightingConsumer {
                 + "(\(NumberFormat.rounded(level, 1)) dBm): name the beacon with --beacon, or move the others away")
     }
 
-    /// `true` if a signal ended the leg early.
-    var isInterrupted: Bool { !isSatisfied && elapsedOfLeg < legMicroseconds * 9 / 10 }
-
     private var elapsedOfLeg: Int { start.map { latest.microseconds(since: $0) } ?? 0 }
 
     func begin(leg: Int) {
@@ -297,8 +295,11 @@ private final class CalibrationListener: SightingConsumer {
     }
 
     func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
-        guard let place = table.hear(report.sighting, octets, range), !report.sighting.isScanResponse else { return }
-        if let places, !places.contains(place) { return }
+        let heard = table.hear(report.sighting, octets, range)
+        let found = [heard].compactMap(\.self) + (places == nil ? [] : table.groupsOfReport)
+        guard let place = found.first(where: { places?.contains($0) ?? true }), !report.sighting.isScanResponse else {
+            return
+        }
         let key = places == nil ? place : 0
         guard measurements[key] != nil || measurements.count < Self.candidates else { return }
         measurements[key, default: empty].hear(report.sighting, leg: leg)

@@ -136,18 +136,21 @@ struct Find: ParsableCommand {
         guard Terminal.inputIsTerminal, Terminal.errorIsTerminal else { return nil }
         while true {
             Terminal.writeError("number of the beacon (1...\(candidates.count)): ")
-            guard let line = readLine(), !line.isEmpty else { return nil }
+            guard let line = BeaconSourceOptions.answer(), !line.isEmpty else { return nil }
             if let number = Int(line), candidates.indices.contains(number - 1) { return candidates[number - 1] }
         }
     }
 
     private func findDirection(_ name: String, _ known: KnownBeacons) throws {
         var result = FindTurn()
+        let signals = try SignalDescriptor()
         for direction in 0..<FindTurn.directions {
             BeaconSourceOptions.prompt(direction == 0 ? "Hold the receiver in front of you" : "Turn right by a quarter")
-            let feed = try source.open(known, duration: Self.quarterMicroseconds)
+            let feed = try source.open(known, duration: Self.quarterMicroseconds, signals: signals)
             let listener = FindListener(try BeaconChoice(name, known, feed.clock), feed.clock, name: name)
             try feed.run(listener)
+            // A part of a turn shows no direction.
+            if signals.takenAt != nil { throw Failure(.temporaryFailure) }
             for level in listener.levels { result.hear(level, direction: direction) }
         }
         guard result.levels.contains(where: { $0 != nil }) else {

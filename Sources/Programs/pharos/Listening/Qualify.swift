@@ -101,7 +101,16 @@ struct Qualify: ParsableCommand {
             throw Failure(.usage, "--hears \(name): no beacon in --known has this name")
         }
         guard let beacon = named.first(where: { $0.identity != nil }) else {
-            throw Failure(.usage, "--hears \(name): its identity changes, so it cannot be used")
+            throw Failure(
+                .usage,
+                "--hears \(name): "
+                    + (named.contains { $0.region != nil }
+                        ? "several devices may match it; name a beacon with an identity"
+                        : "its identity changes, so it cannot be used"))
+        }
+        guard beacon.intervalMicroseconds != nil else {
+            throw Failure(
+                .usage, "--hears \(name): its interval is not known; name its profile or its fleet with --known")
         }
         return beacon
     }

@@ -77,7 +77,8 @@ struct Scan: ParsableCommand {
             : ranging || everyS != nil
                 ? .rounds : json ? .reports : source.replay != nil || Terminal.canRedraw ? .table : .tables
         let strangers: SightingTable.Strangers =
-            ranging ? .counted : known.isEmpty || selection.strangers ? .kept(SightingTable.defaultStrangers) : .counted
+            !ranging && (known.isEmpty || selection.strangers || regions.contains { $0.pattern != nil })
+            ? .kept(SightingTable.defaultStrangers) : .counted
         let filter = try selection.filter(known)
         let source = try source.open(known, levels: selection.levels)
         let output = ScanOutput(

@@ -104,6 +104,8 @@ final class ScanOutput {
     /// - Parameter place: The position of the beacon in the table.
     func show(_ report: HeardReport, _ data: [UInt8], _ place: Int?, _ table: SightingTable) {
         let (frames, network) = Self.frames(data)
+        // Several devices may have the name of a group.
+        let place = place ?? table.groupsOfReport.first
         // A track is large, so it is not copied for each report.
         let known = place.flatMap { table.tracks[$0].known }
         let last = place.flatMap { table.tracks[$0].identity }

@@ -105,7 +105,7 @@ final class SiteEditSession {
     private func read() throws(SystemError) -> Contents {
         do throws(SystemError) {
             return Contents(octets: try Files.read(path, limit: PlanSite.sizeLimit))
-        } catch where error.errno == SystemError.noEntry {
+        } catch  where error.errno == SystemError.noEntry {
             return Contents(octets: nil)
         }
     }
