@@ -25,10 +25,9 @@ struct RehearsalFloor {
         self.report = report
         verdicts = report.verdicts
         shares = report.detectedShares
-        let others =
-            (report.site?.receivers.map(\.position) ?? [])
-            + (report.site?.rooms.flatMap(\.outline.corners) ?? [])
-            + (report.play?.phones.prefix(Self.wayLimit).flatMap { $0.track.map(\.position) } ?? [])
+        var others = report.site?.receivers.map(\.position) ?? []
+        for room in report.site?.rooms ?? [] { others += room.outline.corners }
+        for phone in report.play?.phones.prefix(Self.wayLimit) ?? [] { others += phone.track.map(\.position) }
         var plan = PlanPageContent.FloorPlan(
             title: "", valueName: "", unit: "", isHigherBetter: true, spotSpacing: 1,
             beacons: report.beacons.compactMap { beacon in
