@@ -443,7 +443,7 @@ def test_a_rule_for_minor_numbers_that_is_added_later_changes_no_identity(tmp_pa
     file = fleet(tmp_path, 3)
     made = json.loads(file.read_text(encoding="utf-8"))
     both = made["template"]["advertisements"]
-    made["template"] = {"address": "${address}", "advertisements": both[1:]}
+    made["template"] = {"advertisements": both[1:]}
     rules = made.pop("identities")
     file.write_text(json.dumps(made), encoding="utf-8")
     generate(file, tmp_path / "out")
@@ -466,8 +466,9 @@ def test_an_empty_name_is_no_group(tmp_path):
 def test_a_fleet_does_not_differ_from_its_own_table(tmp_path):
     file = fleet(tmp_path, 2)
     made = json.loads(file.read_text(encoding="utf-8"))
-    made["template"]["advertisements"][0]["intervalMs"] = 100
-    made["defaults"] = {"tags": ["guide"]}
+    first = made["template"]["advertisements"][0]
+    del first["intervalMs"]
+    first["pattern"] = [{"intervalMs": 100, "forS": 2}, {"intervalMs": 1000, "forS": 8}]
     file.write_text(json.dumps(made), encoding="utf-8")
     pharos.checked("fleet", "generate", file, "--output", tmp_path / "out")
     same = pharos.run("fleet", "diff", file, "--against", tmp_path / "out" / "manifest.csv", "--exit-code")
