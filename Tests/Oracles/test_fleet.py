@@ -494,3 +494,16 @@ def test_a_selection_without_beacons_is_no_fleet_without_beacons(tmp_path):
     generate(file, tmp_path / "out")
     refused = pharos.run("fleet", "list", tmp_path / "out", "--site", "site-1", "--beacon", "box-0")
     assert refused.code == 64 and "no beacon matches all of the given options" in refused.err
+
+
+def test_an_export_to_ansible_removes_no_file_of_others(tmp_path):
+    pharos.checked("fleet", "init", "museum", cwd=tmp_path)
+    pharos.checked("fleet", "generate", "museum.json", "--output", "out", cwd=tmp_path)
+    export = ("fleet", "export", "ansible", "out", "--output", "rollout")
+    pharos.checked(*export, cwd=tmp_path)
+    pharos.checked(*export, cwd=tmp_path)
+    notes = tmp_path / "rollout" / "profiles" / "notes.txt"
+    notes.write_text("mine", encoding="utf-8")
+    refused = pharos.run(*export, cwd=tmp_path)
+    assert refused.code == 78 and "notes.txt" in refused.err
+    assert notes.read_text(encoding="utf-8") == "mine"

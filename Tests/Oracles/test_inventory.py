@@ -487,3 +487,24 @@ def test_the_last_count_is_that_which_began_last(tmp_path):
     counts = sorted(each.parent.name for each in tmp_path.rglob("count.jsonl"))
     assert len(counts) == 2, counts
     assert json.loads(do("report", path, "--json").out)["count"] != "spring"
+
+
+def test_one_signal_ends_all_receivers_of_a_count(tmp_path):
+    path = inventory(tmp_path)
+    airs = [f"unix:{tmp_path / 'air'}-{number}" for number in range(2)]
+    servers = [
+        subprocess.Popen([pharos.PROGRAM, "controller", "--listen", air], stdout=subprocess.PIPE) for air in airs]
+    try:
+        for server in servers:
+            assert b"listening" in server.stdout.readline()
+        for how in [signal.SIGINT, signal.SIGTERM] * 3:
+            run = subprocess.Popen(
+                [pharos.PROGRAM, "inventory", "start", path, "--receivers", *airs, "--json"], stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE)
+            time.sleep(1.5)
+            run.send_signal(how)
+            assert run.wait(10) == 0, run.stderr.read()
+    finally:
+        for server in servers:
+            server.kill()
+            server.wait()
