@@ -175,7 +175,7 @@ public struct InventoryStore: Sendable {
         let names = Files.names(in: countsDirectory).filter {
             Files.exists("\(countsDirectory)/\($0)/\(Self.journalName)")
         }
-        // A count with a damaged journal has no known start, and comes last.
+        // The start of a count with a damaged journal is not known, so the count comes last.
         let starts = names.map { (name: $0, start: (try? journal($0))?.start) }
         return starts.sorted { left, right in
             switch (left.start, right.start) {

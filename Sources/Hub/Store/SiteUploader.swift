@@ -261,7 +261,7 @@ public final class SiteUploader {
                 notices.append(Notice("\(error): this batch is dropped", isWarning: true))
                 settle()
             }
-            // What is sent next may be another batch, which must not remove this one.
+            // Another batch may be sent next. When it is written, the messages of this one must stay.
             (sent, sentEvents) = ([], [])
             lastError = error
         case .failed(let error):

@@ -58,7 +58,7 @@ public struct ZoneEngine: Sendable {
 
     /// True if the zones are known: false while the receiver may have failed.
     public var isKnown: Bool { unknownSince == nil }
-    /// Continues a time of unknown zones that began with an earlier engine.
+    /// Makes the zones unknown since `since`, as they were in an earlier engine; `nil` makes them known.
     public mutating func continueUnknown(since: HeardInstant?) { unknownSince = since }
 
     /// The names of the beacons inside a zone, in the order of the zone's beacons.

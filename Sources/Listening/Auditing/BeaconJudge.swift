@@ -72,7 +72,7 @@ struct BeaconJudge {
     private let isWalk: Bool
     /// The share of events below which a beacon is weak, if collisions lose none.
     private static let weakShare = 2.0 / 3
-    /// The share of the best receiver's events that a receiver near the beacon has at least.
+    /// A receiver is near the beacon if it receives at least this share of the events per second that the best one receives.
     private static let nearShare = 0.5
     /// By type, the frames from the beacon's address that are none of its advertisements.
     private let unexpected: [String: Auditor.Unexpected]
@@ -101,8 +101,8 @@ struct BeaconJudge {
         own = range.map { _ in Owner() }
     }
 
-    /// Returns the times in which the receivers that receive the beacon well listened; `nil` if none received it. While only
-    /// receivers far from it listen, its silence says nothing.
+    /// Returns the times in which a receiver near the beacon listened; `nil` if no receiver received the beacon. While only
+    /// distant receivers listen, a silence of the beacon means nothing.
     private static func listened(_ auditor: Auditor, _ range: Range<Int>) -> [ClosedRange<Int>]? {
         let times = auditor.receivers.map { Double($0.listened.microseconds) }
         let events = auditor.receivers.indices.map { receiver in

@@ -567,7 +567,8 @@ extension PlanKey {
         "Share of cases in which a beacon is found in time at the weakest of these places, 0 to 1.")
     fileprivate static let checkAdded = PlanKey(
         "proposal.check.added",
-        "Number of beacons added because the grid showed places that miss the target; last in the list of positions.")
+        "Number of beacons that were added because places of the grid missed the target; the last ones of the positions."
+    )
 }
 
 /// A surveyed site as a figure of the page.

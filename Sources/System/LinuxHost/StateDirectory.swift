@@ -3,7 +3,8 @@ public enum StateDirectory {
     /// The directory without an option and outside a service of systemd.
     public static let usual = "/var/lib/pharos"
 
-    /// Returns the directory of `--state-dir`, or else systemd's StateDirectory=, or else ``usual``.
+    /// Returns the directory that `--state-dir` names; without the option, that of systemd's StateDirectory=; without both,
+    /// ``usual``.
     public static func path(_ option: String?) -> String {
         option ?? Terminal.environment("STATE_DIRECTORY") ?? usual
     }

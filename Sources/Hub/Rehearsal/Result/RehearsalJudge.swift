@@ -389,8 +389,8 @@ struct RehearsalJudge {
         }
     }
 
-    /// Returns the receivers that no longer received a beacon although it sent and others were received, and the part of the
-    /// time in which the first of these losses began; `nil` if there is none.
+    /// Finds the receivers that stopped receiving a beacon while the beacon sent and they received other beacons. Returns
+    /// them and the part of the time in which the first of them stopped; `nil` if there are none.
     private func loss(of index: Int) -> (receivers: [String], part: Int)? {
         let sent = (0..<RehearsalTallies.parts).map { part in
             tallies.beacons[index].advertisements.reduce(0) { $0 + $1.events[part] }

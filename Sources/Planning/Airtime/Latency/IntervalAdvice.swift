@@ -22,8 +22,8 @@ public struct IntervalAdvice: Sendable {
 
     /// The distribution of the latency of all visitors at that interval.
     public var distribution: LatencyDistribution { latency.whole }
-    /// The shortest interval that controllers support, that leaves time for the packets of an event, and at which, with
-    /// several beacons, two events of one beacon do not hit the same event of another one.
+    /// The shortest interval that is computed. Controllers support it, and it leaves time for the packets of an event. With
+    /// several beacons, two events of one beacon cannot hit the same event of another one.
     public var shortestPossible: AdvertisingInterval { search.unit(search.units.lowerBound) }
     /// E in µs at the interval.
     public var meanPeriodMicroseconds: Double { model.meanPeriodMicroseconds }

@@ -192,7 +192,7 @@ final class CollectRun {
                     break
                 }
                 guard let line = ReceiverLine(topic: message.topic, payload: message.payload) else { continue }
-                // What the broker has kept is not about now. Only that a receiver is gone still holds.
+                // A message that the broker has kept may be old. It is used only if it says that a receiver has stopped.
                 if message.isRetained, line.isListening != false { continue }
                 goodLines += 1
                 take(line, from: nil, arrival: Self.now, isLive: true)
