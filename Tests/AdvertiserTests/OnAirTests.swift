@@ -125,7 +125,8 @@ import VirtualController
     @Test func renewalGoesOnWhileEventsKeepComing() throws {
         let channel = VirtualChannel(.raspberryPi)
         var renewals = 0
-        let host = HCIHost(channel: NoisyChannel(channel)) { packet, isFromController, _ in
+        let host = HCIHost(channel: NoisyChannel(channel))
+        host.observer = { packet, isFromController, _ in
             if !isFromController, Bench.opcode(packet) == 0x2008 { renewals += 1 }
         }
         let capabilities = try ControllerCapabilities.read(from: host, isExclusive: true)

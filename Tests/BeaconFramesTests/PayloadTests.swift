@@ -94,7 +94,7 @@ func outsideTheCalibrationIsAnErrorEvenWithADefault(radio: Int) throws {
 
     let raw = advertisement(.raw(publishedFrames[4].data))
     #expect(try raw.payload() == publishedFrames[4].data)
-    #expect(try raw.frame() == nil)
+    #expect(try raw.content.frame(measuredPower: raw.measuredPower) == nil)
 }
 
 @Test func whatOnlyARunningBeaconKnowsIsHandedIn() throws {

@@ -41,4 +41,14 @@ import Testing
         #expect(NumberFormat.milliseconds(1022.5) == "1022.5 ms")
         #expect(NumberFormat.milliseconds(nil) == "–")
     }
+
+    @Test func zerosArePutInFront() {
+        #expect(NumberFormat.padded(7, to: 3) == "007")
+        #expect(NumberFormat.padded(1234, to: 3) == "1234")
+        #expect(NumberFormat.padded(UInt64.max, to: 4, radix: 16) == "ffffffffffffffff")
+    }
+
+    @Test func nounsFollowTheirNumber() {
+        #expect([0, 1, 2].map { NumberFormat.count($0, "beacon") } == ["0 beacons", "1 beacon", "2 beacons"])
+    }
 }

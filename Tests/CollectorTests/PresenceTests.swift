@@ -1,8 +1,9 @@
-import Collector
 import Configuration
 import Messaging
 import Sites
 import Testing
+
+@testable import Collector
 
 /// Presence: entering, leaving, and the effect of receivers that receive nothing.
 @Suite struct PresenceTests {

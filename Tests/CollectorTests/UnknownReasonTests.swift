@@ -1,8 +1,9 @@
-import Collector
 import Configuration
 import LinuxHost
 import Messaging
 import Testing
+
+@testable import Collector
 
 @Suite("Why a room is not known")
 struct UnknownReasonTests {

@@ -117,6 +117,14 @@ struct RFC3339TimeTests {
         #expect(RFC3339Time(text) == nil)
     }
 
+    @Test("are written with a fraction, also before 1970")
+    func writeFractions() {
+        #expect(RFC3339Time.text(milliseconds: 1_772_366_400_025) == "2026-03-01T12:00:00.025Z")
+        #expect(RFC3339Time.text(milliseconds: -1) == "1969-12-31T23:59:59.999Z")
+        #expect(RFC3339Time.text(microseconds: 1_772_366_400_000_250) == "2026-03-01T12:00:00.000250Z")
+        #expect(RFC3339Time.text(microseconds: -1_000_000) == "1969-12-31T23:59:59.000000Z")
+    }
+
     @Test("come back from their text, on every day of four centuries")
     func roundTrip() {
         for day in stride(from: -719_528, through: 2_932_896, by: 97) {

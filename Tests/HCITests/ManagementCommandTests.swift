@@ -13,7 +13,6 @@ struct ManagementVector: Sendable, CustomTestStringConvertible {
 
     private static func make() throws -> [ManagementVector] {
         [
-            .init(command: ReadManagementVersionInformation(), octets: "0100 0200 0000"),
             .init(command: ReadManagementSupportedCommands(), octets: "0200 0200 0000"),
             .init(command: ReadControllerIndexList(), octets: "0300 0200 0000"),
             .init(command: ReadControllerInformation(), octets: "0400 0200 0000"),
@@ -30,9 +29,6 @@ struct ManagementVector: Sendable, CustomTestStringConvertible {
                 command: try AddAdvertising(instance: 1, data: hex("020106")),
                 octets: "3e00 0200 0e00 01 00000000 0000 0000 03 00 020106"),
             .init(command: try RemoveAdvertising(instance: 254), octets: "3f00 0200 0100 fe"),
-            .init(
-                command: try GetAdvertisingSizeInformation(instance: 3, flags: .addFlags),
-                octets: "4000 0200 0500 03 08000000"),
             .init(
                 command: try AddExtendedAdvertisingParameters(
                     instance: 4, flags: [.useIntervals, .useTxPower, .scanResponse], duration: 1, timeout: 2,

@@ -1,4 +1,5 @@
 import Configuration
+import FoundationEssentials
 import LinuxHost
 import Sightings
 import Sites
@@ -298,7 +299,7 @@ import Testing
         let mail = try MailMessage(report, pdf: nil, to: ["store@example.org"])
         let attachment = try #require(mail.text.split(separator: "filename=\"").last).split(separator: "\n\n")[1]
         let lines = attachment.split(separator: "\n").prefix { !$0.hasPrefix("--") }
-        let isWhole = lines.joined() == Base64.text(Array(report.html.utf8))
+        let isWhole = lines.joined() == Data(report.html.utf8).base64EncodedString()
         #expect(isWhole, "the mail contains the page with its pictures")
     }
 }

@@ -13,7 +13,10 @@ struct PastedTextTests {
     private static func read(_ text: String) -> (data: [String], faults: [String]) {
         var tally = CaptureTally()
         var (data, faults): ([String], [String]) = ([], [])
-        for entry in PastedText.entries(in: text) {
+        var reader = PastedText()
+        reader.push(Array(text.utf8))
+        reader.finish()
+        while let entry = reader.next() {
             switch entry.content {
             case .success(.payload(let payload)): data.append("\(payload)")
             case .success(.packet(let record)): data += tally.take(record).map { "\($0.data)" }

@@ -251,33 +251,6 @@ import VirtualController
         #expect(session.state == .listening && ear.reports.count > 10)
     }
 
-    @Test func aLegacyRadioPausesForANewAddress() throws {
-        let ear = ScanBench(.core4)
-        try ear.startBeacon()
-        let session = try ear.newSession()
-        try session.start()
-        let address = DeviceAddress.staticRandom(from: FixedOctets(repeating: 0x77))
-        let host = ear.host
-        #expect(throws: HCICommandError.self) { try host.execute(LESetRandomAddress(address)) }
-        try session.paused { try host.execute(LESetRandomAddress(address)) }
-        #expect(ear.states == [.listening, .paused, .listening])
-        #expect(ear.controller.isScanning)
-        let start = ear.now
-        try ear.run(session, seconds: 2)
-        #expect(ear.heard(since: start) > 10)
-    }
-
-    @Test func aPauseThatFailsEndsAllTheSame() throws {
-        struct Fault: Error {}
-        let ear = ScanBench(.core4)
-        let session = try ear.newSession()
-        try session.start()
-        #expect(throws: Fault.self) { try session.paused { throw Fault() } }
-        try ear.run(session, seconds: 0.1)
-        #expect(session.state == .listening)
-        #expect(ear.controller.isScanning)
-    }
-
     @Test func aRadioThatHearsNothingAnyMoreIsDeaf() throws {
         let ear = ScanBench()
         try ear.startBeacon()

@@ -5,8 +5,8 @@ import Testing
 
 @Suite(.serialized, .enabled(if: Mosquitto.isInstalled, "mosquitto is not installed"))
 struct BrokerConnectionTests {
-    private func message(_ topic: String, _ text: String, isRetained: Bool = false) -> BrokerMessage {
-        BrokerMessage(topic, Array(text.utf8), isRetained: isRetained)
+    private func message(_ topic: String, _ text: String, isRetained: Bool = false) -> Publication {
+        Publication(topic, Array(text.utf8), isRetained: isRetained)
     }
 
     @Test func whatIsPublishedIsAcknowledgedAndComesToSubscribers() throws {
@@ -28,9 +28,9 @@ struct BrokerConnectionTests {
             return
         }
         #expect(heard.topic == "pharos/a" && heard.payload == Array("1".utf8))
-        _ = telling.publish(BrokerMessage("pharos/b", [0, 255], quality: .atMostOnce))
-        #expect(
-            try hearing.wait { $0 == .message(BrokerMessage("pharos/b", [0, 255], quality: .atMostOnce)) } != nil)
+        let once = Publication("pharos/b", [0, 255] as [UInt8], isAssured: false)
+        _ = telling.publish(once)
+        #expect(try hearing.wait { $0 == .message(once) } != nil)
         #expect(telling.onTheWay == 0 || telling.close(waitingMilliseconds: 2000).isEmpty)
     }
 
@@ -104,7 +104,7 @@ struct BrokerConnectionTests {
         #expect(try hearing.isConnectedInTime())
         let telling = try BrokerConnection(broker.options("tells"))
         #expect(try telling.isConnectedInTime())
-        let large = BrokerMessage("a/large", Array(repeating: 65, count: 10_000_000))
+        let large = Publication("a/large", [UInt8](repeating: 65, count: 10_000_000))
         let ticket = try #require(telling.publish(large))
         #expect(try telling.wait(seconds: 30) { $0 == .acknowledged(ticket) } != nil)
         #expect(try hearing.wait(seconds: 30) { $0 == .dropped(1) } != nil)

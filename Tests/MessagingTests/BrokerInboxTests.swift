@@ -7,7 +7,7 @@ import Testing
         let inbox = try BrokerInbox(messageLimit: 100, queueLimit: 20, queueBytes: 1000)
         func offer(_ count: Int, bytes: Int) {
             for _ in 0..<count {
-                inbox.offer(octets: bytes) { BrokerMessage("a", [UInt8](repeating: 0, count: bytes)) }
+                inbox.offer(octets: bytes) { Publication("a", [UInt8](repeating: 0, count: bytes)) }
             }
         }
         func taken() -> [Int] {

@@ -225,9 +225,9 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         return ListenerPublisher(subject, try #require(decoded))
     }
 
-    private static func state(by receiver: String, isRetained: Bool = false) -> BrokerMessage {
+    private static func state(by receiver: String, isRetained: Bool = false) -> Publication {
         let state = ZoneState(inside: [], isKnown: true, receiver: receiver)
-        return BrokerMessage("pharos/home/zones/near/state", Array(state.json.line.utf8), isRetained: isRetained)
+        return Publication("pharos/home/zones/near/state", Array(state.json.line.utf8), isRetained: isRetained)
     }
 
     @Test func aZoneOfAnotherReceiverWithTheSameNameIsReportedOnce() throws {
@@ -260,8 +260,8 @@ private let statusTopic = "pharos/museum/receivers/hall/status"
         #expect(listener.conflictFilters == ["pharos/home/zones/+/state"])
     }
 
-    private func live(_ publication: Publication) -> BrokerMessage {
-        var message = BrokerMessage(publication)
+    private func live(_ publication: Publication) -> Publication {
+        var message = publication
         message.isRetained = false
         return message
     }

@@ -1,8 +1,9 @@
 import BluetoothTypes
 import Configuration
-import Messaging
 import Sightings
 import Testing
+
+@testable import Messaging
 
 private let uuid = octets("f7826da64fa24e988024bc5b71e0893e", FixedOctets<16>.self)
 private let near = DistanceEstimate(level: -61, deviation: 0, count: 9, powerAtOneMeter: -59, .init())
@@ -157,20 +158,20 @@ private func text(_ publication: Publication?) -> String { String(decoding: publ
         let room = ESPresense(receiver: "hall")
         #expect(room.statusTopic == "espresense/rooms/hall/status")
         let telemetry = room.telemetry(
-            address: nil, uptimeSeconds: 15, version: "0.2.0", advertisements: 900, seen: 3, reported: 1)
+            uptimeSeconds: 15, version: "0.2.0", advertisements: 900, seen: 3, reported: 1)
         #expect(telemetry.topic == "espresense/rooms/hall/telemetry")
         #expect(
             text(telemetry) == #"{"ip":null,"uptime":15,"ver":"0.2.0","adverts":900,"seen":3,"reported":1}"#)
     }
 
     @Test func raddec() {
-        let raddec = Raddec(receiver: DeviceAddress("00:11:22:33:44:55")!)
+        let raddec = Raddec(receiver: "hall")
         let json = raddec.json(reading(nil), unixMilliseconds: 1_700_000_000_000)
         #expect(
             json?.line
-                == #"{"transmitterId":"c0010203040a","transmitterIdType":3,"rssiSignature":[{"receiverId":"001122334455","#
-                + #""receiverIdType":2,"rssi":-61,"numberOfDecodings":9}],"packets":[],"timestamp":1700000000000}"#)
-        let hall = Raddec(receiver: "hall").device(reading(nil), unixMilliseconds: 5)
+                == #"{"transmitterId":"c0010203040a","transmitterIdType":3,"rssiSignature":[{"receiverId":"e0cc741226f2","#
+                + #""receiverIdType":3,"rssi":-61,"numberOfDecodings":9}],"packets":[],"timestamp":1700000000000}"#)
+        let hall = raddec.device(reading(nil), unixMilliseconds: 5)
         #expect(hall?.topic == "raddec/hall" && hall?.isAssured == false && hall?.isRetained == false)
         #expect(text(hall).contains(#""receiverIdType":3"#) && text(hall).hasSuffix(#""timestamp":5}"#))
     }

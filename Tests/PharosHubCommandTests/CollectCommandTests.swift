@@ -1,10 +1,10 @@
 import Configuration
 import Glibc
 import LinuxHost
-import Store
 import TestSupport
 import Testing
 
+@testable import Store
 @testable import pharos_hub
 
 /// `collect`, `where` and `history` on the lines of two receivers.

@@ -10,29 +10,12 @@ import Testing
             .init("down", (0...50).map { .init(Double($0), 50 - Double($0)) }),
         ], markers: [.init("best", x: 25)])
 
-    @Test func barsAreAsLongAsTheirValues() {
-        let text = TextChart(width: 30, isPlain: true).bars([("a", 10, "10"), ("bb", 5, "5"), ("c", 0, "0")])
-        #expect(
-            text == """
-                a  | ###################### 10
-                bb | ###########             5
-                c  |                         0
-
-                """)
-    }
-
-    @Test func barsEndInEighthsOfACell() {
-        let text = TextChart(width: 24).bars([("a", 16, ""), ("b", 1, "")])
-        #expect(text.split(separator: "\n")[1].contains("█▏") || text.split(separator: "\n")[1].contains("▏"))
-        #expect(!text.contains("#"))
-    }
-
     @Test(arguments: [24, 40, 72, 120], [true, false])
     func nothingIsWiderThanAsked(width: Int, isPlain: Bool) {
         let chart = TextChart(width: width, isPlain: isPlain)
         let long = String(repeating: "long ", count: 50)
         let texts = [
-            chart.curve(Self.curve), chart.bars([(long, 1, long), ("b", .nan, "–")]),
+            chart.curve(Self.curve),
             chart.curve(.init(title: long, x: .init(long), y: .init(long), series: [], markers: [.init(long, x: 1)])),
         ]
         for text in texts {
@@ -87,27 +70,16 @@ import Testing
                 curve.y.isLogarithmic = isLogarithmic
                 #expect(!chart.curve(curve).contains("nan"))
             }
-            #expect(!chart.bars([("a", value, "")]).contains("nan"))
-            #expect(!chart.heat(columns: ["a"], rows: [("r", [(value, false)])]).contains("nan"))
         }
     }
 
-    @Test func heatRowsHoldValuesShadesAndMarks() {
-        let text = TextChart(width: 40, isPlain: true).heat(
-            columns: ["30/300", "20/600"],
-            rows: [("100", [(1, false), (100, true)]), ("1285", [(nil, false), (10, false)])])
-        #expect(
-            text == """
-                             30/300         20/600
-                 100            . 1         # 100*
-                1285              -           + 10
-
-                """)
-    }
-
     @Test func namesKeepNoControlCharacters() {
-        let text = TextChart().bars([("\u{1B}[31mred\n", 1, "\u{7}")])
-        #expect(!text.contains("\u{1B}") && !text.contains("\u{7}"))
-        #expect(text.split(separator: "\n").count == 1)
+        var curve = Self.curve
+        curve.x.name = "\u{1B}[31mred\n\u{7}"
+        let chart = TextChart()
+        let text = chart.curve(curve)
+        #expect(!text.contains("\u{1B}"))
+        #expect(!text.contains("\u{7}"))
+        #expect(text.split(separator: "\n").count == chart.curve(Self.curve).split(separator: "\n").count)
     }
 }

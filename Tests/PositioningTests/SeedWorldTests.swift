@@ -6,14 +6,6 @@ import Testing
 
 /// The first thesis' experiment in buildings that do not exist.
 @Suite struct SeedWorldTests {
-    /// p2(p1(x)) = 0.69, 1.27, 2.28, 5.03, 9.82, 14.78 and 18.39 m.
-    @Test(arguments: [(0.5, 0.69), (1, 1.27), (2, 2.28), (5, 5.03), (10, 9.82), (15, 14.78), (19.9, 18.39)])
-    func p2IsNotTheInverseOfP1(distance: Double, back: Double) throws {
-        // p1 steps down to 85 dB at 20 m, and is a little above it before.
-        let loss = min(85, try PathLoss.thesis.decibels(atMeters: distance))
-        #expect(abs(try PathLoss.thesisDistanceMeters(atDecibels: loss) - back) < (distance > 19 ? 1 : 0.01))
-    }
-
     /// One table of four places says little: in worlds of the same making the same rule's share of exact places lies far
     /// apart.
     @Test func fourPlacesRankNothing() throws {

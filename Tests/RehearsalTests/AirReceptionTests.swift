@@ -13,7 +13,7 @@ private struct Traffic {
     init(beacons: Int, interval: Int, seconds: Double, seed: UInt64) {
         var random = SplitMix64(seed: seed)
         for beacon in 0..<beacons {
-            var at = Double(interval) * random.unit()
+            var at = Double(interval) * random.nextUnit()
             while at < seconds * 1e6 {
                 for channel in 0..<3 {
                     packets.append(
@@ -22,7 +22,7 @@ private struct Traffic {
                             offset: Int32(1000 * channel), emitter: Int32(beacon), advertisement: 0, payload: 0,
                             channel: UInt8(channel), powerOffset: 0))
                 }
-                at += Double(interval) + 10_000 * random.unit()
+                at += Double(interval) + 10_000 * random.nextUnit()
             }
         }
         packets.sort { $0.start < $1.start }
@@ -163,9 +163,9 @@ struct AirReceptionTests {
             var begins: [Int] = []
             for phone in 0..<phones {
                 for beacon in 0..<beacons { reception.setLevel(-60, of: beacon, at: phone) }
-                let begin = 1_000_000 + Int(random.unit() * 5e6)
+                let begin = 1_000_000 + Int(random.nextUnit() * 5e6)
                 // The phases of the phones are spread evenly over the cycle, which makes the test sharper.
-                let share = (Double(phone) + random.unit()) / Double(phones)
+                let share = (Double(phone) + random.nextUnit()) / Double(phones)
                 let phase = begin - Int(share * Double(AirReception.Scan.cycle(preset)))
                 reception.scans[phone] = AirReception.Scan(preset, phase: phase)
                 begins.append(begin)

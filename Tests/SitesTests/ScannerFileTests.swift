@@ -39,7 +39,7 @@ struct ScannerFileTests {
             """
         let scanners = try #require(ScannerFile.decode(Array(text.utf8)).scanners)
         let tablet = ScannerPreset(
-            name: "tablet", pattern: try ScanPattern(window: .init(rawValue: 96), interval: .init(rawValue: 960)),
+            name: "tablet", pattern: try ScanPattern(windowMicroseconds: 60_000, intervalMicroseconds: 600_000),
             windowGapMicroseconds: 1500, deadTimeMicroseconds: 200, source: "measured")
         #expect(scanners == [tablet, scanners[1]])
         #expect(scanners[1].name == "other" && !scanners[1].pauses && scanners[1].source.isEmpty)

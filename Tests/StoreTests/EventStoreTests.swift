@@ -26,7 +26,7 @@ import Testing
         let store = try EventStore(path: path)
         #expect(try store.presences() == [presence])
         #expect(try store.waiting(for: "hooks", limit: 10).map(\.event) == [event("a-1")])
-        try store.settle(1, for: "hooks")
+        try store.settle(.number(1, channel: "hooks"))
         #expect(try store.waitingCount(for: "hooks") == 0 && store.waitingCount(for: "mqtt") == 1)
     }
 

@@ -108,7 +108,6 @@ public struct ManagedCapabilities: Hashable, Sendable {
     public var index: UInt16
     public var address: DeviceAddress
     public var version: HCIVersion
-    public var supported: ManagementSettings
     public var current: ManagementSettings
     /// `true` if the kernel can set interval and power (Add Extended Advertising Parameters and Data, Linux 5.11).
     public var hasExtendedForm: Bool
@@ -121,13 +120,12 @@ public struct ManagedCapabilities: Hashable, Sendable {
     public var maximumScanResponseLength: Int
 
     public init(
-        index: UInt16, address: DeviceAddress, version: HCIVersion, supported: ManagementSettings,
-        current: ManagementSettings, hasExtendedForm: Bool, features: ReadAdvertisingFeatures.ReturnParameters
+        index: UInt16, address: DeviceAddress, version: HCIVersion, current: ManagementSettings, hasExtendedForm: Bool,
+        features: ReadAdvertisingFeatures.ReturnParameters
     ) {
         self.index = index
         self.address = address
         self.version = version
-        self.supported = supported
         self.current = current
         self.hasExtendedForm = hasExtendedForm
         flags = features.supportedFlags
@@ -191,7 +189,7 @@ public final class ManagedAdapter {
                 let known = Set(try host.execute(ReadManagementSupportedCommands()).commands)
                 return ManagedCapabilities(
                     index: index, address: information.address, version: information.version,
-                    supported: information.supported, current: current,
+                    current: current,
                     hasExtendedForm: known.isSuperset(
                         of: [AddExtendedAdvertisingParameters.opcode, AddExtendedAdvertisingData.opcode]),
                     features: try host.execute(ReadAdvertisingFeatures(), index: index))

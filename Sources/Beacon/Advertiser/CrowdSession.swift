@@ -112,13 +112,11 @@ public final class CrowdSession {
     /// The time after which a scan that never ends is an error, in microseconds.
     private static let patience = 10_000_000
 
-    /// - Parameters:
-    ///   - isExclusive: `true` if no other program uses the controller.
-    ///   - setLimit: The largest number of advertising sets to use; `nil` for all that the controller has.
+    /// - Parameter isExclusive: `true` if no other program uses the controller.
     /// - Throws: `impossible` without an identity, or if one of them cannot be sent.
     public init(
         host: HCIHost, identities: [CrowdIdentity], timing: CrowdTiming, on capabilities: ControllerCapabilities,
-        isExclusive: Bool, setLimit: Int? = nil
+        isExclusive: Bool
     ) throws(SessionError) {
         guard !identities.isEmpty else { throw .impossible("there is no identity to send") }
         self.host = host
@@ -126,7 +124,7 @@ public final class CrowdSession {
         self.timing = timing
         self.capabilities = capabilities
         self.isExclusive = isExclusive
-        let sets = max(1, min(setLimit ?? .max, capabilities.advertisingSets, Int(SetParameters.sharedHandle) + 1))
+        let sets = max(1, min(capabilities.advertisingSets, Int(SetParameters.sharedHandle) + 1))
         rotation = CrowdRotation(
             identities: identities.count, sets: sets, dwellMicroseconds: timing.dwellMicroseconds)
         configured = [SetParameters?](repeating: nil, count: rotation.sets)

@@ -1,4 +1,3 @@
-internal import BluetoothTypes
 internal import HCI
 
 /// The effect of an HCI command on a watched advertisement.

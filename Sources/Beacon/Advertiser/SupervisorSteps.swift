@@ -88,7 +88,6 @@ extension Supervisor {
         case error = 3
         case warning = 4
         case notice = 5
-        case info = 6
     }
 
     /// A message to the service manager.

@@ -1,7 +1,6 @@
 internal import Advertiser
 internal import BeaconFrames
 internal import BluetoothTypes
-internal import EddystoneSecurity
 package import HCI
 internal import HCITransports
 internal import LinuxHost

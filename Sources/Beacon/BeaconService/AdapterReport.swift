@@ -153,7 +153,7 @@ public struct AdapterReport {
             (
                 "minimumIntervalMs",
                 .optional(capabilities) {
-                    .decimal(DecimalText.thousandths($0.intervalRange(for: .nonconnectable).lowerBound.microseconds))
+                    .thousandths($0.intervalRange(for: .nonconnectable).lowerBound.microseconds)
                 }
             ),
             ("powerControl", .optional(capabilities) { .string($0.powerControl.description) }),

@@ -41,14 +41,13 @@ public struct GeneratedCrowd: Sendable {
     public var identities: [CrowdIdentity] {
         let digits = String(count).count
         return (0..<count).map { index in
-            let number = String(index + 1)
-            let name = "crowd-" + String(repeating: "0", count: digits - number.count) + number
+            let name = "crowd-" + NumberFormat.padded(index + 1, to: digits)
             return CrowdIdentity(
                 name: name,
                 advertisement: Advertisement(
                     content: content(index), interval: .nonconnectableMinimumBefore5,
                     measuredPower: .atOneMeter(BeaconProfile.typicalMeasuredPower), address: .public),
-                address: .crowd(seed: seed, name: number))
+                address: .crowd(seed: seed, name: String(index + 1)))
         }
     }
 

@@ -67,14 +67,14 @@ public struct CrowdFacts: Sendable {
         let dwell = DecimalText.thousandths(timing.dwellMicroseconds)
         var lines = [
             "\(count) \(count == 1 ? "identity" : "identities") on \(adapter) (\(controller), "
-                + "\(sets) advertising set\(sets == 1 ? "" : "s") in use)"
+                + "\(NumberFormat.count(sets, "advertising set")) in use)"
         ]
         guard let round = expectedRoundMicroseconds else {
             return lines + ["all of them at the same time, each with an event every \(meanPeriod) ms on average"]
         }
         lines.append(
             "\(sets == 1 ? "one after the other" : "\(sets) at the same time"), each for \(dwell) ms: "
-                + "at least \(timing.leastEvents) advertising event\(timing.leastEvents == 1 ? "" : "s") at an interval of "
+                + "at least \(NumberFormat.count(timing.leastEvents, "advertising event")) at an interval of "
                 + "\(timing.interval)")
         lines.append(
             "expected: \(CrowdReport.milliseconds(expectedTurnMicroseconds)) ms for each turn, so each identity every "
@@ -139,13 +139,13 @@ public struct CrowdFacts: Sendable {
     public func json(_ reception: Reception?) -> JSONValue {
         .record([
             ("event", "start"), ("adapter", .string(adapter)), ("sets", .integer(sets)),
-            ("intervalMs", .decimal(DecimalText.thousandths(timing.interval.microseconds))),
-            ("dwellMs", .decimal(DecimalText.thousandths(timing.dwellMicroseconds))),
+            ("intervalMs", .thousandths(timing.interval.microseconds)),
+            ("dwellMs", .thousandths(timing.dwellMicroseconds)),
             ("leastEventsPerTurn", .integer(timing.leastEvents)),
-            ("expectedTurnMs", .decimal(DecimalText.thousandths(expectedTurnMicroseconds))),
-            ("expectedRoundS", CrowdReport.json(seconds: expectedRoundMicroseconds)),
+            ("expectedTurnMs", .thousandths(expectedTurnMicroseconds)),
+            ("expectedRoundS", .seconds(expectedRoundMicroseconds)),
             ("receivedShare", .rounded(reception?.share)),
-            ("receivedWithinS", CrowdReport.json(seconds: reception?.likelyMicroseconds)),
+            ("receivedWithinS", .seconds(reception?.likelyMicroseconds)),
             (
                 "identities",
                 .array(
@@ -203,7 +203,7 @@ public struct CrowdReport: Sendable {
         guard let turn = rotation.turnMicroseconds, let round = rotation.roundMicroseconds else { return lines }
         let words = events.map {
             $0.lowerBound == $0.upperBound
-                ? "\($0.lowerBound) event\($0.lowerBound == 1 ? "" : "s")"
+                ? NumberFormat.count($0.lowerBound, "event")
                 : "\($0.lowerBound) to \($0.upperBound) events"
         }
         lines.append(
@@ -227,18 +227,18 @@ public struct CrowdReport: Sendable {
         return .record(
             [
                 ("event", .string(isLast ? "end" : "progress")),
-                ("elapsedS", Self.json(seconds: elapsedMicroseconds)), ("turns", .integer(rotation.turns)),
+                ("elapsedS", .seconds(elapsedMicroseconds)), ("turns", .integer(rotation.turns)),
                 ("lostTurns", .integer(rotation.lostTurns)), ("rounds", .integer(rotation.rounds)),
                 ("waiting", .boolean(isWaiting)),
-                ("turnMs", .optional(rotation.turnMicroseconds) { .decimal(DecimalText.thousandths($0)) }),
-                ("roundS", Self.json(seconds: rotation.isConstant ? nil : rotation.roundMicroseconds)),
+                ("turnMs", .thousandths(rotation.turnMicroseconds)),
+                ("roundS", .seconds(rotation.isConstant ? nil : rotation.roundMicroseconds)),
                 (
                     "turnsPerMinute",
                     .rounded(rotation.isConstant ? nil : rotation.roundMicroseconds.map { 6e7 / Double($0) })
                 ),
                 ("eventsPerTurn", .optional(events) { .array([.integer($0.lowerBound), .integer($0.upperBound)]) }),
                 ("slowest", .optional(slowest) { .string(identities[$0.identity].name) }),
-                ("slowestS", Self.json(seconds: slowest?.gap)),
+                ("slowestS", .seconds(slowest?.gap)),
             ]
                 + (isLast
                     ? [
@@ -251,7 +251,7 @@ public struct CrowdReport: Sendable {
                                         ("lostTurns", .integer(tally.lostTurns)),
                                         (
                                             "longestGapS",
-                                            Self.json(seconds: tally.turns > 1 ? tally.longestGap : nil)
+                                            .seconds(tally.turns > 1 ? tally.longestGap : nil)
                                         ),
                                     ])
                                 })
@@ -260,10 +260,6 @@ public struct CrowdReport: Sendable {
     }
 
     // MARK: Numbers
-
-    static func json(seconds microseconds: Int?) -> JSONValue {
-        .optional(microseconds) { .decimal(DecimalText.thousandths(($0 + 500) / 1000)) }
-    }
 
     /// Seconds with one decimal.
     static func seconds(_ microseconds: Int) -> String {

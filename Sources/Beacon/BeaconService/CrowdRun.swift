@@ -114,7 +114,7 @@ public final class CrowdRun {
         let count = features.instances.count
         throw .refused(
             .unavailable,
-            "\(name): the kernel sends \(count) advertisement\(count == 1 ? "" : "s") there for bluetoothd or for a "
+            "\(name): the kernel sends \(NumberFormat.count(count, "advertisement")) there for bluetoothd or for a "
                 + "beacon with hci\(index):mgmt; end \(count == 1 ? "it" : "them"), or name another adapter")
     }
 

@@ -204,7 +204,7 @@ extension DoctorChecks {
 
     private func advertising(_ found: ControllerCapabilities) -> DoctorFinding {
         if found.hasExtendedAdvertising {
-            let sets = found.advertisingSets == 1 ? "1 set" : "\(found.advertisingSets) sets"
+            let sets = NumberFormat.count(found.advertisingSets, "set")
             return .ok("advertising", "extended, \(sets): each advertisement may have its own interval and power")
         }
         return .ok("advertising", "legacy, 1 set: several advertisements take turns, with one interval and power")

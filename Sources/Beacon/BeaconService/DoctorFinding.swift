@@ -1,7 +1,6 @@
 public import BluetoothTypes
 public import Configuration
 internal import HCITransports
-internal import LinuxHost
 
 /// The result of one check, with a remedy if it found a problem.
 public struct DoctorFinding: Hashable, Sendable {

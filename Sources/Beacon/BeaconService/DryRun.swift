@@ -4,7 +4,6 @@ internal import BluetoothTypes
 internal import Configuration
 internal import EddystoneSecurity
 internal import HCI
-internal import LinuxHost
 internal import VirtualController
 
 /// `--dry-run`: prints the commands that a session sends to a virtual controller. Nothing leaves the process.
@@ -170,8 +169,8 @@ private struct ManagedDryRun {
         if model.hasExtendedAdvertising { flags.formUnion([.secondaryChannel1M, .canSetTxPower]) }
         let settings: ManagementSettings = model.isDualMode ? [.powered, .lowEnergy, .bredr] : [.powered, .lowEnergy]
         return ManagedCapabilities(
-            index: index, address: DeviceAddress(FixedOctets()), version: model.version, supported: settings,
-            current: settings, hasExtendedForm: true,
+            index: index, address: DeviceAddress(FixedOctets()), version: model.version, current: settings,
+            hasExtendedForm: true,
             features: ReadAdvertisingFeatures.ReturnParameters(
                 supportedFlags: flags, maximumDataLength: 31, maximumScanResponseLength: 31,
                 // If the controller has no sets, Linux sends up to five instances in turn.

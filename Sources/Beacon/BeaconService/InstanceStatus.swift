@@ -90,7 +90,7 @@ public struct InstanceStatus: Hashable, Sendable {
 
         public init(
             type: String, address: DeviceAddress? = nil, interval: Int, grantedInterval: ClosedRange<Int>? = nil,
-            radioPower: Int? = nil, grantedRadioPower: Int? = nil, events: Int? = nil, eventsCounted: Bool = false
+            radioPower: Int? = nil, grantedRadioPower: Int? = nil, events: Int? = nil
         ) {
             self.type = type
             self.address = address
@@ -99,7 +99,6 @@ public struct InstanceStatus: Hashable, Sendable {
             self.radioPower = radioPower
             self.grantedRadioPower = grantedRadioPower
             self.events = events
-            self.eventsCounted = eventsCounted
         }
     }
 
@@ -240,7 +239,7 @@ extension InstanceStatus.AdvertisementStatus {
         var members: [(String, JSONValue)] = [
             ("type", .string(type)),
             ("address", .optional(address) { .string($0.description) }),
-            ("intervalMs", .decimal(DecimalText.thousandths(interval))),
+            ("intervalMs", .thousandths(interval)),
             ("grantedIntervalMs", .optional(grantedInterval, JSONValue.milliseconds)),
         ]
         if let pattern {
@@ -300,7 +299,7 @@ extension InstanceStatus.RejectedFile {
 extension InstanceStatus.TelemetryStatus {
     fileprivate var json: JSONValue {
         .record([
-            ("temperatureC", .optional(temperature) { .decimal(DecimalText.thousandths($0)) }),
+            ("temperatureC", .thousandths(temperature)),
             ("temperatureSensor", .optional(temperatureSensor, JSONValue.string)),
             ("batteryMv", .optional(battery) { .integer($0) }),
             ("batterySensor", .optional(batterySensor, JSONValue.string)),
@@ -320,7 +319,7 @@ extension InstanceStatus.TelemetryStatus {
 extension JSONValue {
     /// A range of microseconds as JSON, in milliseconds: one number, or an array of two bounds if they differ.
     public static func milliseconds(_ range: ClosedRange<Int>) -> JSONValue {
-        let bounds = [range.lowerBound, range.upperBound].map { JSONValue.decimal(DecimalText.thousandths($0)) }
+        let bounds = [range.lowerBound, range.upperBound].map { JSONValue.thousandths($0) }
         return bounds[0] == bounds[1] ? bounds[0] : .array(bounds)
     }
 }

@@ -76,7 +76,7 @@ extension ListenerStatus {
             ("adapter", .optional(adapter, JSONValue.string)),
             ("state", .string(state.rawValue)),
             ("since", .optional(since) { .string($0.description) }),
-            ("reportsPerS", .optional(reportsPerSecond) { .decimal(DecimalText.thousandths($0)) }),
+            ("reportsPerS", .thousandths(reportsPerSecond)),
             ("known", .integer(known)),
             ("heardNow", .integer(heardNow)),
             ("strangers", .integer(strangers)),

@@ -88,9 +88,12 @@ public struct LoadedProfile: Sendable {
     public var eidEpochUnixSeconds: Int? { profile.eidEpoch?.secondsSince1970 }
 
     /// The beacon's own clock now, in seconds. It was 65280 at `eidEpoch`; without an epoch it starts at 65280 now.
-    public func eidTime() -> UInt32 {
-        guard let epoch = profile.eidEpoch else { return IdentityKey.firstCounter }
-        let elapsed = Int(WallClock.microseconds() / 1_000_000) - epoch.secondsSince1970
+    public func eidTime() -> UInt32 { Self.eidTime(since: profile.eidEpoch) }
+
+    /// The clock of a beacon now, in seconds, if it was 65280 at `epoch`; without an epoch it starts at 65280 now.
+    package static func eidTime(since epoch: RFC3339Time?) -> UInt32 {
+        guard let epoch else { return IdentityKey.firstCounter }
+        let elapsed = RFC3339Time.now.secondsSince1970 - epoch.secondsSince1970
         return IdentityKey.firstCounter &+ UInt32(truncatingIfNeeded: max(0, elapsed))
     }
 }
@@ -133,7 +136,7 @@ public enum KeyFile {
         of content: Advertisement.Content, inProfile path: String
     ) throws(BeaconServiceError) -> IdentityKey? {
         guard let file = content.keyFile else { return nil }
-        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        let directory = Files.directory(of: path)
         let what = content.rotatingKey == nil ? "encryption key" : "identity key"
         return try read(file.hasPrefix("/") ? file : directory + file, what)
     }
@@ -190,7 +193,7 @@ public struct ProfileReport {
     ///   - file: Its path, or `-` for standard input.
     ///   - checksName: `true` if a file name that differs from the profile's name is a problem.
     public init(_ octets: [UInt8], file: String, checksName: Bool = false) {
-        self.file = file == "-" ? "standard input" : file
+        self.file = Files.inputName(file)
         (profile, problems) = BeaconProfile.decode(octets, expectedName: checksName ? Self.stem(file) : nil)
     }
 
@@ -237,8 +240,7 @@ public struct ProfileReport {
         do throws(SystemError) {
             return try isReadAgain ? Files.read(path, limit: sizeLimit) : Files.readInput(path, limit: sizeLimit)
         } catch {
-            let failure = BeaconServiceError(
-                error, reading: path == "-" ? "standard input" : path, limit: sizeLimit)
+            let failure = BeaconServiceError(error, reading: Files.inputName(path), limit: sizeLimit)
             guard error.errno == SystemError.noEntry, case .refused(let kind, let messages) = failure else {
                 throw failure
             }

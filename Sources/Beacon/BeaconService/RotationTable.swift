@@ -61,7 +61,7 @@ struct RotationTable {
             let members = rows.filter { $0.set == set }
             let interval = members.first?.status.setInterval.lowerBound.microseconds ?? 0
             return JSONValue.record([
-                ("set", .integer(set + 1)), ("setIntervalMs", .decimal(DecimalText.thousandths(interval))),
+                ("set", .integer(set + 1)), ("setIntervalMs", .thousandths(interval)),
                 (
                     "members",
                     .array(

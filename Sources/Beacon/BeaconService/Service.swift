@@ -1,4 +1,4 @@
-internal import Advertiser
+package import Advertiser
 public import BluetoothTypes
 internal import HCI
 internal import LinuxHost
@@ -252,11 +252,13 @@ struct ServiceSignals {
 
 /// Writes log lines to standard error: with their priority for the journal (sd-daemon(3)), with the program's name for
 /// terminals and files.
-struct Journal {
+package struct Journal {
     /// systemd sets JOURNAL_STREAM if standard error goes to the journal.
     private let isJournal = Terminal.environment("JOURNAL_STREAM") != nil
 
-    func write(_ priority: Supervisor.LogPriority, _ text: String) {
+    package init() {}
+
+    package func write(_ priority: Supervisor.LogPriority, _ text: String) {
         for line in text.split(whereSeparator: \.isNewline) {
             Terminal.writeError((isJournal ? "<\(priority.rawValue)>" : "pharos: ") + line + "\n")
         }

@@ -365,7 +365,7 @@ extension ServiceEnvironment: AdapterEnvironment {
 
     /// Writes a message of the supervisor. In the foreground, the view shows success.
     func log(_ priority: Supervisor.LogPriority, _ text: String) {
-        if isForeground, priority == .notice || priority == .info { return }
+        if isForeground, priority == .notice { return }
         write(priority, text)
     }
 

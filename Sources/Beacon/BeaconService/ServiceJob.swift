@@ -1,8 +1,6 @@
 public import Advertiser
 public import BluetoothTypes
-internal import EddystoneSecurity
-internal import HCITransports
-internal import LinuxHost
+package import LinuxHost
 
 /// An advertisement to send, and its requested interval.
 public struct WantedFrame {
@@ -95,17 +93,22 @@ public struct ServiceJob {
     var isOnKernelAdapter: Bool { adapter.map { $0.kernelIndex != nil } ?? true }
 
     /// The capabilities that this adapter needs. The service gives up all others for good.
-    var neededPrivileges: Set<Privileges.Capability> {
-        switch adapter {
+    var neededPrivileges: Set<Privileges.Capability> { adapter.neededPrivileges }
+
+    /// Returns whether this job needs a capability that `other` does not need, and that is therefore given up already.
+    func needsMore(than other: ServiceJob) -> Bool {
+        !neededPrivileges.isSubset(of: other.neededPrivileges)
+    }
+}
+
+extension AdapterName? {
+    /// The capabilities that the adapter needs; for `nil`, those of any adapter of the kernel.
+    package var neededPrivileges: Set<Privileges.Capability> {
+        switch self {
         // CAP_NET_ADMIN for the kernel's advertising manager, CAP_NET_RAW for the monitor channel.
         case nil, .raw, .managed: [.netAdmin, .netRaw]
         case .user: [.netAdmin]
         case .tcp, .unix, .serial, .virtual, .virtualTour: []
         }
-    }
-
-    /// Returns whether this job needs a capability that `other` does not need, and that is therefore given up already.
-    func needsMore(than other: ServiceJob) -> Bool {
-        !neededPrivileges.isSubset(of: other.neededPrivileges)
     }
 }

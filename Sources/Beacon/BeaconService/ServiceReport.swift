@@ -135,8 +135,6 @@ extension InstanceStatus.AdvertisementStatus {
 }
 
 extension RFC3339Time {
-    static var now: RFC3339Time { RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000)) }
-
     /// Converts an instant of the monotonic clock with the current difference of the clocks.
     fileprivate init(_ instant: HCIInstant) {
         let age =

@@ -2,7 +2,6 @@ internal import Advertiser
 internal import BeaconFrames
 internal import BluetoothTypes
 internal import Configuration
-internal import EddystoneSecurity
 internal import LinuxHost
 
 /// The saved state of a service: the clock of ephemeral ids, their addresses, and the numbers that an encryption must not

@@ -58,9 +58,9 @@ public enum StatusText {
         if let broker = status.broker { lines += "  broker: \(TerminalText.line(broker))\n" }
         if status.spool.messages > 0 {
             let spool = status.spool
-            lines += "  waiting: \(spool.messages) message\(spool.messages == 1 ? "" : "s")"
+            lines += "  waiting: \(NumberFormat.count(spool.messages, "message"))"
             // The bytes of events that wait in the database are not counted.
-            if spool.octets > 0 { lines += ", \(spool.octets) byte\(spool.octets == 1 ? "" : "s")" }
+            if spool.octets > 0 { lines += ", \(NumberFormat.count(spool.octets, "byte"))" }
             lines += status.spool.oldest.map { ", the oldest from \(TerminalText.line($0))\n" } ?? "\n"
         }
         return lines
@@ -71,7 +71,7 @@ public enum StatusText {
     /// - Parameter ahead: Seconds by which it is ahead; negative if it is behind.
     public static func eidClock(ahead: Int) -> String {
         let days = ahead.magnitude / 86_400
-        return "the clock of ephemeral ids is \(days) day\(days == 1 ? "" : "s") "
+        return "the clock of ephemeral ids is \(NumberFormat.count(days, "day")) "
             + "(\(ahead.magnitude) s) \(ahead > 0 ? "ahead of" : "behind") the wall clock"
     }
 

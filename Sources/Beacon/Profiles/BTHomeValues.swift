@@ -1,5 +1,4 @@
 package import BeaconFrames
-internal import BluetoothTypes
 internal import Configuration
 package import LinuxHost
 

@@ -197,7 +197,7 @@ extension ProfileAdvertisement {
         if let pattern {
             values["pattern"] = pattern.json
         } else {
-            values["intervalMs"] = .number(JSONNumber(thousandths: requestedMicroseconds))
+            values["intervalMs"] = .thousandths(requestedMicroseconds)
         }
         values["radioPowerDbm"] = radioPower.map { .integer($0.dBm) }
         values["channels"] = channels?.json

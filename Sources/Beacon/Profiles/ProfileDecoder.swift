@@ -23,16 +23,6 @@ extension BeaconProfile {
         }
         return (profile, problems)
     }
-
-    /// Reads a profile from a part of a JSON tree.
-    ///
-    /// - Returns: the profile, `nil` if it has an error, and every problem in the order of the file.
-    public static func decode(_ root: JSONNode) -> (profile: BeaconProfile?, problems: [FileProblem]) {
-        var decoder = ConfigurationDecoder()
-        let profile = decoder.profile(root)
-        let hasErrors = decoder.problems.contains(where: \.isError)
-        return (hasErrors ? nil : profile, decoder.problems.sorted { $0.position < $1.position })
-    }
 }
 
 /// The values of a profile that its advertisements inherit.

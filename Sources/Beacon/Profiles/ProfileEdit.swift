@@ -26,7 +26,7 @@ public struct ProfileEdit: Sendable {
         let place = try place(in: root)
         var problems: [FileProblem] = []
         for candidate in candidates {
-            var changed = root.replacing(place.components[...], with: candidate)
+            var changed = JSONValue(root).replacing(place.components[...], with: candidate)
             if let replaced = Self.replaced(by: place) { changed = changed.removing(replaced.components[...]) }
             let text = Array(changed.pretty.utf8)
             let (profile, found) = BeaconProfile.decode(text)
@@ -53,7 +53,7 @@ public struct ProfileEdit: Sendable {
             candidates.append(.decimal(interval.milliseconds))
         }
         let (root, faults) = JSONDocument.parse(Array(value.utf8))
-        if let root, faults.isEmpty { candidates.append(root.json) }
+        if let root, faults.isEmpty { candidates.append(JSONValue(root)) }
         return candidates + [.string(value)]
     }
 
@@ -144,39 +144,22 @@ extension JSONValue {
         default: return self
         }
     }
-}
-
-extension JSONNode {
-    /// The value without positions.
-    fileprivate var json: JSONValue {
-        switch value {
-        case .null, .malformed: .null
-        case .boolean(let value): .boolean(value)
-        case .number(let number): .number(number)
-        case .string(let text): .string(text)
-        case .array(let elements): .array(elements.map(\.json))
-        case .object(let members): .object(members.map { .init($0.key, $0.value.json) })
-        }
-    }
 
     /// The value with another one at a path, whose objects are added if they are missing.
     fileprivate func replacing(_ path: ArraySlice<JSONPath.Component>, with new: JSONValue) -> JSONValue {
         guard let step = path.first else { return new }
         let rest = path.dropFirst()
-        switch (step, value) {
+        switch (step, self) {
         case (.key(let key), .object(let members)):
             guard members.contains(where: { $0.key == key }) else {
-                let added = JSONValue.Member(key, Self.empty.replacing(rest, with: new))
-                return .object(members.map { .init($0.key, $0.value.json) } + [added])
+                return .object(members + [.init(key, JSONValue.object([]).replacing(rest, with: new))])
             }
             return .object(
-                members.map { .init($0.key, $0.key == key ? $0.value.replacing(rest, with: new) : $0.value.json) })
+                members.map { $0.key == key ? .init(key, $0.value.replacing(rest, with: new)) : $0 })
         case (.index(let index), .array(let elements)):
             return .array(
-                elements.indices.map { $0 == index ? elements[$0].replacing(rest, with: new) : elements[$0].json })
-        default: return json
+                elements.indices.map { $0 == index ? elements[$0].replacing(rest, with: new) : elements[$0] })
+        default: return self
         }
     }
-
-    private static let empty = JSONNode(.object([]), at: JSONPosition(line: 1, column: 1), path: .root)
 }

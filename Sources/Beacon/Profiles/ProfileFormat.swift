@@ -12,26 +12,9 @@ public enum BeaconSchema {
     public static var text: String { json.pretty }
 
     package static var json: JSONValue { ProfileFormat.section.schemaDocument(title: "Pharos beacon profile") }
-}
 
-/// Schemas of single values, for files that share them with profiles.
-extension BeaconSchema {
-    /// The schema of the key `adapter`.
+    /// The schema of the key `adapter`, for files that share it with profiles.
     package static var adapter: JSONValue { ProfileFormat.adapter.schema }
-
-    package static func integer(_ meaning: String, _ range: ClosedRange<Int>) -> JSONValue {
-        Key("", .integer(range), meaning).schema
-    }
-
-    /// A number that may also be a string of `0x` and hexadecimal digits.
-    package static func code(_ meaning: String, _ range: ClosedRange<Int>, digits: Int) -> JSONValue {
-        Key("", .code(range, digits: digits), meaning).schema
-    }
-
-    /// Bytes as hexadecimal digits.
-    package static func hexadecimal(_ meaning: String, _ count: Int) -> JSONValue {
-        Key("", .octets(count), meaning).schema
-    }
 }
 
 /// The declaration of a beacon profile: its keys, their types and defaults.

@@ -189,11 +189,6 @@ extension Advertisement {
     public func payload(_ live: LiveValues = LiveValues()) throws(PayloadError) -> AdvertisingData {
         try content.payload(measuredPower: measuredPower, live)
     }
-
-    /// The frame to send now: see ``Content/frame(measuredPower:_:)``.
-    public func frame(_ live: LiveValues = LiveValues()) throws(PayloadError) -> BeaconFrame? {
-        try content.frame(measuredPower: measuredPower, live)
-    }
 }
 
 extension Advertisement.Content {

@@ -38,21 +38,18 @@ public enum Hexadecimal {
         return result
     }
 
+    /// The characters that may be between bytes, in ASCII.
+    package static let separators = Array(" \t\r\n:-".utf8)
+
     /// Reads valid ASCII texts, which are almost all texts, without making characters.
     private static func plainOctets(_ text: String.UTF8View) -> [UInt8]? {
         var result: [UInt8] = []
         result.reserveCapacity(text.count / 2)
         var high: UInt8?
         for letter in text {
-            let value: UInt8
-            switch letter {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = letter - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = letter - UInt8(ascii: "a") + 10
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): value = letter - UInt8(ascii: "A") + 10
-            case UInt8(ascii: " "), UInt8(ascii: ":"), UInt8(ascii: "-"), 0x09, 0x0A, 0x0D:
-                if high != nil { return nil }
+            guard let value = letter.hexadecimalValue else {
+                guard high == nil, separators.contains(letter) else { return nil }
                 continue
-            default: return nil
             }
             if let first = high {
                 result.append(first << 4 | value)
@@ -129,7 +126,7 @@ public enum HexadecimalFault: PositionedReason {
         case .halfOctet:
             "a digit is missing before character \(offset + 1): every byte has two digits"
         case .wrongLength(let expected, let found):
-            "\(found) byte\(found == 1 ? "" : "s") where \(expected) are needed (\(2 * expected) hexadecimal digits)"
+            "\(NumberFormat.count(found, "byte")) where \(expected) are needed (\(2 * expected) hexadecimal digits)"
         }
     }
 

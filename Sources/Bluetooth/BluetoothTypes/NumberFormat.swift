@@ -18,15 +18,13 @@ public enum NumberFormat {
         return number(value, decimals) + suffix(unit)
     }
 
-    /// Returns `value` with at most `decimals` decimals, without zeros at their end: `3.5 m`, `4 m`.
+    /// Returns `value` with at most `decimals` decimals, without zeros at their end: `3.5`, `4`.
     ///
-    /// - Parameters:
-    ///   - decimals: The largest number of digits behind the decimal point, 0...12.
-    ///   - unit: Follows the number after a space; nothing is added for an empty unit.
-    /// - Returns: A dash without a unit if `value` is `nil` or not finite.
-    public static func rounded(_ value: Double?, _ decimals: Int, unit: String = "") -> String {
+    /// - Parameter decimals: The largest number of digits behind the decimal point, 0...12.
+    /// - Returns: A dash if `value` is `nil` or not finite.
+    public static func rounded(_ value: Double?, _ decimals: Int) -> String {
         guard let value, value.isFinite else { return none }
-        return trimmed(number(value, decimals)) + suffix(unit)
+        return trimmed(number(value, decimals))
     }
 
     /// Returns `value` with significant digits and without zeros at the end of a fraction: `2.15 s`, `120`, `0.00043`.
@@ -81,6 +79,18 @@ public enum NumberFormat {
         return "\(value)"
     }
 
+    /// Returns a whole number with leading zeros, so that it has at least `width` digits: `007`. The number must not be
+    /// negative.
+    public static func padded(_ value: some BinaryInteger, to width: Int, radix: Int = 10) -> String {
+        let digits = String(value, radix: radix)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+
+    /// Returns a number with a noun, which gets an `s` unless the number is 1: `1 beacon`, `3 beacons`.
+    public static func count(_ number: some BinaryInteger, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
+    }
+
     /// Returns `text`, a decimal number, without the zeros at the end of its fraction.
     public static func trimmed(_ text: String) -> String {
         guard text.contains("."), !text.contains("e") else { return text }
@@ -96,10 +106,9 @@ public enum NumberFormat {
         let places = min(max(0, decimals), 12)
         let scaled = (abs(value) * tenTo(places)).rounded()
         guard scaled < 9e15 else { return "\(value)" }
-        let digits = String(Int64(scaled))
         let sign = value < 0 && scaled > 0 ? "-" : ""
-        guard places > 0 else { return sign + digits }
-        let padded = String(repeating: "0", count: max(0, places + 1 - digits.count)) + digits
+        guard places > 0 else { return sign + String(Int64(scaled)) }
+        let padded = padded(Int64(scaled), to: places + 1)
         return sign + padded.dropLast(places) + "." + padded.suffix(places)
     }
 

@@ -44,8 +44,8 @@ public struct IdentityKey: Sendable {
         var count = 0
         for octet in text {
             // Separators are only allowed between bytes.
-            if count % 2 == 0, Self.separators.contains(octet) { continue }
-            guard count < 32, let digit = Self.digit(octet) else { throw IdentityKeyTextError() }
+            if count % 2 == 0, Hexadecimal.separators.contains(octet) { continue }
+            guard count < 32, let digit = octet.hexadecimalValue else { throw IdentityKeyTextError() }
             key[count / 2] = key[count / 2] << 4 | digit
             count += 1
         }
@@ -102,17 +102,6 @@ public struct IdentityKey: Sendable {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): octet - UInt8(ascii: "0") + 52
         case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
         case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
-        default: nil
-        }
-    }
-
-    private static let separators = Array(" \t\r\n:-".utf8)
-
-    private static func digit(_ octet: UInt8) -> UInt8? {
-        switch octet {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): octet - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): octet - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): octet - UInt8(ascii: "A") + 10
         default: nil
         }
     }

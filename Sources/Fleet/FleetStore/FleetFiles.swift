@@ -1,3 +1,4 @@
+internal import BluetoothTypes
 public import Configuration
 public import Fleet
 internal import LinuxHost
@@ -32,7 +33,7 @@ public struct FleetFiles: Sendable {
         lockFile = Self.lockFile(beside: file)
         let octets: [UInt8] =
             if let text = edited[file] { text } else { try SourceFile.readNamed(file, limit: Self.fleetLimit) }
-        let directory = SourceFile.directory(of: file)
+        let directory = Files.directory(of: file)
         let lockFile = lockFile
         hasLockFile = Files.exists(lockFile)
         let lockOctets: [UInt8] =
@@ -62,7 +63,7 @@ public struct FleetFiles: Sendable {
     /// The file that is locked while a fleet is changed. The fleet's lock file itself cannot be locked, because it is
     /// replaced.
     static func claim(of lockFile: String) -> String {
-        let directory = SourceFile.directory(of: lockFile)
+        let directory = Files.directory(of: lockFile)
         let name = lockFile.dropFirst(directory.count)
         return "\(directory).\(name.hasSuffix(".lock.json") ? name.dropLast(5) : name)"
     }
@@ -80,7 +81,7 @@ public struct FleetFiles: Sendable {
     /// The contents of the directory of keys; `nil` when the fleet file names none.
     public var keys: FleetKeyFolder? {
         guard let name = fleet?.keysFolder else { return nil }
-        let path = name.hasPrefix("/") ? name : SourceFile.directory(of: file) + name
+        let path = name.hasPrefix("/") ? name : Files.directory(of: file) + name
         guard Files.isDirectory(path) else { return FleetKeyFolder(path: path, files: nil) }
         let names = Files.names(in: path)
         return FleetKeyFolder(
@@ -90,7 +91,7 @@ public struct FleetFiles: Sendable {
     /// The directories that may contain the identity keys, with a slash at the end: the directory that the fleet file
     /// names, and the default one.
     var keyDirectories: [String] {
-        let named = fleet?.keysFolder.map { $0.hasPrefix("/") ? $0 : SourceFile.directory(of: file) + $0 }
+        let named = fleet?.keysFolder.map { $0.hasPrefix("/") ? $0 : Files.directory(of: file) + $0 }
         let all = [named, NamedFleet(path: file).keysDirectory].compactMap { $0.map { KeyDirectory($0).path } }
         return all.enumerated().filter { !all[..<$0.offset].contains($0.element) }.map(\.element)
     }
@@ -115,7 +116,7 @@ public struct FleetFiles: Sendable {
             let advice = "; restore the beacons, or retire them all with `pharos fleet generate --empty`"
             return [FileProblem(fault + advice, at: start, in: file)]
         }
-        let directory = SourceFile.directory(of: file)
+        let directory = Files.directory(of: file)
         for name in Files.names(in: directory.isEmpty ? "." : directory).sorted() {
             guard let fault = lostLock(directory + name) else { continue }
             let advice =
@@ -140,7 +141,7 @@ public struct FleetFiles: Sendable {
         else { return nil }
         let count = earlier.count
         guard count != 0 else { return nil }
-        let beacons = count.map { $0 == 1 ? "1 beacon" : "\($0) beacons" } ?? "an unknown number of beacons"
+        let beacons = count.map { NumberFormat.count($0, "beacon") } ?? "an unknown number of beacons"
         return "this lock is missing, and \(directory) contains \(beacons) with identities from it"
     }
 
@@ -243,7 +244,7 @@ public struct FleetFiles: Sendable {
     /// - Returns: `nil` when no identities can be allocated, with the reason in ``problems``.
     private mutating func allocation(releasing: [String] = []) -> FleetAllocation? {
         guard let fleet, lock != nil || !hasLockFile else { return nil }
-        let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
+        let now = RFC3339Time.now
         let (allocation, faults) = FleetAllocation.make(fleet, lock: lock, releasing: releasing, now: now)
         add(faults)
         return faults.contains(where: \.isError) ? nil : allocation

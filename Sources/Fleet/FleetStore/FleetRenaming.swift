@@ -37,7 +37,7 @@ public struct FleetRenaming: Sendable {
             throw Self.refusal(error, old, new, file)
         }
         (self.kind, self.old, self.new) = (change.kind, change.old, change.new)
-        let directory = SourceFile.directory(of: file)
+        let directory = Files.directory(of: file)
         var texts = change.edits(of: octets).map { edit in
             (path: edit.table.map { $0.hasPrefix("/") ? $0 : directory + $0 } ?? file, octets: edit.octets)
         }

@@ -41,20 +41,14 @@ public struct FleetStoreError: Error, Hashable, Sendable {
     public init(_ kind: Kind, _ message: String) { self.init(kind, [message]) }
 
     /// The errors of files in their order, without the warnings.
-    ///
-    /// - Parameter file: The name of the file for problems without one.
-    init(_ problems: [FileProblem], file: String? = nil) {
+    init(_ problems: [FileProblem]) {
         let kind: Kind =
             switch problems.refusal {
             case .missing: .missing
             case .malformed: .malformed
             case .invalid, nil: .invalid
             }
-        self.init(
-            kind,
-            problems.filter(\.isError).map { problem in
-                problem.file == nil ? file.map { problem.text(file: $0) } ?? problem.description : problem.description
-            })
+        self.init(kind, problems.filter(\.isError).map(\.description))
     }
 
     /// A call that failed on a file or directory of a fleet.

@@ -1,3 +1,4 @@
+internal import BluetoothTypes
 public import Fleet
 internal import LinuxHost
 
@@ -76,8 +77,7 @@ public struct LabelFiles: Sendable {
     /// The file of a page, counted from 0. All numbers have the same length, so that names sort like pages.
     func name(of index: Int) -> String {
         guard sheet.pageCount > 1 else { return output }
-        let digits = String(index + 1)
-        let number = String(repeating: "0", count: String(sheet.pageCount).count - digits.count) + digits
+        let number = NumberFormat.padded(index + 1, to: String(sheet.pageCount).count)
         let stem = output.hasSuffix(".svg") ? String(output.dropLast(4)) : output
         return "\(stem)-\(number).svg"
     }

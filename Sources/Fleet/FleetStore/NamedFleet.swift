@@ -22,7 +22,7 @@ public struct NamedFleet: Sendable {
     }
 
     /// The directory of the fleet with a slash at the end; empty for the current directory.
-    public var directory: String { SourceFile.directory(of: file) }
+    public var directory: String { Files.directory(of: file) }
 
     /// The default directory of the keys: `keys` next to the fleet file, and so next to the directory that was
     /// generated from it. A directory `keys` that exists in the generated directory is used instead.
@@ -31,7 +31,7 @@ public struct NamedFleet: Sendable {
         guard file.hasSuffix("/manifest.json") || file == "manifest.json", !Files.isDirectory(inside) else {
             return inside
         }
-        return directory.isEmpty ? "../keys" : SourceFile.directory(of: String(directory.dropLast())) + "keys"
+        return directory.isEmpty ? "../keys" : Files.directory(of: String(directory.dropLast())) + "keys"
     }
 
     private var file: String {

@@ -27,15 +27,9 @@ enum SourceFile {
     }
 
     static func refusal(_ error: SystemError, _ path: String, _ limit: Int) -> FleetStoreError {
-        let name = path == "-" ? "standard input" : path
-        return FleetStoreError(
-            error.errno == SystemError.tooLarge ? .malformed : .missing, "\(name): \(error.readingReason(limit: limit))"
-        )
-    }
-
-    /// The directory of a path with a slash at the end; empty for the current directory.
-    static func directory(of path: String) -> String {
-        path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        FleetStoreError(
+            error.errno == SystemError.tooLarge ? .malformed : .missing,
+            "\(Files.inputName(path)): \(error.readingReason(limit: limit))")
     }
 }
 

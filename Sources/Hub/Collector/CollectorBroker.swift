@@ -45,7 +45,7 @@ public final class CollectorBroker {
             section, client: "pharos-collect-\(site)", instance: state, in: directory)
         options.subscriptions += tree.receiverFilters + [tree.sightingsFilter, tree.status]
         options.queueLimit = 100_000
-        options.will = BrokerMessage(.status(tree.status, isOnline: false))
+        options.will = .status(tree.status, isOnline: false)
         homeAssistant = section.homeAssistant.map { HomeAssistant(tree, $0, version: version) }
         connection = try BrokerConnection(options)
         board.set(.status(tree.status, isOnline: true))
@@ -67,18 +67,18 @@ public final class CollectorBroker {
     /// Sends the messages that wait. Does not wait for the broker.
     ///
     /// - Returns: the messages of receivers, in their order.
-    public func poll() -> [BrokerMessage] {
+    public func poll() -> [Publication] {
         let messages = connection.poll(at: MonotonicClock.nanoseconds()).compactMap(take)
         if births.isDue(at: MonotonicClock.nanoseconds()) { board.publishAgain() }
         board.drain { publication in
-            guard let ticket = connection.publish(BrokerMessage(publication)) else { return false }
+            guard let ticket = connection.publish(publication) else { return false }
             sent[ticket] = publication.topic
             return true
         }
         return messages
     }
 
-    private func take(_ event: BrokerEvent) -> BrokerMessage? {
+    private func take(_ event: BrokerEvent) -> Publication? {
         switch event {
         case .connected:
             (lastError, disconnectedSince) = (nil, nil)

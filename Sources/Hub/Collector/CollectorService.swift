@@ -229,9 +229,7 @@ public final class CollectorService {
             stateTime = MonotonicClock.nanoseconds() - now
             nextState = now + stateTime + max(Self.statePause.least, Self.statePause.factor * stateTime)
         }
-        let value = collector.state(
-            written: RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000)),
-            disconnectedSince: broker.disconnectedSince)
+        let value = collector.state(written: .now, disconnectedSince: broker.disconnectedSince)
         do throws(SystemError) {
             try Files.replace(
                 state, with: Array((value.line + "\n").utf8), mode: stateMode, isDurable: false

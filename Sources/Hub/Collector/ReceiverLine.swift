@@ -32,13 +32,6 @@ public struct ReceiverLine: Hashable, Sendable {
         public var sequence: Int
         /// The end of its window, in milliseconds since the machine started.
         public var bootMilliseconds: Int
-
-        /// Creates a number.
-        public init(boot: String, sequence: Int, bootMilliseconds: Int) {
-            self.boot = boot
-            self.sequence = sequence
-            self.bootMilliseconds = bootMilliseconds
-        }
     }
 
     /// One beacon in a line.
@@ -241,13 +234,5 @@ public struct ReceiverLine: Hashable, Sendable {
             fraction = (Int(digits) ?? 0) * [1, 100, 10, 1][digits.count]
         }
         return time.secondsSince1970 * 1000 + fraction
-    }
-
-    /// A time in RFC 3339 with milliseconds.
-    static func text(_ milliseconds: Int) -> String {
-        let (quotient, remainder) = milliseconds.quotientAndRemainder(dividingBy: 1000)
-        let seconds = remainder < 0 ? quotient - 1 : quotient
-        let fraction = String(1000 + (remainder < 0 ? remainder + 1000 : remainder)).dropFirst()
-        return "\(RFC3339Time(secondsSince1970: seconds))".dropLast() + ".\(fraction)Z"
     }
 }

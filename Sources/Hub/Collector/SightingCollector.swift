@@ -354,14 +354,6 @@ public struct SightingCollector: Sendable {
         /// The time of the enter event, in milliseconds since 1970.
         public var since: Int
         public var isKnown: Bool
-
-        /// Creates a stay.
-        public init(beacon: String, room: String?, since: Int, isKnown: Bool) {
-            self.beacon = beacon
-            self.room = room
-            self.since = since
-            self.isKnown = isKnown
-        }
     }
 
     /// Continues where an earlier run has ended: the beacons are present without an enter event, and leave if no

@@ -10,12 +10,6 @@ public struct UnknownReason: Hashable, Sendable {
         /// `nil` for places that belong to no room.
         public var room: String?
         public var probability: Double
-
-        /// Creates a candidate.
-        public init(room: String?, probability: Double) {
-            self.room = room
-            self.probability = probability
-        }
     }
 
     /// A receiver in reach of the beacon that sends nothing or receives nothing.
@@ -23,33 +17,22 @@ public struct UnknownReason: Hashable, Sendable {
         public var name: String
         /// The time of its last line or of its last report, in milliseconds since 1970; `nil` if there was none.
         public var since: Int?
-
-        /// Creates a silent receiver.
-        public init(name: String, since: Int?) {
-            self.name = name
-            self.since = since
-        }
     }
 
     /// The likeliest first.
-    public var candidates: [Candidate]
-    public var receivers: [SilentReceiver]
+    public var candidates: [Candidate] = []
+    public var receivers: [SilentReceiver] = []
     /// Without floor plans: the rooms whose receivers receive the beacon about equally well, the loudest first.
-    public var equalRooms: [String]
+    public var equalRooms: [String] = []
 
     /// The least probability of a candidate.
     static let leastProbability = 0.05
     /// The largest number of candidates, and the largest number of receivers in a text.
     static let candidateLimit = 3
     private static let receiverLimit = 3
+}
 
-    /// Creates a reason.
-    public init(candidates: [Candidate] = [], receivers: [SilentReceiver] = [], equalRooms: [String] = []) {
-        self.candidates = candidates
-        self.receivers = receivers
-        self.equalRooms = equalRooms
-    }
-
+extension UnknownReason {
     /// The reason in words, such as `stairs 46 %, entrance 41 %` or `receiver stairs silent since 10:01`.
     ///
     /// - Parameter now: The time of the text in milliseconds since 1970. Times of another day have a date.
@@ -80,24 +63,18 @@ public struct UnknownReason: Hashable, Sendable {
                 .array(
                     candidates.map {
                         .record([
-                            ("room", .optional($0.room, JSONValue.string)),
-                            (
-                                "probability",
-                                .number(JSONNumber(thousandths: Int(($0.probability * 1000).rounded())))
-                            ),
+                            ("room", .optional($0.room, JSONValue.string)), ("probability", .rounded($0.probability)),
                         ])
                     })
             ),
-            (
-                "equalRooms", .array(equalRooms.map(JSONValue.string))
-            ),
+            ("equalRooms", .array(equalRooms.map(JSONValue.string))),
             (
                 "silentReceivers",
                 .array(
                     receivers.map {
                         .record([
                             ("receiver", .string($0.name)),
-                            ("since", .optional($0.since) { .string(ReceiverLine.text($0)) }),
+                            ("since", .optional($0.since) { .string(RFC3339Time.text(milliseconds: $0)) }),
                         ])
                     })
             ),

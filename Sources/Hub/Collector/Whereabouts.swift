@@ -18,8 +18,8 @@ extension SightingCollector {
     public func state(written: RFC3339Time, disconnectedSince disconnected: Int? = nil) -> JSONValue {
         .record([
             ("version", .integer(Self.stateVersion)), ("collector", .string(file.name)),
-            ("written", .string("\(written)")), ("at", .optional(time) { .string(ReceiverLine.text($0)) }),
-            ("disconnectedSince", .optional(disconnected) { .string(ReceiverLine.text($0)) }),
+            ("written", .string("\(written)")), ("at", .optional(time) { .string(RFC3339Time.text(milliseconds: $0)) }),
+            ("disconnectedSince", .optional(disconnected) { .string(RFC3339Time.text(milliseconds: $0)) }),
             ("receivers", .array(receivers.indices.map(receiverJSON))), ("beacons", .array(beaconsJSON)),
             ("strangers", .integer(counts.strangers)),
             (
@@ -43,7 +43,7 @@ extension SightingCollector {
     public var time: Int? { receivers.compactMap(\.lastLine).max() }
 
     /// A time as in the JSON of this library: RFC 3339 with milliseconds.
-    public static func time(_ unixMilliseconds: Int) -> String { ReceiverLine.text(unixMilliseconds) }
+    public static func time(_ unixMilliseconds: Int) -> String { RFC3339Time.text(milliseconds: unixMilliseconds) }
 
     /// The beacons that were received so far, by name.
     public var beaconsJSON: [JSONValue] { trails.sorted { $0.name < $1.name }.map(json) }
@@ -56,7 +56,8 @@ extension SightingCollector {
                 isPresent: isPresent, room: trail.room.map { plan.rooms[$0].name },
                 isKnown: trail.isKnown && isPresent != nil,
                 level: trail.loudest?.level, distance: distance(of: trail),
-                lastHeard: trail.lastHeard.map(ReceiverLine.text), batteryMillivolts: trail.batteryMillivolts,
+                lastHeard: trail.lastHeard.map(RFC3339Time.text(milliseconds:)),
+                batteryMillivolts: trail.batteryMillivolts,
                 reason: unknownReason(of: trail)?.text(.local, now: time ?? 0))
             return (trail.name, state)
         }
@@ -82,7 +83,7 @@ extension SightingCollector {
             ("name", .string(given.name)), ("floor", .optional(given.floor, JSONValue.string)),
             ("room", .optional(given.room, JSONValue.string)),
             ("state", .string(state(of: receiver))),
-            ("lastLine", .optional(receiver.lastLine) { .string(ReceiverLine.text($0)) }),
+            ("lastLine", .optional(receiver.lastLine) { .string(RFC3339Time.text(milliseconds: $0)) }),
             ("reports", .integer(receiver.reports)),
         ])
     }
@@ -99,9 +100,6 @@ extension SightingCollector {
         let room = trail.isKnown ? trail.room.map { plan.rooms[$0] } : nil
         let place = trail.isPresent ? trail.filter.flatMap(plan.place) : nil
         let distance = distance(of: trail)
-        func rounded(_ value: Double, _ step: Int) -> JSONValue {
-            .number(JSONNumber(thousandths: Int((value * 1000 / Double(step)).rounded()) * step))
-        }
         let reason = unknownReason(of: trail)?.members(now: time ?? 0)
         return .record(
             [
@@ -113,20 +111,20 @@ extension SightingCollector {
                 (
                     "position",
                     .optional(place) {
-                        .record([("x", rounded($0.position.x, 10)), ("y", rounded($0.position.y, 10))])
+                        .record([("x", Rounded.number($0.position.x, 10)), ("y", Rounded.number($0.position.y, 10))])
                     }
                 ),
-                ("radiusM", .optional(place) { rounded($0.radius, 100) }),
-                ("probability", .optional(trail.probability) { rounded($0, 1) }),
+                ("radiusM", .optional(place) { Rounded.number($0.radius, 100) }),
+                ("probability", .rounded(trail.probability)),
                 ("receiver", .optional(trail.loudest) { .string(file.receivers[$0.receiver].name) }),
-                ("rssiDbm", .optional(trail.loudest?.level) { rounded($0, 10) }),
-                ("distanceM", .optional(distance?.meters) { rounded($0, 10) }),
-                ("distanceLowM", .optional(distance?.lowMeters) { rounded($0, 10) }),
-                ("distanceHighM", .optional(distance?.highMeters) { rounded($0, 10) }),
+                ("rssiDbm", .optional(trail.loudest?.level) { Rounded.number($0, 10) }),
+                ("distanceM", .optional(distance?.meters) { Rounded.number($0, 10) }),
+                ("distanceLowM", .optional(distance?.lowMeters) { Rounded.number($0, 10) }),
+                ("distanceHighM", .optional(distance?.highMeters) { Rounded.number($0, 10) }),
                 ("batteryV", .optional(trail.batteryMillivolts) { .number(JSONNumber(thousandths: $0)) }),
                 ("temperatureC", .optional(trail.temperature) { .number(JSONNumber(thousandths: $0)) }),
-                ("lastHeard", .optional(trail.lastHeard) { .string(ReceiverLine.text($0)) }),
-                ("since", .optional(trail.since) { .string(ReceiverLine.text($0)) }),
+                ("lastHeard", .optional(trail.lastHeard) { .string(RFC3339Time.text(milliseconds: $0)) }),
+                ("since", .optional(trail.since) { .string(RFC3339Time.text(milliseconds: $0)) }),
             ] + (reason ?? [("reason", .null)]))
     }
 }
@@ -136,7 +134,7 @@ extension SightingCollector.Event {
     public var json: JSONValue {
         var members: [(String, JSONValue)] = [
             ("event", .string(kind.rawValue)), ("id", .string(id)),
-            ("at", .string(ReceiverLine.text(unixMilliseconds))),
+            ("at", .string(RFC3339Time.text(milliseconds: unixMilliseconds))),
         ]
         if kind == .receiverDead || kind == .receiverAlive {
             members.append(("receiver", .optional(receiver, JSONValue.string)))
@@ -149,17 +147,11 @@ extension SightingCollector.Event {
             ("beacon", .optional(beacon, JSONValue.string)), ("room", .optional(room, JSONValue.string)),
             ("floor", .optional(floor, JSONValue.string)), ("from", .optional(from, JSONValue.string)),
             ("position", .optional(position) { .record([("x", rounded($0.x)), ("y", rounded($0.y))]) }),
-            (
-                "probability",
-                .optional(probability) { .number(JSONNumber(thousandths: Int(($0 * 1000).rounded()))) }
-            ), ("provenBy", .optional(proof) { .string($0.rawValue) }),
+            ("probability", .rounded(probability)), ("provenBy", .optional(proof) { .string($0.rawValue) }),
         ]
         members += reason?.members(now: unixMilliseconds) ?? [("reason", .null)]
         return .record(members)
     }
-
-    /// The time in RFC 3339.
-    public var time: String { ReceiverLine.text(unixMilliseconds) }
 
     /// The room of the event: where the beacon is, or was.
     public var place: String { room ?? from ?? "" }

@@ -147,7 +147,7 @@ final class BrokerPublisher {
         do throws(BrokerError) {
             var options = try BrokerOptions(section, client: "pharos-\(file.listener.name)", in: directory)
             options.optionalSubscriptions = publisher.conflictFilters
-            options.will = BrokerMessage(publisher.will)
+            options.will = publisher.will
             connection = try BrokerConnection(options)
         } catch {
             if case .missing = error { throw .refused(.missing, "\(error)") }
@@ -244,7 +244,7 @@ final class BrokerPublisher {
             moveToOutbox()
         }
         poll()
-        for publication in output.fleeting { _ = connection.publish(BrokerMessage(publication)) }
+        for publication in output.fleeting { _ = connection.publish(publication) }
     }
 
     // MARK: The broker
@@ -309,7 +309,7 @@ final class BrokerPublisher {
     }
 
     private func send(_ publication: Publication, _ origin: Origin) -> Bool {
-        guard let ticket = connection.publish(BrokerMessage(publication)) else { return false }
+        guard let ticket = connection.publish(publication) else { return false }
         onTheWay[ticket] = origin
         return true
     }

@@ -24,7 +24,7 @@ final class ListenRun: SightingConsumer {
     private let reload: SignalDescriptor
     private let hooks = HookRunner()
     private let clockQuality = ClockQuality(isRecorded: false)
-    private let journal = HubJournal()
+    private let journal = Journal()
     private var context: ZoneEvent.Context
     private let ledger: EventLedger
     private let outbox: Outbox
@@ -97,8 +97,7 @@ final class ListenRun: SightingConsumer {
     // MARK: Calls from the source
 
     var nextWakeUp: HeardInstant? {
-        [monitor.engine.nextWakeUp, nextRound, hooks.nextWakeUp]
-            .compactMap(\.self).min()
+        [monitor.engine.nextWakeUp, nextRound, hooks.nextWakeUp].compactMap(\.self).min()
     }
 
     func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {

@@ -63,7 +63,7 @@ public enum ListenService {
         do throws(SystemError) {
             try Files.makeDirectory(options.runtime)
         } catch {
-            HubJournal().write(
+            Journal().write(
                 .warning,
                 "\(error): the status of this listener cannot be written; create the directory, or name another one "
                     + "with --runtime-dir")
@@ -78,7 +78,7 @@ public enum ListenService {
                     "a listener named \(name) is already running\(process.map { " (process \($0))" } ?? ""): stop it first, "
                         + "or give this file another name")
             }
-            HubJournal().write(.warning, "\(error): a second listener of this name would not be noticed")
+            Journal().write(.warning, "\(error): a second listener of this name would not be noticed")
             return nil
         }
     }
@@ -93,7 +93,7 @@ public enum ListenService {
                 "\(options.path): hci\(index):mgmt reports only that beacons are present, not when they are silent: use "
                     + "hci\(index) or hci\(index):user")
         }
-        try Privileges.keepOnly(privileges(adapter))
+        try Privileges.keepOnly(adapter.neededPrivileges)
         var live = SightingSource.Options(adapter: adapter)
         live.settings = file.listener.settings
         live.durationMicroseconds = options.duration
@@ -106,27 +106,5 @@ public enum ListenService {
         let source = try SightingSource.live(live)
         source.useLevels(of: file.listener)
         return source
-    }
-
-    /// The capabilities that the adapter needs.
-    private static func privileges(_ adapter: AdapterName?) -> Set<Privileges.Capability> {
-        switch adapter {
-        case nil, .raw, .managed: [.netAdmin, .netRaw]
-        case .user: [.netAdmin]
-        case .tcp, .unix, .serial, .virtual, .virtualTour: []
-        }
-    }
-}
-
-/// Writes log lines to standard error: for the journal each with its priority (sd-daemon(3)), otherwise with the
-/// program's name.
-struct HubJournal {
-    /// systemd sets JOURNAL_STREAM if standard error is connected to the journal.
-    private let isJournal = Terminal.environment("JOURNAL_STREAM") != nil
-
-    func write(_ priority: Supervisor.LogPriority, _ text: String) {
-        for line in text.split(whereSeparator: \.isNewline) {
-            Terminal.writeError((isJournal ? "<\(priority.rawValue)>" : "pharos: ") + line + "\n")
-        }
     }
 }

@@ -67,7 +67,7 @@ struct ListenerStatusWriter {
         StatusFile.listener(name, in: directory).map { $0.state != .off } ?? false
     }
 
-    mutating func write(_ snapshot: Snapshot, _ journal: HubJournal) {
+    mutating func write(_ snapshot: Snapshot, _ journal: Journal) {
         if snapshot.state != last {
             if snapshot.state == .recovering { restartsBefore = snapshot.source.counts.restarts }
             if last == .recovering, snapshot.state == .listening, hasListened,
@@ -77,7 +77,7 @@ struct ListenerStatusWriter {
             }
             hasListened = hasListened || snapshot.state == .listening
             last = snapshot.state
-            since = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
+            since = RFC3339Time.now
         }
         if let reports, snapshot.now.microseconds(since: reports.at) > 0 {
             rate =
@@ -94,7 +94,7 @@ struct ListenerStatusWriter {
         }
     }
 
-    private mutating func put(_ what: String, _ journal: HubJournal, _ write: () throws(SystemError) -> Void) {
+    private mutating func put(_ what: String, _ journal: Journal, _ write: () throws(SystemError) -> Void) {
         do throws(SystemError) {
             try write()
             if unwritable.remove(what) != nil { journal.write(.notice, "\(what) can be written again") }

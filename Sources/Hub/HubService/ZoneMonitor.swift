@@ -129,9 +129,7 @@ extension ZoneEvent.Context {
     }
 
     /// A random number of 12 hexadecimal digits.
-    static var newBoot: String {
-        Privileges.randomOctets(6).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-    }
+    static var newBoot: String { Hexadecimal.text(Privileges.randomOctets(6)) }
 }
 
 /// Events as text for users.

@@ -278,7 +278,7 @@ public struct InventoryStore: Sendable {
         } else if let open = lastOpen(names) {
             return open
         }
-        let now = Self.now
+        let now = RFC3339Time.now
         let journal = CountJournal(
             count: name ?? CountJournal.name(on: now, taken: Set(names)), inventory: inventory.name, start: now, by: by)
         let directory = "\(countsDirectory)/\(journal.count)"
@@ -314,7 +314,7 @@ public struct InventoryStore: Sendable {
             throw InventoryError(.missing, "--count \(ProblemText.quoted(name)): this count is finished already")
         }
         let file = "\(countsDirectory)/\(name)/\(Self.journalName)"
-        let text = journal.firstLine + CountJournal.finishLine(inventory, at: Self.now, by: by)
+        let text = journal.firstLine + CountJournal.finishLine(inventory, at: .now, by: by)
         try system { () throws(SystemError) in
             try Files.replace(file, with: Array(text.utf8), keepsRights: true)
         }
@@ -324,10 +324,5 @@ public struct InventoryStore: Sendable {
     /// Creates the file of a receiver's log.
     func log(_ header: CountLog.Header) throws(SystemError) -> OutputFile {
         try OutputFile(replacing: "\(countsDirectory)/\(header.count)/\(header.session).jsonl")
-    }
-
-    /// The wall clock.
-    static var now: RFC3339Time {
-        RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
     }
 }

@@ -20,25 +20,6 @@ public struct BeaconReading: Hashable, Sendable {
     /// The time between two advertisements, in milliseconds.
     public var intervalMilliseconds: Int?
 
-    /// Creates a reading.
-    public init(
-        name: String, identity: BeaconIdentity?, address: DeviceAddress?, isRandomAddress: Bool, lastLevel: Int?,
-        meanLevel: Double?, levelVariance: Double, reports: Int, distance: DistanceEstimate?, powerAtOneMeter: Int?,
-        intervalMilliseconds: Int?
-    ) {
-        self.name = name
-        self.identity = identity
-        self.address = address
-        self.isRandomAddress = isRandomAddress
-        self.lastLevel = lastLevel
-        self.meanLevel = meanLevel
-        self.levelVariance = levelVariance
-        self.reports = reports
-        self.distance = distance
-        self.powerAtOneMeter = powerAtOneMeter
-        self.intervalMilliseconds = intervalMilliseconds
-    }
-
     /// Twelve hexadecimal digits, most significant byte first.
     func addressDigits(isUppercase: Bool) -> String? {
         let digits = address.map { $0.description.filter { $0 != ":" } }

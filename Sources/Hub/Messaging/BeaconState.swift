@@ -104,14 +104,6 @@ public struct ReceiverState: Hashable, Sendable {
     /// The number of reports that were lost since the start.
     public var lost: Int
 
-    /// Creates a state.
-    public init(state: String, deafSince: String?, reportsPerSecond: Int, lost: Int) {
-        self.state = state
-        self.deafSince = deafSince
-        self.reportsPerSecond = reportsPerSecond
-        self.lost = lost
-    }
-
     /// The payload of `…/receivers/NAME/state`.
     public var json: JSONValue {
         .record([
@@ -122,19 +114,19 @@ public struct ReceiverState: Hashable, Sendable {
 }
 
 /// Rounds numbers for payloads.
-enum Rounded {
+package enum Rounded {
     /// A number rounded to centimetres.
     static func meters(_ value: Double?) -> JSONValue { value.map { number($0, 10) } ?? .null }
 
     /// A number rounded to `step` thousandths.
-    static func number(_ value: Double, _ step: Int) -> JSONValue {
+    package static func number(_ value: Double, _ step: Int) -> JSONValue {
         .number(JSONNumber(thousandths: Int(min(1e12, max(-1e12, (value * 1000 / Double(step)).rounded()))) * step))
     }
 }
 
 /// Limits how often levels and distances are published, which change with every advertisement: at once if the distance
 /// has changed by half a metre, otherwise every 5 s.
-public struct PublishingPace: Hashable, Sendable {
+public struct PublishingPace: Sendable {
     /// The pause between two publications, in microseconds.
     public static let restMicroseconds = 5_000_000
     /// The change of the distance that is published at once, in metres.
@@ -154,14 +146,5 @@ public struct PublishingPace: Hashable, Sendable {
         }
         last = (now, meters)
         return true
-    }
-
-    public static func == (left: Self, right: Self) -> Bool {
-        left.last?.at == right.last?.at && left.last?.meters == right.last?.meters
-    }
-
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(last?.at)
-        hasher.combine(last?.meters)
     }
 }

@@ -81,13 +81,13 @@ public final class BrokerConnection {
     ///
     /// - Returns: the ticket of the message, which an event will have if it is of QoS 1; `nil` if the message was not
     ///   accepted, because no broker is connected, too many messages are not acknowledged, or the topic is invalid.
-    public func publish(_ message: BrokerMessage) -> BrokerTicket? {
+    public func publish(_ message: Publication) -> BrokerTicket? {
         guard hasRoom, !message.topic.isEmpty, !message.topic.utf8.contains(0),
             let token = client.send(message)
         else { return nil }
         lastTicket += 1
         let ticket = BrokerTicket(number: lastTicket)
-        if message.quality == .atMostOnce { unwritten += 1 } else { inFlight[token] = ticket }
+        if message.isAssured { inFlight[token] = ticket } else { unwritten += 1 }
         return ticket
     }
 

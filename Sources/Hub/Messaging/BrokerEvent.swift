@@ -13,7 +13,12 @@ public enum BrokerEvent: Hashable, Sendable {
     /// It is not known whether the message has arrived: publish it again.
     case abandoned(BrokerTicket)
     /// A message of a subscription has arrived.
-    case message(BrokerMessage)
+    case message(Publication)
     /// This number of received messages was dropped, because they were too large or too many.
     case dropped(Int)
+}
+
+/// Identifies a published message of one connection.
+public struct BrokerTicket: Hashable, Sendable {
+    let number: UInt64
 }

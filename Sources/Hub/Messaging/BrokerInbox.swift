@@ -16,7 +16,7 @@ final class BrokerInbox: Sendable {
         case undelivered(Int32)
         /// The broker has answered a subscription.
         case subscribed(Int32, isGranted: Bool)
-        case message(BrokerMessage)
+        case message(Publication)
     }
 
     private struct State {
@@ -53,7 +53,7 @@ final class BrokerInbox: Sendable {
     private func wake() { _ = try? wakeUp.write([1, 0, 0, 0, 0, 0, 0, 0]) }
 
     /// Adds the message that `make` returns, if there is room for it.
-    func offer(octets: Int, _ make: () -> BrokerMessage?) {
+    func offer(octets: Int, _ make: () -> Publication?) {
         let hasRoom = state.withLock { state in
             guard octets <= messageLimit, state.messages < queueLimit, state.octets + octets <= queueBytes else {
                 state.dropped += 1

@@ -16,7 +16,7 @@ public struct BrokerOptions: Sendable {
     /// The client name. If two clients have the same name, the broker disconnects the first.
     public var clientName: String
     /// The message that the broker publishes if the connection is lost.
-    public var will: BrokerMessage?
+    public var will: Publication?
     /// Topic filters, which are subscribed at every connection.
     public var subscriptions: [String] = []
     /// Topic filters that are subscribed, too. If the broker refuses them, nothing is reported.

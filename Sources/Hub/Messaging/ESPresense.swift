@@ -23,14 +23,13 @@ public struct ESPresense: Hashable, Sendable {
     ///   - seen: The number of received devices.
     ///   - reported: The number of published devices.
     public func telemetry(
-        address: String?, uptimeSeconds: Int, version: String, advertisements: Int, seen: Int, reported: Int
+        uptimeSeconds: Int, version: String, advertisements: Int, seen: Int, reported: Int
     ) -> Publication {
         Publication(
             "espresense/rooms/\(receiver)/telemetry",
             .record([
-                ("ip", .optional(address, JSONValue.string)), ("uptime", .integer(uptimeSeconds)),
-                ("ver", .string(version)), ("adverts", .integer(advertisements)), ("seen", .integer(seen)),
-                ("reported", .integer(reported)),
+                ("ip", .null), ("uptime", .integer(uptimeSeconds)), ("ver", .string(version)),
+                ("adverts", .integer(advertisements)), ("seen", .integer(seen)), ("reported", .integer(reported)),
             ]), isAssured: false)
     }
 

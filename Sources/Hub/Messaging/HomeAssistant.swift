@@ -68,10 +68,7 @@ public struct HomeAssistant: Hashable, Sendable {
             device, named: name, "binary_sensor", "occupied", "Occupied",
             [
                 ("state_topic", .string(state)),
-                (
-                    "value_template",
-                    "{{ ('ON' if value_json.count > 0 else 'OFF') if value_json.known else 'None' }}"
-                ),
+                ("value_template", "{{ ('ON' if value_json.count > 0 else 'OFF') if value_json.known else 'None' }}"),
                 ("device_class", "occupancy"), ("payload_on", "ON"), ("payload_off", "OFF"),
                 ("json_attributes_topic", .string(state)),
             ])

@@ -167,7 +167,7 @@ public struct ListenerPublisher {
     ///
     /// - Parameter message: A message of a topic in ``conflictFilters``. A retained message may be from a receiver that is
     ///   not used any more, and is ignored.
-    public mutating func conflict(with message: BrokerMessage) -> String? {
+    public mutating func conflict(with message: Publication) -> String? {
         guard !message.isRetained, let root = JSONDocument.parse(message.payload).root else { return nil }
         if let zone = subject.zones.first(where: { tree.zoneState($0) == message.topic }) {
             guard let other = root["receiver"]?.string, other != subject.listener,
@@ -253,7 +253,7 @@ public struct ListenerPublisher {
         let present = beacons.count { $0.state.isPresent == true }
         output.fleeting.append(
             espresense.telemetry(
-                address: nil, uptimeSeconds: now.microseconds(since: begunAt) / 1_000_000, version: subject.version,
+                uptimeSeconds: now.microseconds(since: begunAt) / 1_000_000, version: subject.version,
                 advertisements: measures.reports, seen: present, reported: present))
     }
 

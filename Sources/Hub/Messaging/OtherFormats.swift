@@ -1,4 +1,4 @@
-public import BluetoothTypes
+internal import BluetoothTypes
 public import Configuration
 internal import Sightings
 
@@ -29,29 +29,18 @@ public struct Theengs: Hashable, Sendable {
 /// Messages in the format of reelyActive: one raddec for each device.
 public struct Raddec: Hashable, Sendable {
     /// Types of identifiers.
-    public enum IdentifierType: Int, Hashable, Sendable {
-        case unknown = 0
+    private enum IdentifierType: Int {
         case eui48 = 2
         case random48 = 3
     }
 
     private let receiverID: String
-    private let receiverType: IdentifierType
     private let topic: String
-
-    /// A receiver with the address of its adapter.
-    public init(receiver: DeviceAddress) {
-        topic = "raddec/\(TopicLevel(receiver.description))"
-        receiverID = receiver.description.filter { $0 != ":" }.lowercased()
-        receiverType = .eui48
-    }
 
     /// A receiver with an identifier of 48 bits made from its name, marked as random.
     public init(receiver name: String) {
         topic = "raddec/\(TopicLevel(name))"
-        let digits = String(StableHash.of(name) & 0xFFFF_FFFF_FFFF | 0xC000_0000_0000, radix: 16)
-        receiverID = digits
-        receiverType = .random48
+        receiverID = String(StableHash.of(name) & 0xFFFF_FFFF_FFFF | 0xC000_0000_0000, radix: 16)
     }
 
     /// The raddec of a device; `nil` if its address or level is not known.
@@ -66,7 +55,8 @@ public struct Raddec: Hashable, Sendable {
                 "rssiSignature",
                 [
                     .record([
-                        ("receiverId", .string(receiverID)), ("receiverIdType", .integer(receiverType.rawValue)),
+                        ("receiverId", .string(receiverID)),
+                        ("receiverIdType", .integer(IdentifierType.random48.rawValue)),
                         ("rssi", .integer(Int(level.rounded()))), ("numberOfDecodings", .integer(reading.reports)),
                     ])
                 ]

@@ -51,7 +51,7 @@ internal import Glibc
         unsafe connection.certificate = kept(options.certificateFile)
         unsafe connection.key = kept(options.keyFile)
         unsafe connection.willTopic = kept(options.will?.topic)
-        unsafe connection.willQuality = options.will?.quality.rawValue ?? 0
+        unsafe connection.willQuality = options.will?.isAssured == true ? 1 : 0
         unsafe connection.willIsRetained = options.will?.isRetained == true ? 1 : 0
         return unsafe (options.user?.password ?? []).withUnsafeBytes { password in
             unsafe (options.will?.payload ?? []).withUnsafeBytes { will in
@@ -96,11 +96,11 @@ internal import Glibc
     /// Sends a message.
     ///
     /// - Returns: the number that a notice about it will have, 0 for QoS 0; `nil` if Paho did not accept the message.
-    func send(_ message: BrokerMessage) -> Int32? {
+    func send(_ message: Publication) -> Int32? {
         var token: Int32 = 0
         let result = unsafe message.payload.withUnsafeBytes { payload in
             unsafe pharos_mqtt_send(
-                handle, context, message.topic, payload.baseAddress, Int32(payload.count), message.quality.rawValue,
+                handle, context, message.topic, payload.baseAddress, Int32(payload.count), message.isAssured ? 1 : 0,
                 message.isRetained ? 1 : 0,
                 { context, data in unsafe BrokerInbox.of(context)?.add(.delivered(data?.pointee.token ?? 0)) },
                 { context, data in unsafe BrokerInbox.of(context)?.add(.undelivered(data?.pointee.token ?? 0)) },
@@ -137,9 +137,9 @@ extension BrokerInbox {
         offer(octets: count) {
             guard let name = unsafe String(validatingCString: topic) else { return nil }
             let octets = unsafe Array(UnsafeRawBufferPointer(start: message.pointee.payload, count: count))
-            return BrokerMessage(
+            return Publication(
                 name, octets, isRetained: unsafe message.pointee.retained != 0,
-                quality: unsafe message.pointee.qos == 0 ? .atMostOnce : .atLeastOnce)
+                isAssured: unsafe message.pointee.qos != 0)
         }
     }
 }

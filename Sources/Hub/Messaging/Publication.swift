@@ -1,13 +1,15 @@
 public import Configuration
 
-/// A message for a broker, with its delivery options.
+/// A message for a broker, with its delivery options, or a message that the broker has sent.
 public struct Publication: Hashable, Sendable {
+    /// The levels with `/` between them, without wildcards.
     public var topic: String
-    /// UTF-8.
+    /// UTF-8 in messages of Pharos; any bytes in received messages.
     public var payload: [UInt8]
-    /// True if the broker keeps it for later subscribers.
+    /// True if the broker keeps it for later subscribers. In a received message: true if the broker had kept it.
     public var isRetained: Bool
-    /// True if it is sent until it is acknowledged (QoS 1). Otherwise it is sent once (QoS 0).
+    /// True if it is sent until the broker acknowledges it, so that it may arrive twice (QoS 1). Otherwise it is sent once
+    /// (QoS 0).
     public var isAssured: Bool
 
     /// Creates a publication.

@@ -31,34 +31,6 @@ public struct SightingBatch: Hashable, Sendable {
         /// From its telemetry, in millivolts and in thousandths of a degree Celsius; `nil` if it sent none.
         public var batteryMillivolts: Int?
         public var temperature: Int?
-
-        /// Creates a sighting.
-        public init(
-            id: String, reports: Int, mean: Double?, minimum: Int?, maximum: Int?, agoMilliseconds: Int,
-            batteryMillivolts: Int? = nil, temperature: Int? = nil
-        ) {
-            self.id = id
-            self.reports = reports
-            self.mean = mean
-            self.minimum = minimum
-            self.maximum = maximum
-            self.agoMilliseconds = agoMilliseconds
-            self.batteryMillivolts = batteryMillivolts
-            self.temperature = temperature
-        }
-    }
-
-    /// Creates a batch.
-    public init(
-        boot: String, sequence: Int, bootMilliseconds: Int, windowMilliseconds: Int, knownNames: String? = nil,
-        beacons: [Heard]
-    ) {
-        self.boot = boot
-        self.sequence = sequence
-        self.bootMilliseconds = bootMilliseconds
-        self.windowMilliseconds = windowMilliseconds
-        self.knownNames = knownNames
-        self.beacons = beacons
     }
 
     /// The payload of `…/sightings/SHARD/RECEIVER`.

@@ -181,13 +181,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The first column of the first row as a number; `nil` if there is no row.
     func number(_ statement: String, _ values: [Value] = []) throws(StoreError) -> Int64? {
-        var rows = 0
-        var number: Int64?
-        try query(statement, values) { row in
-            if rows == 0 { number = row.first?.integer }
-            rows += 1
-        }
-        return number
+        try rows(statement, values) { $0.first }.first?.integer
     }
 
     /// The rows as `make` converts them. Rows for which it returns `nil` are left out.

@@ -278,11 +278,6 @@ public final class EventStore {
         }
     }
 
-    /// Records that a channel has received an event.
-    public func settle(_ sequence: Int64, for channel: String) throws(StoreError) {
-        try settle(.number(sequence, channel: channel))
-    }
-
     // MARK: History
 
     static let ofName =

@@ -49,15 +49,6 @@ public struct HeardMinute: Hashable, Sendable {
     public var late: Int
     /// The mean level in dBm; `nil` if no report had a level.
     public var level: Double?
-
-    /// Creates a minute.
-    public init(receiver: String, milliseconds: Int64, reports: Int, late: Int, level: Double?) {
-        self.receiver = receiver
-        self.milliseconds = milliseconds
-        self.reports = reports
-        self.late = late
-        self.level = level
-    }
 }
 
 /// The batches that earlier processes have written: exactly their numbers, in blocks of 4096 numbers.
@@ -221,11 +212,7 @@ struct SightingDatabase {
 
     /// Returns true if the file has the tables.
     private func isThere() throws(StoreError) -> Bool {
-        var count: Int64 = 0
-        try database.query("SELECT count(*) FROM sqlite_master WHERE name IN ('heard', 'late')") {
-            count = $0.first?.integer ?? 0
-        }
-        return count == 2
+        try database.number("SELECT count(*) FROM sqlite_master WHERE name IN ('heard', 'late')") == 2
     }
 
     /// Adds rows. Rows of batches that an earlier process has written are left out.

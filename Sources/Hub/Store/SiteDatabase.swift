@@ -129,9 +129,7 @@ public struct SiteOptions: Hashable, Sendable {
     }
 
     /// Runs a statement, and ignores its rows.
-    func execute(_ statement: String, _ values: [String?] = []) throws(SiteStoreError) {
-        try query(statement, values) { _ in }
-    }
+    func execute(_ statement: String) throws(SiteStoreError) { try query(statement) { _ in } }
 
     /// Runs a statement, and calls `each` with each row as it arrives.
     ///

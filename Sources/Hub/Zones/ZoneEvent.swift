@@ -141,12 +141,5 @@ extension ZoneEvent {
     /// A time as RFC 3339 text with microseconds.
     ///
     /// - Parameter unix: Microseconds since 1970.
-    public static func time(_ unix: Int64) -> String {
-        let remainder = Int(unix % 1_000_000)
-        let fraction = remainder < 0 ? remainder + 1_000_000 : remainder
-        let second = (Int(unix) - fraction) / 1_000_000
-        let whole = RFC3339Time(secondsSince1970: second).description.utf8.dropLast()
-        return String(decoding: whole, as: UTF8.self) + "."
-            + String(decoding: String(1_000_000 + fraction).utf8.dropFirst(), as: UTF8.self) + "Z"
-    }
+    public static func time(_ unix: Int64) -> String { RFC3339Time.text(microseconds: Int(unix)) }
 }

@@ -40,12 +40,6 @@ public struct ZoneRule: Hashable, Sendable {
     public struct Content: Hashable, Sendable {
         public var title: String?
         public var body: String?
-
-        /// Texts; `nil` for no text.
-        public init(title: String? = nil, body: String? = nil) {
-            self.title = title
-            self.body = body
-        }
     }
 
     /// Letters, digits, `.`, `_` and `-`.

@@ -278,10 +278,10 @@ extension AdvertisementAudit {
             ("verdicts", .array(verdicts.map { .string($0.rawValue) })),
             ("reasons", .array(reasons.map(JSONValue.string))), ("heard", .integer(heard)),
             ("owed", .integer(owed)), ("share", .rounded(share)),
-            ("intervalMs", .milliseconds(intervalMicroseconds)),
-            ("expectedIntervalMs", .milliseconds(expected.intervalMicroseconds)),
+            ("intervalMs", .thousandths(intervalMicroseconds)),
+            ("expectedIntervalMs", .thousandths(expected.intervalMicroseconds)),
             ("longestSilenceS", heard > 0 ? .seconds(longestSilenceMicroseconds) : .null),
-            ("silenceLimitS", .optional(silenceLimitMicroseconds) { .seconds($0) }),
+            ("silenceLimitS", .seconds(silenceLimitMicroseconds)),
             ("address", .optional(sender) { .string($0.address.description) }),
             ("expectedAddress", expected.addressText.map(JSONValue.string) ?? .null),
             ("expectedOctets", .optional(expected.octets) { .string($0.text) }),
@@ -294,7 +294,7 @@ extension AdvertisementAudit {
                         ("batteryMv", .optional(frame.batteryMillivolts) { .integer(Int($0)) }),
                         ("temperatureC", .optional(frame.temperature) { .decimal("\($0.celsius)") }),
                         ("advertisements", .integer(Int(frame.advertisements))),
-                        ("uptimeS", .number(JSONNumber(thousandths: Int(frame.uptimeDeciseconds) * 100))),
+                        ("uptimeS", .thousandths(Int(frame.uptimeDeciseconds) * 100)),
                     ])
                 }
             ), ("batteryPercent", .optional(batteryPercent) { .integer($0) }),
@@ -323,7 +323,7 @@ extension AuditWarning {
         case .unjudged(let beacon, let type):
             "\(TerminalText.line(beacon)) \(type): its key, its epoch or its bytes are unknown"
         case .truncated(let receiver, let count):
-            "\(TerminalText.line(receiver)) received \(count) advertisement\(count == 1 ? "" : "s") without the end"
+            "\(TerminalText.line(receiver)) received \(NumberFormat.count(count, "advertisement")) without the end"
         }
     }
 
@@ -343,18 +343,6 @@ extension AuditWarning {
         case .truncated(let receiver, let count):
             .record([("warning", .string(name)), ("receiver", .string(receiver)), ("advertisements", .integer(count))])
         }
-    }
-}
-
-extension JSONValue {
-    /// A time in seconds, rounded to thousandths.
-    static func seconds(_ microseconds: Int) -> JSONValue {
-        .number(JSONNumber(thousandths: (microseconds + 500) / 1000))
-    }
-
-    /// A time in milliseconds; null for `nil`.
-    static func milliseconds(_ microseconds: Int?) -> JSONValue {
-        .optional(microseconds) { .number(JSONNumber(thousandths: $0)) }
     }
 }
 

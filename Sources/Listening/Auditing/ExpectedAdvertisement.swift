@@ -134,11 +134,6 @@ public struct ExpectedAdvertisement: Hashable, Sendable {
         guard let phy, phy.isCoded, let heard, heard.isCoded else { return phy == heard }
         return phy == .coded || phy == heard || heard == .coded
     }
-
-    /// The identity as text, or the type if there is no identity.
-    public var title: String {
-        if case .frame(let identity) = content { identity.description } else { type }
-    }
 }
 
 /// The data of an advertisement, in which some bytes may have any value: counters, ephemeral ids, and a measured power

@@ -60,7 +60,7 @@ public struct ExpectedLevels: Sendable {
         let mean = differences.reduce(0) { $0 + $1.decibels } / Double(differences.count)
         let error = shadowing / Double(differences.count).squareRoot()
         guard -mean > max(Self.tolerance, -NormalDistribution.quantile(rarity) * error) else { return nil }
-        let places = differences.count == 1 ? "1 receiver" : "\(differences.count) receivers"
+        let places = NumberFormat.count(differences.count, "receiver")
         return .weak("\(NumberFormat.rounded(-mean, 1)) dB weaker than the plan expects, at \(places)")
     }
 

@@ -164,7 +164,7 @@ extension Delivery {
     fileprivate var json: JSONValue {
         .record([
             ("phase", .string(phase.rawValue)), ("sender", .optional(sender, JSONValue.string)),
-            ("receiver", .string(receiver)), ("intervalMs", .milliseconds(intervalMicroseconds)),
+            ("receiver", .string(receiver)), ("intervalMs", .thousandths(intervalMicroseconds)),
             ("listenedS", .seconds(listenedMicroseconds)), ("heard", .integer(heard)),
             ("owed", .integer(owed)), ("share", .rounded(share)),
             ("longestSilenceS", .seconds(longestSilenceMicroseconds)),

@@ -66,7 +66,6 @@ public final class AuditRun: Sendable {
         if isCoded { auditor.listeningShare = 0.5 }
         let duration = duration ?? (isWalk ? nil : auditor.defaultMicroseconds)
         let run = AuditRun(auditor)
-        let virtualBeacons = files.virtualBeacons
         let others = Monitor(adapters.dropFirst().count)
         // Any receiver may take the signal; all of them end.
         let signals: SignalDescriptor
@@ -74,19 +73,15 @@ public final class AuditRun: Sendable {
         var options = SightingSource.Options(adapter: adapters.first)
         options.durationMicroseconds = duration
         options.signals = signals
-        options.virtualBeacons = virtualBeacons
+        options.virtualBeacons = files.virtualBeacons
         options.settings.isCoded = isCoded
         let source = try SightingSource.live(options)
         for (index, adapter) in adapters.enumerated().dropFirst() {
+            options.adapter = adapter
             do throws(SystemError) {
-                try BackgroundThread.start {
+                try BackgroundThread.start { [options] in
                     defer { others.change { $0 -= 1 } }
                     do throws(ListenerServiceError) {
-                        var options = SightingSource.Options(adapter: adapter)
-                        options.durationMicroseconds = duration
-                        options.signals = signals
-                        options.virtualBeacons = virtualBeacons
-                        options.settings.isCoded = isCoded
                         let source = try SightingSource.live(options)
                         try source.run(AuditConsumer(run, index, source, isRecording: false, say))
                     } catch {

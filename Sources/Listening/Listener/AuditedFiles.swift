@@ -6,6 +6,7 @@ internal import Configuration
 internal import EddystoneSecurity
 internal import Fleet
 public import FleetStore
+internal import LinuxHost
 internal import Profiles
 public import Sightings
 internal import Synchronization
@@ -55,7 +56,7 @@ public struct AuditedFiles {
         guard let profile = report.profile else { throw report.refusal }
         warnings += report.problems.map { $0.text(file: file) }
         let count = beacons.count
-        let directory = file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
+        let directory = Files.directory(of: file)
         try add(profile, group: []) { name in
             do throws(BeaconServiceError) {
                 return try KeyFile.read(name.hasPrefix("/") ? name : directory + name)

@@ -82,12 +82,7 @@ public struct CapturedPayload: Sendable {
 
     /// The time as RFC 3339 text with microseconds; `nil` if the record has no time.
     private var time: String? {
-        record.unixMicroseconds.map { microseconds in
-            let (seconds, rest) = Int(microseconds).quotientAndRemainder(dividingBy: 1_000_000)
-            let fraction = rest < 0 ? rest + 1_000_000 : rest
-            let whole = RFC3339Time(secondsSince1970: rest < 0 ? seconds - 1 : seconds).description
-            return whole.dropLast() + "." + String(1_000_000 + fraction).dropFirst() + "Z"
-        }
+        record.unixMicroseconds.map { RFC3339Time.text(microseconds: Int($0)) }
     }
 }
 
@@ -254,7 +249,7 @@ public struct CaptureTally: Sendable {
         }
         let missing = assembler.incomplete + assembler.openCount + pieces.count
         if missing > 0 {
-            let what = missing == 1 ? "1 extended advertisement" : "\(missing) extended advertisements"
+            let what = NumberFormat.count(missing, "extended advertisement")
             warnings.append("the last piece of \(what) is missing")
         }
         return warnings

@@ -1,4 +1,3 @@
-internal import BluetoothTypes
 internal import HCI
 
 /// Detects the commands of other programs by answers to commands that this session did not send.

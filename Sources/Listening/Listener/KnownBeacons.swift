@@ -119,7 +119,7 @@ public struct KnownBeacons {
         do throws(SystemError) {
             octets = try Files.readInput(path, limit: sizeLimit)
         } catch {
-            throw BeaconServiceError(error, reading: path == "-" ? "standard input" : path, limit: sizeLimit)
+            throw BeaconServiceError(error, reading: Files.inputName(path), limit: sizeLimit)
         }
         guard let root = JSONDocument.parse(octets).root, let kind = FileKind(root) else { return nil }
         switch kind {
@@ -179,7 +179,7 @@ public struct KnownBeacons {
     private mutating func add(
         _ listener: ListenerFile, at path: String, _ things: ((String) throws(ListenerServiceError) -> [Thing])? = nil
     ) {
-        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        let directory = Files.directory(of: path)
         func place(_ name: String) -> String { name.hasPrefix("/") ? name : directory + name }
         let keys = listener.keys.map { place($0.hasSuffix("/") ? $0 : $0 + "/") }
         for entry in listener.known {
@@ -365,7 +365,6 @@ extension ListenerFile {
     ///
     /// - Throws: `refused` with all problems of the file.
     public static func read(_ path: String) throws(ListenerServiceError) -> ListenerFile {
-        let name = path == "-" ? "standard input" : path
         let octets: [UInt8]
         do throws(BeaconServiceError) {
             octets = try ProfileReport.read(path)
@@ -373,7 +372,7 @@ extension ListenerFile {
             throw .service(error)
         }
         let (file, problems) = decode(octets)
-        guard let file else { throw .service(BeaconServiceError(problems, of: name)) }
+        guard let file else { throw .service(BeaconServiceError(problems, of: Files.inputName(path))) }
         return file
     }
 }

@@ -1,7 +1,6 @@
 public import BluetoothTypes
 public import Configuration
 internal import HCI
-internal import Profiles
 public import Sightings
 
 /// A listener file: a receiver, the beacons that it knows, and what it does with their sightings. Defaults are filled in.

@@ -1,7 +1,6 @@
 internal import BeaconFrames
 internal import BluetoothTypes
 package import Configuration
-internal import HCI
 internal import Profiles
 internal import Sightings
 

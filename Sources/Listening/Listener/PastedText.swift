@@ -78,16 +78,6 @@ public struct PastedText: Sendable {
     /// A reader without text.
     public init() {}
 
-    /// Returns everything in a text.
-    public static func entries(in text: String) -> [Entry] {
-        var reader = PastedText()
-        reader.push(Array(text.utf8))
-        reader.finish()
-        var entries: [Entry] = []
-        while let entry = reader.next() { entries.append(entry) }
-        return entries
-    }
-
     /// Appends a piece of the text, of any length.
     public mutating func push(_ piece: [UInt8]) { lines.push(piece) }
 

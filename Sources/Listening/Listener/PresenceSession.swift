@@ -1,4 +1,3 @@
-internal import BeaconFrames
 internal import BluetoothTypes
 public import HCI
 internal import Sightings

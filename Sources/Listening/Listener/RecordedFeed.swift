@@ -109,7 +109,7 @@ public final class InputPieces {
 
     /// - Parameter path: A file, a named pipe, or `-` for standard input.
     public init(_ path: String) throws(ListenerServiceError) {
-        name = path == "-" ? "standard input" : path
+        name = Files.inputName(path)
         do throws(SystemError) {
             descriptor = path == "-" ? .standardInput : try Descriptor.open(path, .read)
         } catch {

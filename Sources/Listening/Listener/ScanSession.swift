@@ -221,20 +221,6 @@ public final class ScanSession: AdapterSession {
         change(.listening)
     }
 
-    /// Runs `body`. A legacy controller stops scanning meanwhile, because it refuses a new random address while it
-    /// scans (Core Specification 5.4, Vol 4 Part E 7.8.4). Other controllers continue.
-    public func paused(_ body: () throws -> Void) throws {
-        guard !isExtended, !isForeignScan, state == .listening else { return try body() }
-        try enable(false)
-        change(.paused)
-        defer { nextProbe = state == .paused ? host.now : nextProbe }
-        try body()
-        if try setParameters() { try enable(true) }
-        deafness.breakOff(at: host.now)
-        change(.listening)
-        expectSetUpIfReset()
-    }
-
     /// The time at which ``wake(_:)`` must be called; `nil` for never.
     public var nextWakeUp: HCIInstant? {
         guard state != .off else { return nil }

@@ -2,7 +2,6 @@ public import BeaconFrames
 internal import BluetoothTypes
 public import Configuration
 internal import HCI
-internal import HCITransports
 public import Sightings
 
 /// Sightings as JSON. Scripts rely on these keys. Times are wall clock times of the source.

@@ -8,7 +8,7 @@ internal import Sightings
 /// A source of sightings: an adapter or a recording. Consumers cannot distinguish them.
 public final class SightingSource {
     /// Options of a live source.
-    public struct Options {
+    public struct Options: Sendable {
         /// The adapter; `nil` for the first hciN with LE.
         public var adapter: AdapterName?
         public var settings = ScanSettings.standard

@@ -1,10 +1,8 @@
 internal import Advertiser
 internal import Auditing
 internal import BeaconFrames
-internal import BeaconService
 internal import BluetoothTypes
 internal import HCI
-internal import HCITransports
 internal import LinuxHost
 
 /// The beacons that the radios of a qualification send: iBeacons with a random UUID.

@@ -215,10 +215,7 @@ struct VirtualBeacon: Sendable {
                 sources: sendable.map {
                     PayloadSource($0, identityKey: key, firstPacket: LoadedProfile.firstPacket)
                 })
-            if let epoch = beacon.eidEpoch {
-                let elapsed = Int(WallClock.microseconds() / 1_000_000) - epoch.secondsSince1970
-                virtual.eidTime = IdentityKey.firstCounter &+ UInt32(truncatingIfNeeded: max(0, elapsed))
-            }
+            virtual.eidTime = LoadedProfile.eidTime(since: beacon.eidEpoch)
             return virtual
         }
     }

@@ -77,23 +77,6 @@ public struct LevelTally: Sendable {
         return sum / Double(count - 2 * trimmed)
     }
 
-    /// The median in dBm; `nil` without levels.
-    public var median: Double? {
-        guard count > 0 else { return nil }
-        return (level(at: (count - 1) / 2) + level(at: count / 2)) / 2
-    }
-
-    /// Returns the level at a position of the sorted levels.
-    private func level(at place: Int) -> Double {
-        var passed = 0
-        let span = counts.span
-        for index in 0..<span.count {
-            passed += Int(span[index])
-            if passed > place { return Self.level(index) }
-        }
-        return Self.level(span.count - 1)
-    }
-
     /// The standard deviation of the sample in dB; `nil` with fewer than two levels.
     public var standardDeviation: Double? {
         guard count >= 2, let mean else { return nil }

@@ -77,16 +77,16 @@ public struct SightingTable: Sendable {
     /// For each sender, the position of the beacon that it sent last. There are no more senders than tracks.
     private var senders: [Sender: Int] = [:]
     private var sketch = AddressSketch()
-    private var randomness: SplitMix64
+    /// Chooses strangers to replace.
+    private var randomness = SplitMix64(seed: 1)
 
     /// - Parameters:
     ///   - known: The known beacons. If several have the same identity, the first one counts.
     ///   - resolver: Resolves ephemeral ids; `nil` to treat them as strangers.
     ///   - addressResolver: Resolves private addresses; `nil` to treat their devices as strangers.
-    ///   - seed: The seed for choosing strangers to replace.
     public init(
         known: [KnownBeacon] = [], strangers: Strangers = .kept(SightingTable.defaultStrangers),
-        resolver: Resolver? = nil, addressResolver: AddressResolver? = nil, seed: UInt64 = 1
+        resolver: Resolver? = nil, addressResolver: AddressResolver? = nil
     ) {
         var numbers: [BeaconIdentity: Int] = [:]
         for beacon in known { if let identity = beacon.identity { numbers[identity, default: 0] += 1 } }
@@ -98,7 +98,6 @@ public struct SightingTable: Sendable {
         self.resolver = resolver
         self.addressResolver = addressResolver
         hasKnownAddresses = known.contains { $0.identity?.kind == "address" }
-        randomness = SplitMix64(seed: seed)
         for (place, beacon) in known.enumerated() {
             if let identity = beacon.identity, places[identity] == nil { places[identity] = place }
             switch beacon.region {
@@ -115,9 +114,6 @@ public struct SightingTable: Sendable {
 
     /// True if strangers are kept, and not only counted.
     public var keepsStrangers: Bool { strangerLimit > 0 }
-
-    /// Returns the position of a beacon in ``tracks``; `nil` if it is not in the table.
-    public func place(of identity: BeaconIdentity) -> Int? { places[identity] }
 
     /// Takes an advertisement with the data in `range` of `octets`.
     ///

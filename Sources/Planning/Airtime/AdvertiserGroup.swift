@@ -80,9 +80,6 @@ public enum PacketTiming {
         let octets = (airtimeMicroseconds / 8).rounded() - 16
         return Int(min(max(octets, Double(payloadRange.lowerBound)), Double(payloadRange.upperBound)))
     }
-
-    /// T_IFS, the gap between a packet and its answer, in µs. Core Specification 5.4, Vol 6 Part B 4.1.1.
-    public static let interFrameSpaceMicroseconds = 150.0
 }
 
 /// Equal boxes, each of which sends one or several advertisements from its one radio.
@@ -95,19 +92,6 @@ public struct AdvertisingBoxes: Hashable, Sendable {
     /// The advertisements of each box; their ``AdvertiserGroup/count`` is the number of boxes.
     public let advertisements: [AdvertiserGroup]
 
-    /// T, and tau in µs, of each advertisement.
-    ///
-    /// Throws for a negative count, boxes without advertisements, and what ``AdvertiserGroup`` refuses.
-    public init(
-        count: Int, advertisements: [(interval: AdvertisingInterval, airtimeMicroseconds: Double)]
-    ) throws(AirtimeError) {
-        try self.init(
-            count: count,
-            advertisements: advertisements.map {
-                (intervalMicroseconds: Double($0.interval.microseconds), airtimeMicroseconds: $0.airtimeMicroseconds)
-            })
-    }
-
     /// Boxes with these advertisements, whose own count has no meaning.
     ///
     /// Throws for a negative count and boxes without advertisements.
@@ -117,19 +101,6 @@ public struct AdvertisingBoxes: Hashable, Sendable {
         }
         self.count = count
         self.advertisements = try advertisements.map { own throws(AirtimeError) in try own.counting(count) }
-    }
-
-    /// The boxes with intervals in µs that controllers need not support.
-    package init(
-        count: Int, advertisements: [(intervalMicroseconds: Double, airtimeMicroseconds: Double)]
-    ) throws(AirtimeError) {
-        try self.init(
-            count: count,
-            advertisements: advertisements.map { own throws(AirtimeError) in
-                try AdvertiserGroup(
-                    count: count, intervalMicroseconds: own.intervalMicroseconds,
-                    airtimeMicroseconds: own.airtimeMicroseconds)
-            })
     }
 
     /// The advertisement that is sent most often; of equally frequent ones the shortest. Its place in
@@ -181,16 +152,10 @@ public struct BoxSurroundings: Hashable, Sendable {
     /// ln of the probability that its advertisements at other intervals do not hit a packet.
     public let logSparingOther: Double
 
-    /// Boxes that send the target advertisement, with T and tau, and nothing else.
+    /// Boxes that send the target advertisement, with T and tau in µs, and nothing else.
     ///
     /// Throws for what ``AdvertiserGroup`` refuses.
-    public init(interval: AdvertisingInterval, airtimeMicroseconds: Double) throws(AirtimeError) {
-        try self.init(
-            intervalMicroseconds: Double(interval.microseconds), airtimeMicroseconds: airtimeMicroseconds)
-    }
-
-    /// The group with an interval in µs that controllers need not support.
-    package init(intervalMicroseconds: Double, airtimeMicroseconds: Double) throws(AirtimeError) {
+    init(intervalMicroseconds: Double, airtimeMicroseconds: Double) throws(AirtimeError) {
         let group = try AdvertiserGroup(
             count: 1, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds)
         self.intervalMicroseconds = intervalMicroseconds

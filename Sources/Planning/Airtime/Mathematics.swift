@@ -20,7 +20,7 @@ let lnOfTen = M_LN10
 /// Shadowing's distribution: Φ, the integral of the standard normal density, and what is derived from it.
 package enum NormalDistribution {
     /// Φ(x). By erfc, so that the lower tail keeps its digits.
-    static func cumulative(_ x: Double) -> Double { 0.5 * erfc(-x / 2.squareRoot()) }
+    package static func cumulative(_ x: Double) -> Double { 0.5 * erfc(-x / 2.squareRoot()) }
 
     /// φ(x).
     static func density(_ x: Double) -> Double { exp(-x * x / 2) / (2 * Double.pi).squareRoot() }

@@ -90,7 +90,6 @@ extension PlanKey {
     static let extendedFrame = frame + [framePHY, frameAuxiliary]
     /// The packets of one event.
     static let packets = [framePHY, frameAuxiliary]
-    static let target = [advertisement] + frame.map { $0.within("advertisement") }
     static let extendedTarget = [advertisement] + extendedFrame.map { $0.within("advertisement") }
 
     /// A time to discovery.

@@ -99,9 +99,7 @@ public struct PlannedAir: Sendable {
             for _ in 0..<kind.count {
                 let box = kind.frames.count > 1 ? advertisers.count : nil
                 for frame in kind.frames {
-                    var advertiser =
-                        frame.extended.map { AirAdvertiser(interval: frame.interval, extended: $0) }
-                        ?? AirAdvertiser(interval: frame.interval, airtimeMicroseconds: frame.airtimeMicroseconds)
+                    var advertiser = try AirAdvertiser(frame.group(1))
                     advertiser.box = box
                     advertiser.isCounted = isCounted.map { $0 == frame.pace } ?? true
                     advertisers.append(advertiser)

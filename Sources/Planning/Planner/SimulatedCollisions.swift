@@ -65,7 +65,7 @@ public struct SimulatedCollisions: SimulationQuestion {
         let advertisers = try air.advertisers().map { advertiser in
             guard let copySpacing else { return advertiser }
             var advertiser = advertiser
-            let unit = Double(random.next() >> 11) * 0x1p-53
+            let unit = random.nextUnit()
             let low = max(copySpacing.lowMicroseconds, advertiser.airtimeMicroseconds)
             let spacing = low + unit * max(0, copySpacing.highMicroseconds - low)
             advertiser.setCopySpacing(microseconds: spacing)

@@ -181,7 +181,7 @@ extension SimulationQuestion {
     }
 
     /// Adds up the batches of one part in the order of their numbers, until the part has enough.
-    public func sum(of shard: SimulationShard, atLeast batches: Int = 0) -> ShardSum<AirTally> {
-        ShardSum(goal, shard: shard, atLeast: batches) { Self.estimate($0) }
+    public func sum(of shard: SimulationShard, atLeast batches: Int = 0) -> BatchSum<AirTally> {
+        BatchSum(goal, shard: shard, atLeast: batches) { Self.estimate($0) }
     }
 }

@@ -42,8 +42,8 @@ public struct ThesisQuestion: Sendable {
         answer.state(.thesisOffered, .number(formula.offeredPerSecondPerBeacon))
         answer.state(.thesisArriving, .number(formula.arrivingPerSecondPerBeacon))
         state(formula.truth, in: &answer)
-        for fault in ThesisFormula.faults { answer.note("\(fault)") }
-        answer.state(.faults, .list(ThesisFormula.faults.map { .word("\($0)") }))
+        for fault in ThesisFormula.faults { answer.note(fault) }
+        answer.state(.faults, .list(ThesisFormula.faults.map { .word($0) }))
         return answer
     }
 

@@ -83,7 +83,7 @@ public struct SiteModel: Sendable {
     private func audibility(of power: Double) -> Double {
         let margin = power - radio.sensitivity
         guard radio.shadowing > 0 else { return margin >= 0 ? 1 : 0 }
-        return 0.5 * erfc(-margin / radio.shadowing / 2.0.squareRoot())
+        return NormalDistribution.cumulative(margin / radio.shadowing)
     }
 
     /// The logarithm of the share of a beacon's packets that do not collide with those of others at the same place.

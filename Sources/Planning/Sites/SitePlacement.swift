@@ -56,8 +56,6 @@ public struct SitePlacementSearch: Sendable {
     private let background: BackgroundLoad
     /// The places that have to reach the target.
     public let places: [FloorPosition]
-    /// The distance between these places, in m.
-    public let spacing: Double
     /// The possible positions of beacons.
     public let mounts: [FloorPosition]
 
@@ -89,11 +87,11 @@ public struct SitePlacementSearch: Sendable {
             0.5, site.radio.reach(radioPower: pattern.radioPower, limit: SiteModel.reachLimit, deviations: 0) / 3)
         let needed = max(bounds.width * bounds.height, 1) / (finest * finest)
         guard needed <= Double(Self.limit), places.count <= Self.limit else { return nil }
-        func grid(_ limit: Int) -> (positions: [FloorPosition], spacing: Double) {
-            SiteSurvey.grid(over: bounds, outline: site.outline, limit: limit)
+        func grid(_ limit: Int) -> [FloorPosition] {
+            SiteSurvey.grid(over: bounds, outline: site.outline, limit: limit).positions
         }
-        (self.places, self.spacing) = spacing <= finest ? (places, spacing) : grid(Int(needed))
-        mounts = site.mounts.isEmpty ? grid(max(Self.leastMounts, Int(needed))).positions : site.mounts
+        self.places = spacing <= finest ? places : grid(Int(needed))
+        mounts = site.mounts.isEmpty ? grid(max(Self.leastMounts, Int(needed))) : site.mounts
         guard !self.places.isEmpty, !mounts.isEmpty else { return nil }
     }
 

@@ -39,23 +39,13 @@ package struct BeaconChoice {
 
 /// The source of a command about one beacon: an adapter, or recordings.
 package struct BeaconSourceOptions: ParsableArguments {
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
-        completion: .adapters, transform: OptionValue.adapter)
+    @Option(name: .shortAndLong, help: .hciAdapter, completion: .adapters, transform: OptionValue.adapter)
     package var adapter: AdapterName?
 
-    @Option(
-        help: ArgumentHelp("Read a btsnoop, pcap or pcapng file, or - for standard input.", valueName: "file"),
-        completion: .file())
+    @Option(help: .recording, completion: .file())
     package var replay: String?
 
-    @Option(
-        parsing: .singleValue,
-        help: ArgumentHelp(
-            "Profile, fleet, output of `pharos fleet generate` or listener file that names beacons. May be repeated.",
-            valueName: "file"), completion: .file())
+    @Option(parsing: .singleValue, help: .knownBeacons, completion: .file())
     package var known: [String] = []
 
     package init() {}

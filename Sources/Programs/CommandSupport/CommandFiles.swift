@@ -10,7 +10,7 @@ package enum InputFile {
         do throws(SystemError) {
             return try Files.readInput(path, limit: limit)
         } catch {
-            throw BeaconServiceError(error, reading: path == "-" ? "standard input" : path, limit: limit)
+            throw BeaconServiceError(error, reading: Files.inputName(path), limit: limit)
         }
     }
 
@@ -46,23 +46,27 @@ package enum InputFile {
         if !rest.isEmpty { take(rest[...], number + 1) }
     }
 
-    /// Returns the directory of a path with a slash at its end; empty for the working directory.
-    package static func directory(of path: String) -> String {
-        path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    /// Returns the last part of a path, without `.json`.
+    package static func stem(of path: String) -> String {
+        let name = path.split(separator: "/").last.map(String.init) ?? ""
+        return name.hasSuffix(".json") ? String(name.dropLast(5)) : name
     }
 }
 
 /// Writes files for the user that replace no other files.
 package enum NewFile {
+    /// Refuses a file whose directory does not exist.
+    package static func checkDirectory(of path: String) throws {
+        let folder = Files.directory(of: path)
+        guard folder.isEmpty || Files.isDirectory(folder) else {
+            throw Failure(.noInput, "\(path): the directory \(folder) does not exist")
+        }
+    }
+
     /// Writes a file that does not exist yet.
     ///
     /// - Parameter canReplace: Whether the command has an option --force that replaces the file.
     /// - Throws: A ``Failure`` with the path if the file exists already or cannot be written.
-    package static func write(_ text: String, to path: String, canReplace: Bool = false) throws {
-        try write(Array(text.utf8), to: path, canReplace: canReplace)
-    }
-
-    /// Writes a file of bytes that does not exist yet.
     package static func write(_ octets: [UInt8], to path: String, canReplace: Bool = false) throws {
         do throws(SystemError) {
             try Files.create(path, with: octets, mode: 0o644)

@@ -7,6 +7,9 @@ internal import LinuxHost
 package enum CommandProgram {
     package static let version = "0.2.0"
 
+    /// The command line, quoted for a shell.
+    package static var commandLine: String { ShellText.line(["pharos"] + CommandLine.arguments.dropFirst()) }
+
     /// Parses the arguments, runs the command that they name, and ends the process with its exit status.
     ///
     /// - Parameters:

@@ -68,7 +68,7 @@ package enum ExitStatus: Int32 {
     }
 
     /// Returns the sentences of an error that does not end the command.
-    package static func messages(of error: any Error, own: Classifier) -> [String] {
+    package static func messages(of error: any Error, own: Classifier = { _ in nil }) -> [String] {
         statusAndMessages(error, own)?.1 ?? ["\(error)"]
     }
 
@@ -237,7 +237,7 @@ package struct Failure: Error {
         let errors = problems.filter(\.isError)
         self.init(
             errors.refusal == .malformed ? .dataFormat : .configuration,
-            FileProblem.lines(errors, file: path == "-" ? "standard input" : path))
+            FileProblem.lines(errors, file: Files.inputName(path)))
     }
 }
 
@@ -246,6 +246,6 @@ extension FileProblem {
     package static func lines(_ problems: [FileProblem], file: String) -> [String] {
         let lines = problems.prefix(JSONDocument.problemLimit).map { $0.text(file: file) }
         let rest = problems.count - lines.count
-        return rest > 0 ? lines + ["\(file): \(rest) more problem\(rest == 1 ? "" : "s")"] : lines
+        return rest > 0 ? lines + ["\(file): \(NumberFormat.count(rest, "more problem"))"] : lines
     }
 }

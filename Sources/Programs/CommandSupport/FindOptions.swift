@@ -8,9 +8,7 @@ package struct FindOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Path-loss exponent, 1...6; 2 in free space.", valueName: "n"))
     package var pathLossExponent: Double = 2
 
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"),
-        transform: OptionValue.duration)
+    @Option(parsing: .unconditional, help: .timeLimitInSeconds, transform: OptionValue.duration)
     package var durationS: Int?
 
     @Flag(help: "Print one JSON object a line, each 500 ms.")
@@ -20,9 +18,7 @@ package struct FindOptions: ParsableArguments {
 
     /// Throws an error if an option is out of range or cannot be combined with the source.
     package func check(with source: BeaconSourceOptions) throws {
-        guard (1...6).contains(pathLossExponent) else {
-            throw ValidationError("--path-loss-exponent \(pathLossExponent) is out of range 1...6.")
-        }
+        try OptionValue.check("--path-loss-exponent", pathLossExponent, in: 1...6)
         if source.replay != nil, durationS != nil {
             throw ValidationError("--replay reads a file to its end: leave out --duration-s.")
         }

@@ -1,4 +1,5 @@
-internal import LinuxHost
+package import Configuration
+package import LinuxHost
 
 /// Collects lines, and writes them to standard output when there are 64 KiB or more, and when ``flush()`` is called.
 package struct LineOutput {
@@ -18,10 +19,26 @@ package struct LineOutput {
         if octets.count >= Self.blockSize { flush() }
     }
 
+    /// Adds a JSON object as a line, and empties its writer.
+    package mutating func addLine(_ row: inout JSONWriter) {
+        add(row.octets)
+        add("\n")
+        row.removeAll()
+    }
+
     /// Writes all lines that are not written yet.
     package mutating func flush() {
         guard !octets.isEmpty else { return }
         if isData { Terminal.write(octets) } else { Terminal.show(String(decoding: octets, as: UTF8.self)) }
         octets.removeAll(keepingCapacity: true)
+    }
+}
+
+extension Terminal {
+    /// Prints the result of a command on standard output: as text, or with --json as one line of JSON.
+    package static func show(
+        _ text: @autoclosure () -> String, or json: @autoclosure () -> JSONValue, asJSON: Bool
+    ) {
+        if asJSON { write(json().line + "\n") } else { show(text()) }
     }
 }

@@ -1,10 +1,43 @@
 package import ArgumentParser
 package import BluetoothTypes
+internal import Configuration
 internal import LinuxHost
 package import VirtualController
 
 /// Parses the values of options. The argument parser prints a thrown ``Mistake`` after the name of the option.
 package enum OptionValue {
+    /// Parses one of the words of a list.
+    package static func named<Value: RawRepresentable & CaseIterable>(_ text: String) throws -> Value
+    where Value.RawValue == String {
+        guard let value = Value(rawValue: text) else {
+            throw Mistake("use " + Value.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return value
+    }
+
+    /// Returns the message for a name that is not in a list.
+    package static func unknown(_ text: String, _ names: [String], otherwise: String = "") -> Mistake {
+        let advice = NearestWord.find(text, among: names).map { "did you mean \($0)? Known names: " } ?? "use one of "
+        return Mistake(advice + names.joined(separator: ", ") + otherwise)
+    }
+
+    /// Checks a value after parsing.
+    ///
+    /// - Throws: A `ValidationError` with the name of the option if the value is out of range.
+    package static func check<Value: Comparable>(
+        _ option: String, _ value: Value, in range: ClosedRange<Value>
+    ) throws {
+        // A whole bound has no decimals: 1...6.
+        func text(_ bound: Value) -> String {
+            let text = "\(bound)"
+            return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+        }
+        guard range.contains(value) else {
+            let limits = text(range.lowerBound) + "..." + text(range.upperBound)
+            throw ValidationError("\(option) \(value) is out of range \(limits).")
+        }
+    }
+
     package static func octets(_ text: String) throws -> [UInt8] {
         do { return try Hexadecimal.octets(text) } catch { throw Mistake("\(error)") }
     }
@@ -213,13 +246,6 @@ package enum OptionValue {
         return channels
     }
 
-    package static func pdu(_ text: String) throws -> AdvertisingPDU {
-        guard let pdu = AdvertisingPDU(rawValue: text) else {
-            throw Mistake("use " + AdvertisingPDU.allCases.map(\.rawValue).joined(separator: ", "))
-        }
-        return pdu
-    }
-
     package static let phyNames = ExtendedPHY.allCases.map(\.rawValue)
 
     package static func phy(_ text: String) throws -> ExtendedPHY {
@@ -264,6 +290,32 @@ package struct Mistake: Error, CustomStringConvertible {
     }
 }
 
+/// The help of options that several commands have.
+extension ArgumentHelp {
+    /// An adapter, except through the kernel's management interface.
+    package static let hciAdapter = ArgumentHelp(
+        "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name")
+
+    /// An adapter that sends.
+    package static let sendingAdapter = ArgumentHelp(
+        "hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name")
+
+    /// An adapter that receives, also one that reports only that a beacon is present.
+    package static let receivingAdapter = ArgumentHelp(
+        "hci0, hci0:user, hci0:mgmt (presence only), tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.",
+        valueName: "name")
+
+    package static let recording = ArgumentHelp(
+        "Read a btsnoop, pcap or pcapng file, or - for standard input.", valueName: "file")
+
+    package static let knownBeacons = ArgumentHelp(
+        "Profile, fleet, output of `pharos fleet generate` or listener file that names beacons. May be repeated.",
+        valueName: "file")
+
+    package static let timeLimit = ArgumentHelp("Stop after this time.", valueName: "seconds")
+    package static let timeLimitInSeconds = ArgumentHelp("Stop after this many seconds.", valueName: "seconds")
+}
+
 /// Completions for values of several options.
 extension CompletionKind {
     /// The names of adapters; for adapters with an address, its beginning. Colons are escaped for zsh, which reads the text
@@ -293,9 +345,10 @@ package struct ReplaceOption: ParsableArguments {
     ///
     /// - Throws: A ``Failure`` with the path if the file exists and --force is missing, or if it cannot be written.
     package func write(_ text: String, to path: String) throws {
-        guard force, Files.exists(path) else { return try NewFile.write(text, to: path, canReplace: true) }
+        let octets = Array(text.utf8)
+        guard force, Files.exists(path) else { return try NewFile.write(octets, to: path, canReplace: true) }
         do throws(SystemError) {
-            try Files.replace(path, with: Array(text.utf8), keepsRights: true)
+            try Files.replace(path, with: octets, keepsRights: true)
         } catch {
             throw Failure(.osError, "\(path): \(error.text)")
         }

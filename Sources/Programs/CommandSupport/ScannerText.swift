@@ -9,7 +9,7 @@ package enum ScannerText {
         if let preset = own.first(where: { $0.name == text }) ?? ScannerPreset(named: text.lowercased()) {
             return preset
         }
-        throw unknown(text, (own + ScannerPreset.all).map(\.name))
+        throw OptionValue.unknown(text, (own + ScannerPreset.all).map(\.name))
     }
 
     /// `android-low-power:6,continuous:1`, or with percentages that add up to 100 %; without weights all count the same.
@@ -78,11 +78,5 @@ package enum ScannerText {
                 return number
             }
         }
-    }
-
-    /// The message for a name that is not in a list.
-    package static func unknown(_ text: String, _ names: [String], otherwise: String = "") -> Mistake {
-        let advice = NearestWord.find(text, among: names).map { "did you mean \($0)? Known names: " } ?? "use one of "
-        return Mistake(advice + names.joined(separator: ", ") + otherwise)
     }
 }

@@ -28,16 +28,10 @@ struct Advertise: ParsableCommand {
 
 /// The options of `advertise` that profiles and frames share.
 struct OnAirOptions: ParsableArguments {
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
-        completion: .adapters, transform: OptionValue.adapter)
+    @Option(name: .shortAndLong, help: .sendingAdapter, completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
 
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"),
-        transform: OptionValue.duration)
+    @Option(parsing: .unconditional, help: .timeLimitInSeconds, transform: OptionValue.duration)
     var durationS: Int?
 
     @Flag(help: "Print each HCI command in hex with its fields, and send nothing.")

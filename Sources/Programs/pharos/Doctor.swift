@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import BeaconService
 internal import BluetoothTypes
 internal import CommandSupport
-internal import Configuration
 internal import LinuxHost
 
 struct Doctor: ParsableCommand {
@@ -31,11 +30,7 @@ struct Doctor: ParsableCommand {
 
     func run() throws {
         let report = DoctorReport(adapter, root: root)
-        if json {
-            Terminal.write(report.json.line + "\n")
-        } else {
-            Terminal.show(report.text(color: Terminal.wantsColor))
-        }
+        Terminal.show(report.text(color: Terminal.wantsColor), or: report.json, asJSON: json)
         if !report.isGood { throw Failure(.failure) }
     }
 }

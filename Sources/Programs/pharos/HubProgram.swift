@@ -43,9 +43,7 @@ enum HubProgram {
 }
 
 /// A command of pharos-hub as help and completions show it. pharos-hub itself parses the arguments.
-protocol HubCommand: ParsableCommand {
-    var arguments: HubArguments { get }
-}
+protocol HubCommand: ParsableCommand {}
 
 extension HubCommand {
     func run() throws {

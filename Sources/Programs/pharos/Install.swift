@@ -7,21 +7,18 @@ internal import EddystoneSecurity
 internal import LinuxHost
 internal import Profiles
 
-/// The options of the commands that change the beacons of this machine.
-struct InstalledOptions: ParsableArguments {
+/// The installed profiles of this machine, and the beacons that send them.
+struct InstalledProfiles: ParsableArguments {
+    private static let defaultDirectory = "/etc/pharos"
+
     @Option(
         help: ArgumentHelp("Directory of the installed profiles.", valueName: "directory"), completion: .directory)
-    var profileDir = "/etc/pharos"
+    var profileDir = InstalledProfiles.defaultDirectory
 
     @Option(
         help: ArgumentHelp("Directory of the status files of running instances.", valueName: "directory"),
         completion: .directory)
     var runtimeDir = StatusFile.defaultDirectory
-
-    @Option(
-        help: ArgumentHelp("Wait this long until the beacon is on the air (default: 10).", valueName: "seconds"),
-        transform: OptionValue.duration)
-    var waitS = 10_000_000
 
     func path(of name: String) -> String { "\(profileDir)/\(name).json" }
 
@@ -32,7 +29,7 @@ struct InstalledOptions: ParsableArguments {
     /// Completes a name with those of the installed profiles, in the directory of --profile-dir if the line has one.
     @Sendable static func installed(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
         let pairs = zip(words, words.dropFirst())
-        return names(in: pairs.first { $0.0 == "--profile-dir" }?.1 ?? InstalledOptions().profileDir)
+        return names(in: pairs.first { $0.0 == "--profile-dir" }?.1 ?? defaultDirectory)
     }
 
     /// The contents of an installed profile.
@@ -105,6 +102,16 @@ struct InstalledOptions: ParsableArguments {
         case .late, nil: return "it did not end"
         }
     }
+}
+
+/// The options of the commands that change an installed profile, and then wait until the beacon sends it.
+struct InstalledOptions: ParsableArguments {
+    @OptionGroup var profiles: InstalledProfiles
+
+    @Option(
+        help: ArgumentHelp("Wait this long until the beacon is on the air (default: 10).", valueName: "seconds"),
+        transform: OptionValue.duration)
+    var waitS = 10_000_000
 
     /// Waits until the beacon sends this profile, and shows its status.
     ///
@@ -114,7 +121,7 @@ struct InstalledOptions: ParsableArguments {
         let deadline = MonotonicClock.nanoseconds() + UInt64(waitS) * 1000
         var status: InstanceStatus?
         while true {
-            status = (try? StatusFile.all(in: runtimeDir))?.status.instances.first { $0.name == name }
+            status = (try? StatusFile.all(in: profiles.runtimeDir))?.status.instances.first { $0.name == name }
             if let status, status.state == .onAir, status.profileHash == hash { break }
             guard MonotonicClock.nanoseconds() < deadline else {
                 if let status { show(status) }
@@ -129,8 +136,7 @@ struct InstalledOptions: ParsableArguments {
     }
 
     private func show(_ status: InstanceStatus) {
-        let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
-        Terminal.show(StatusText.lines(status, now: now, color: Terminal.wantsColor))
+        Terminal.show(StatusText.lines(status, now: .now, color: Terminal.wantsColor))
     }
 }
 
@@ -159,15 +165,15 @@ struct Install: ParsableCommand {
         for problem in report.problems { Terminal.writeMessage("\(problem.text(file: file))") }
         let name = profile.name
         for key in profile.advertisements.compactMap(\.content.keyFile) {
-            let place = key.hasPrefix("/") ? key : "\(options.profileDir)/\(key)"
+            let place = key.hasPrefix("/") ? key : "\(options.profiles.profileDir)/\(key)"
             guard !Files.exists(place) else { continue }
-            let source = key.hasPrefix("/") ? "KEY" : InputFile.directory(of: file) + key
+            let source = key.hasPrefix("/") ? "KEY" : Files.directory(of: file) + key
             throw Failure(
                 .noInput,
                 "\(place): the profile's key is missing; install it first: sudo install -D -o pharos -m 600 \(source) \(place)"
             )
         }
-        guard try InstalledOptions.hasUnit(name) else {
+        guard try InstalledProfiles.hasUnit(name) else {
             throw Failure(
                 .unavailable,
                 "systemd has no unit pharos@.service, which starts the beacon; nothing was changed: install the package "
@@ -178,18 +184,18 @@ struct Install: ParsableCommand {
             Terminal.writeMessage(
                 "\(adapter) needs a drop-in for pharos@\(name): see /usr/share/pharos/systemd")
         }
-        let isActive = try InstalledOptions.isActive(name)
-        let place = options.path(of: name)
-        let earlier = Files.exists(place) ? try options.read(name) : nil
-        try options.write(octets, to: name)
+        let isActive = try InstalledProfiles.isActive(name)
+        let place = options.profiles.path(of: name)
+        let earlier = Files.exists(place) ? try options.profiles.read(name) : nil
+        try options.profiles.write(octets, to: name)
         do {
-            try InstalledOptions.systemctl("enable", "--now", "pharos@\(name)")
+            try InstalledProfiles.systemctl("enable", "--now", "pharos@\(name)")
         } catch {
             // Restores the earlier profile, so that the command can be repeated.
-            if let earlier { try? options.write(earlier, to: name) } else { try? Files.remove(place) }
+            if let earlier { try? options.profiles.write(earlier, to: name) } else { try? Files.remove(place) }
             throw error
         }
-        if isActive { try InstalledOptions.systemctl("reload", "pharos@\(name)") }
+        if isActive { try InstalledProfiles.systemctl("reload", "pharos@\(name)") }
         try options.showWhenOnAir(name, octets)
     }
 }
@@ -206,7 +212,7 @@ struct SetCommand: ParsableCommand {
             ibeacon.minor or advertisements[0].minor, counted from 0. Nothing is changed if the result would be invalid.
             """)
 
-    @Argument(help: "Name of the beacon.", completion: .custom(InstalledOptions.installed))
+    @Argument(help: "Name of the beacon.", completion: .custom(InstalledProfiles.installed))
     var name: String
 
     @Argument(help: ArgumentHelp("New values.", valueName: "key=value"))
@@ -215,7 +221,7 @@ struct SetCommand: ParsableCommand {
     @OptionGroup var options: InstalledOptions
 
     func run() throws {
-        var octets = try options.read(name)
+        var octets = try options.profiles.read(name)
         for text in values {
             guard let edit = ProfileEdit(text) else {
                 throw Failure(.usage, "\(text): write KEY=VALUE, such as url=https://example.org")
@@ -227,21 +233,21 @@ struct SetCommand: ParsableCommand {
                 throw Failure(status, error.messages.map { "\(text): \($0)" })
             }
         }
-        try options.write(octets, to: name)
-        guard try InstalledOptions.isActive(name) else {
-            if let status = options.running(name) {
+        try options.profiles.write(octets, to: name)
+        guard try InstalledProfiles.isActive(name) else {
+            if let status = options.profiles.running(name) {
                 let reload = status.process.map { ": `kill -HUP \($0.id)`" } ?? ""
                 Terminal.writeLine(
-                    "\(options.path(of: name)) is changed. The beacon runs outside systemd; if it was started with this "
+                    "\(options.profiles.path(of: name)) is changed. The beacon runs outside systemd; if it was started with this "
                         + "file, make it read the file again\(reload)")
             } else {
                 Terminal.writeLine(
-                    "\(options.path(of: name)) is changed; the beacon does not run: "
+                    "\(options.profiles.path(of: name)) is changed; the beacon does not run: "
                         + "`sudo systemctl enable --now pharos@\(name)`")
             }
             return
         }
-        try InstalledOptions.systemctl("reload", "pharos@\(name)")
+        try InstalledProfiles.systemctl("reload", "pharos@\(name)")
         try options.showWhenOnAir(name, octets)
     }
 }
@@ -257,36 +263,27 @@ struct Remove: ParsableCommand {
             same identity.
             """)
 
-    @Argument(help: "Name of the beacon.", completion: .custom(InstalledOptions.installed))
+    @Argument(help: "Name of the beacon.", completion: .custom(InstalledProfiles.installed))
     var name: String
 
-    @Option(
-        help: ArgumentHelp("Directory of the installed profiles.", valueName: "directory"), completion: .directory)
-    var profileDir = "/etc/pharos"
-
-    @Option(
-        help: ArgumentHelp("Directory of the status files of running instances.", valueName: "directory"),
-        completion: .directory)
-    var runtimeDir = StatusFile.defaultDirectory
+    @OptionGroup var profiles: InstalledProfiles
 
     func run() throws {
-        var options = InstalledOptions()
-        (options.profileDir, options.runtimeDir) = (profileDir, runtimeDir)
-        _ = try options.read(name)
-        if try InstalledOptions.hasUnit(name) {
-            try InstalledOptions.systemctl("disable", "--now", "pharos@\(name)")
+        _ = try profiles.read(name)
+        if try InstalledProfiles.hasUnit(name) {
+            try InstalledProfiles.systemctl("disable", "--now", "pharos@\(name)")
         }
         do throws(SystemError) {
-            try Files.remove(options.path(of: name))
+            try Files.remove(profiles.path(of: name))
         } catch {
-            throw InstalledOptions.failure(error, options.path(of: name))
+            throw InstalledProfiles.failure(error, profiles.path(of: name))
         }
-        if let process = options.running(name)?.process {
+        if let process = profiles.running(name)?.process {
             Terminal.writeLine(
-                "\(options.path(of: name)) is removed. The beacon is still on the air, because it was not started by "
+                "\(profiles.path(of: name)) is removed. The beacon is still on the air, because it was not started by "
                     + "systemd. To stop it: `kill \(process.id)`")
         } else {
-            Terminal.writeLine("\(name) is off the air, and \(options.path(of: name)) is removed.")
+            Terminal.writeLine("\(name) is off the air, and \(profiles.path(of: name)) is removed.")
         }
     }
 }

@@ -181,7 +181,7 @@ struct LinePrinter {
         for warning in tally.warnings { Terminal.writeMessage("\(place)\(warning)") }
         if faults > Self.reportedFaultLimit {
             let more = faults - Self.reportedFaultLimit
-            Terminal.writeMessage("\(place)\(more) more \(more == 1 ? "line" : "lines") could not be decoded")
+            Terminal.writeMessage("\(place)\(NumberFormat.count(more, "more line")) could not be decoded")
         }
         // Each fault has been reported.
         if faults > 0 { throw Failure(.dataFormat) }

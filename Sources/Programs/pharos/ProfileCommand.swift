@@ -167,7 +167,7 @@ struct ProfileInit: ParsableCommand {
 
     private func write(_ profile: FirstProfile, to path: String) throws {
         if let keyFile = profile.keyFile {
-            let place = InputFile.directory(of: path) + keyFile
+            let place = Files.directory(of: path) + keyFile
             do throws(SystemError) {
                 if !Files.exists(place) {
                     let digits = Hexadecimal.text(Privileges.randomOctets(16)) + "\n"

@@ -22,7 +22,7 @@ struct RadioOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("PDU type: nonconnectable, scannable or connectable.", valueName: "type"),
-        completion: .list(["nonconnectable", "scannable", "connectable"]), transform: OptionValue.pdu)
+        completion: .list(["nonconnectable", "scannable", "connectable"]), transform: OptionValue.named)
     var pdu: AdvertisingPDU?
 
     @Option(

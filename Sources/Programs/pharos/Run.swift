@@ -16,11 +16,7 @@ struct Run: ParsableCommand {
     @Argument(help: "Beacon profile, such as /etc/pharos/lobby-north.json.", completion: .file())
     var profile: String
 
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "hci0, hci0:user, hci0:mgmt, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
-        completion: .adapters, transform: OptionValue.adapter)
+    @Option(name: .shortAndLong, help: .sendingAdapter, completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
 
     @Option(

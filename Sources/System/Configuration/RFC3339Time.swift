@@ -1,3 +1,5 @@
+internal import BluetoothTypes
+
 /// A time in whole seconds, as configurations and reports write it: `2026-03-01T12:00:00Z` (RFC 3339).
 public struct RFC3339Time: Hashable, Comparable, Sendable {
     /// Seconds since 1970-01-01T00:00:00Z, without leap seconds.
@@ -83,12 +85,26 @@ extension RFC3339Time: CustomStringConvertible {
         let march = (5 * dayOfYear + 2) / 153
         let month = march < 10 ? march + 3 : march - 9
         let year = era * 400 + yearOfEra - 400 + (month <= 2 ? 1 : 0)
-        func padded(_ value: Int, _ width: Int) -> String {
-            let digits = String(value)
-            return String(repeating: "0", count: max(0, width - digits.count)) + digits
-        }
+        func padded(_ value: Int, _ width: Int) -> String { NumberFormat.padded(value, to: width) }
         let day = dayOfYear - (153 * march + 2) / 5 + 1
         return padded(year, 4) + "-" + padded(month, 2) + "-" + padded(day, 2) + "T" + padded(second / 3600, 2)
             + ":" + padded(second / 60 % 60, 2) + ":" + padded(second % 60, 2) + "Z"
+    }
+
+    /// Returns a time as text with milliseconds: `2026-03-01T12:00:00.250Z`.
+    ///
+    /// - Parameter time: Milliseconds since 1970.
+    public static func text(milliseconds time: Int) -> String { text(time, digits: 3, unitsPerSecond: 1000) }
+
+    /// Returns a time as text with microseconds: `2026-03-01T12:00:00.250000Z`.
+    ///
+    /// - Parameter time: Microseconds since 1970.
+    public static func text(microseconds time: Int) -> String { text(time, digits: 6, unitsPerSecond: 1_000_000) }
+
+    private static func text(_ time: Int, digits: Int, unitsPerSecond: Int) -> String {
+        let (quotient, remainder) = time.quotientAndRemainder(dividingBy: unitsPerSecond)
+        let second = RFC3339Time(secondsSince1970: remainder < 0 ? quotient - 1 : quotient)
+        let fraction = remainder < 0 ? remainder + unitsPerSecond : remainder
+        return "\(second.description.dropLast()).\(NumberFormat.padded(fraction, to: digits))Z"
     }
 }

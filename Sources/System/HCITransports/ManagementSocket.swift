@@ -50,13 +50,13 @@ public final class MonitorSocket {
     /// Opens the channel. The kernel first sends messages about all existing adapters and sockets.
     ///
     /// - Throws: ``TransportError`` without CAP_NET_RAW, and in a kernel without Bluetooth.
-    public init(interruption: SignalDescriptor? = nil) throws(TransportError) {
+    public init() throws(TransportError) {
         guard Privileges.has(.netRaw) else {
             throw TransportError.notPermitted(.netRaw, "the monitor channel", "observing other programs")
         }
         descriptor = try BlueZAdapter.boundSocket(
             UInt16(HCI_DEV_NONE), UInt16(HCI_CHANNEL_MONITOR), "the monitor channel")
-        waiter = ChannelWaiter(descriptor, interruption: interruption)
+        waiter = ChannelWaiter(descriptor, interruption: nil)
     }
 
     public var now: HCIInstant { waiter.now }

@@ -118,10 +118,10 @@ struct PacketBacklog {
         octets += packet.h4
     }
 
-    /// Returns the first packet if `isPacketOriented`, otherwise up to `limit` bytes; empty if there is no packet.
-    func head(isPacketOriented: Bool, limit: Int = 1024) -> [UInt8] {
+    /// Returns the first packet if `isPacketOriented`, otherwise up to 1024 bytes; empty if there is no packet.
+    func head(isPacketOriented: Bool) -> [UInt8] {
         let rest = octets[written...]
-        return Array(rest.prefix(isPacketOriented ? Self.lengthOfFirstPacket(rest) : limit))
+        return Array(rest.prefix(isPacketOriented ? Self.lengthOfFirstPacket(rest) : 1024))
     }
 
     /// Removes the first `count` bytes.

@@ -59,8 +59,8 @@ public final class VirtualControllerServer {
     }
 
     /// Serves the kernel through /dev/vhci: it gets an adapter hciN with a virtual controller (drivers/bluetooth/hci_vhci.c).
-    public func serveKernel(device: String = "/dev/vhci") throws(SystemError) {
-        let vhci = try Descriptor.open(device, .device)
+    public func serveKernel() throws(SystemError) {
+        let vhci = try Descriptor.open("/dev/vhci", .device)
         // A vendor packet with opcode 0 creates a primary controller.
         _ = try vhci.write([0xFF, 0x00])
         admit(vhci, isPacketOriented: true)

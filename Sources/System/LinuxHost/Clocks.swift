@@ -1,4 +1,5 @@
 internal import CLinux
+public import Configuration
 internal import Glibc
 internal import SystemPackage
 
@@ -20,6 +21,11 @@ public enum WallClock {
         _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
     }
+}
+
+extension RFC3339Time {
+    /// The time of the wall clock, in whole seconds.
+    public static var now: RFC3339Time { RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000)) }
 }
 
 /// CLOCK_BOOTTIME: a clock that is never set back, and continues while the machine sleeps.

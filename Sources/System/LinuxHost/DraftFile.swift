@@ -1,3 +1,4 @@
+internal import BluetoothTypes
 internal import Glibc
 internal import Synchronization
 internal import SystemPackage
@@ -138,8 +139,7 @@ enum DraftName {
 
     /// Returns a name with 64 random bits.
     static func random(for name: String) -> String {
-        let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
-        let chance = String(repeating: "0", count: randomDigits - digits.count) + digits
+        let chance = NumberFormat.padded(UInt64.random(in: 0...UInt64.max), to: randomDigits, radix: 16)
         // A name has at most 255 bytes.
         return ".\(String(decoding: name.utf8.prefix(200), as: Unicode.ASCII.self)).\(chance)\(suffix)"
     }
@@ -263,16 +263,14 @@ public final class FileDraft {
         if pending.count >= Self.pieceSize { try flush() }
     }
 
-    /// Ends the contents. If they differ from those of the file, the draft is complete now.
-    ///
-    /// - Parameter isDurable: Whether to wait until the draft is on the disk.
-    public func finish(isDurable: Bool = true) throws(SystemError) {
+    /// Ends the contents. If they differ from those of the file, the draft is complete and on the disk now.
+    public func finish() throws(SystemError) {
         try flush()
         if !isChanged {
             if let old, try named({ () throws(SystemError) in try old.read(upTo: 1) }).isEmpty { return }
             try begin()
         }
-        if isDurable, let new { try new.synchronize(path) }
+        if let new { try new.synchronize(path) }
     }
 
     private func flush() throws(SystemError) {

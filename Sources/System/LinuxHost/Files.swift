@@ -25,6 +25,14 @@ public enum Files {
         return try read(file, path, limit: limit).octets
     }
 
+    /// Returns the name for messages of a file that the user named on the command line: `standard input` for `-`.
+    public static func inputName(_ path: String) -> String { path == "-" ? "standard input" : path }
+
+    /// Returns the directory of a path with a slash at its end; empty for the working directory.
+    public static func directory(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    }
+
     /// The contents of a file that should be secret.
     public struct Secret: Sendable {
         /// The file's contents.
@@ -290,12 +298,10 @@ extension Files {
     /// 0600), at any time.
     ///
     /// - Throws: EPERM if other users may replace files in the directory, or if the directory belongs to another user.
-    public static func replaceSecret(
-        _ path: String, with octets: [UInt8], isDurable: Bool = true
-    ) throws(SystemError) {
+    public static func replaceSecret(_ path: String, with octets: [UInt8]) throws(SystemError) {
         let place = try FilePlace(path)
         try place.refuseUnlessSafeForSecrets()
-        try put(at: place, path, 0o600, keepsRights: false, isDurable: isDurable) {
+        try put(at: place, path, 0o600, keepsRights: false, isDurable: true) {
             file throws(SystemError) in try file.writeAll(octets)
         }
     }
@@ -447,5 +453,17 @@ extension Files {
         guard unsafe chmod(path, before.permissions.rawValue) == 0 else {
             throw SystemError("chmod", path, errno: errno)
         }
+    }
+}
+
+/// The directory of files that survive a restart.
+public enum StateDirectory {
+    /// The directory without an option and outside a service of systemd.
+    public static let usual = "/var/lib/pharos"
+
+    /// Returns the directory that `--state-dir` names; without the option, that of systemd's StateDirectory=; without both,
+    /// ``usual``.
+    public static func path(_ option: String?) -> String {
+        option ?? Terminal.environment("STATE_DIRECTORY") ?? usual
     }
 }

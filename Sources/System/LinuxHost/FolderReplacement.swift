@@ -25,8 +25,6 @@ public final class FolderReplacement {
     private var kept: [String] = []
     /// The number of new and changed files.
     public private(set) var written = 0
-    /// The number of unchanged files.
-    public var unchanged: Int { kept.count }
     /// The new and changed files.
     private var changed: Set<String> = []
     /// The names in the old directory.
@@ -40,15 +38,6 @@ public final class FolderReplacement {
         public var unchanged = 0
         /// The number of removed files.
         public var removed = 0
-
-        /// Creates an outcome without files.
-        public init() {}
-
-        fileprivate init(written: Int, unchanged: Int, removed: Int) {
-            self.written = written
-            self.unchanged = unchanged
-            self.removed = removed
-        }
     }
 
     /// - Parameters:

@@ -66,9 +66,6 @@ public struct HTTPRequestReader: Sendable {
     /// - Parameter bodyLimit: The longest body in bytes.
     public init(bodyLimit: Int) { self.bodyLimit = bodyLimit }
 
-    /// True before the first byte.
-    public var isEmpty: Bool { octets.isEmpty && head == nil }
-
     /// Takes the next bytes.
     ///
     /// - Returns: The request when it is complete, without any bytes that follow it; `nil` before.

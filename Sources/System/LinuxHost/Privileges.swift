@@ -21,14 +21,7 @@ public enum Privileges {
     }
 
     /// Returns whether `capability` is in the effective set.
-    public static func has(_ capability: Capability) -> Bool {
-        guard let octets = try? Files.read("/proc/self/status", limit: 1 << 16) else { return false }
-        for line in String(decoding: octets, as: UTF8.self).split(separator: "\n") where line.hasPrefix("CapEff:") {
-            let digits = line.dropFirst(7).filter { $0.isHexDigit }
-            return UInt64(digits, radix: 16).map { $0 >> UInt64(capability.rawValue) & 1 == 1 } ?? false
-        }
-        return false
-    }
+    public static func has(_ capability: Capability) -> Bool { effective.contains(capability) }
 
     /// The id of this installation: 32 hexadecimal digits of /etc/machine-id; `nil` if there is none.
     public static var machineID: String? {

@@ -5,18 +5,18 @@ internal import SystemPackage
 
 /// Connects and listens with TCP and unix stream sockets.
 public enum StreamSocket {
-    /// Connects to `host` and `port` with TCP_NODELAY, and waits at most `timeoutMilliseconds` for each address.
+    /// Connects to `host` and `port` with TCP_NODELAY, and waits at most 5 s for each address.
     ///
     /// - Throws: EINTR if `interruption` receives a signal, which can still be taken from it.
     public static func connect(
-        host: String, port: UInt16, timeoutMilliseconds: Int = 5000, interruption: SignalDescriptor? = nil
+        host: String, port: UInt16, interruption: SignalDescriptor? = nil
     ) throws(SystemError) -> Descriptor {
         let subject = "\(host):\(port)"
         var last = SystemError("connect", subject, errno: .noSuchFileOrDirectory)
         for address in try NameLookup(host: host, port: port, isPassive: false).addresses(interruption: interruption) {
             do throws(SystemError) {
                 let socket = try open(address.family)
-                try connect(socket, address, subject, timeoutMilliseconds, interruption)
+                try connect(socket, address, subject, 5000, interruption)
                 setNoDelay(socket)
                 return socket
             } catch {

@@ -1,3 +1,4 @@
+internal import BluetoothTypes
 internal import Configuration
 internal import Glibc
 internal import Synchronization
@@ -92,8 +93,7 @@ public enum Terminal {
                 result += sign
             } else {
                 result += scalar.value > 0xFFFF ? "\\U" : "\\u"
-                let digits = String(scalar.value, radix: 16)
-                result += String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+                result += NumberFormat.padded(scalar.value, to: 4, radix: 16)
             }
         }
         return result

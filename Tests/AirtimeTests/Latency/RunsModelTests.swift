@@ -27,9 +27,11 @@ import Testing
         #expect(model.lossRunProbability(length: 10) > 1.5 * (0..<10).reduce(1) { product, _ in product * alone })
     }
 
-    @Test func aPairThatCollidedCollidesAgainWithSevenPercent() throws {
-        #expect(abs(try model(10, 100).recollisionProbability - 0.0733) < 0.0001)
-        #expect(try model(10, 100).recollisionProbability == model(500, 1000).recollisionProbability)
+    /// The probability that a pair whose packets collided collides again in its next events, whatever the interval is:
+    /// (2·tau/J)·(1 - 2·tau/(3·J)).
+    private static func recollision(airtime: Double) -> Double {
+        let reach = 2 * airtime / 10_000
+        return reach * (1 - reach / 3)
     }
 
     @Test func aLossMakesTheNextOneLikely() throws {
@@ -37,7 +39,7 @@ import Testing
         #expect(abs(after - 0.123) < 0.0005)
         // With two beacons nobody else can be the reason.
         let pair = try model(2, 100)
-        let expected = pair.recollisionProbability
+        let expected = Self.recollision(airtime: 376)
         #expect(abs(try #require(pair.lossAfterLossProbability) - expected) < 0.02 * expected)
     }
 
@@ -45,7 +47,7 @@ import Testing
     func aRareLossIsFollowedByAnotherAllTheSame(count: Int, milliseconds: Double, airtime: Double) throws {
         // Losses are so rare that hardly anyone but the same neighbour is the reason of two in a row.
         let model = try model(count, milliseconds, airtime: airtime)
-        let (loss, again) = (model.lossRunProbability(length: 1), model.recollisionProbability)
+        let (loss, again) = (model.lossRunProbability(length: 1), Self.recollision(airtime: airtime))
         #expect(abs(try #require(model.lossAfterLossProbability) - again) < loss + 0.01 * again)
         let fourth = model.lossRunProbability(length: 4) / model.lossRunProbability(length: 3)
         #expect(abs(fourth - again) < loss + 0.3 * again)

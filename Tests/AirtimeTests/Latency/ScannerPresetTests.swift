@@ -1,5 +1,4 @@
 import Airtime
-import BluetoothTypes
 import Testing
 
 @Suite struct ScannerPresetTests {
@@ -25,8 +24,8 @@ import Testing
         ])
     func releasesResonateWithOtherIntervals(name: String, isResonant: Bool) throws {
         let preset = try #require(ScannerPreset(named: name))
-        let interval = try #require(AdvertisingInterval(microseconds: 760_000))
-        let slowest = try Resonance.slowest(interval: interval, pattern: preset.pattern, airtimeMicroseconds: 376)
+        let slowest = try Resonance.slowest(
+            intervalMicroseconds: 760_000, pattern: preset.pattern, airtimeMicroseconds: 376)
         #expect((slowest?.slowness ?? 0 >= Resonance.avoidedSlowness) == isResonant)
     }
 }

@@ -7,7 +7,13 @@ struct BoxCollisionModelTests {
     private typealias Sent = (intervalMicroseconds: Double, airtimeMicroseconds: Double)
 
     private static func box(_ count: Int, _ sent: Sent...) throws -> AdvertisingBoxes {
-        try AdvertisingBoxes(count: count, advertisements: sent)
+        try AdvertisingBoxes(
+            count: count,
+            advertisements: sent.map {
+                try AdvertiserGroup(
+                    count: count, intervalMicroseconds: $0.intervalMicroseconds,
+                    airtimeMicroseconds: $0.airtimeMicroseconds)
+            })
     }
 
     /// A mixture of boxes from a seed.
@@ -17,11 +23,11 @@ struct BoxCollisionModelTests {
             try AdvertisingBoxes(
                 count: Int.random(in: 1...40, using: &random),
                 advertisements: (0..<Int.random(in: 1...4, using: &random)).map { _ in
-                    (
+                    try AdvertiserGroup(
+                        count: 1,
                         intervalMicroseconds: Double(
                             [100, 250, 400, 1000, 10_000].randomElement(using: &random) ?? 100) * 1000,
-                        airtimeMicroseconds: Double(Int.random(in: 16...47, using: &random) * 8)
-                    )
+                        airtimeMicroseconds: Double(Int.random(in: 16...47, using: &random) * 8))
                 })
         }
     }
@@ -139,10 +145,7 @@ struct BoxCollisionModelTests {
 
     @Test("with nothing to send, or nobody there, are refused")
     func refusals() throws {
-        #expect(throws: AirtimeError.self) {
-            try AdvertisingBoxes(
-                count: 1, advertisements: [(interval: AdvertisingInterval, airtimeMicroseconds: Double)]())
-        }
+        #expect(throws: AirtimeError.self) { try AdvertisingBoxes(count: 1, advertisements: []) }
         #expect(throws: AirtimeError.self) { try BoxCollisionModel(boxes: []) }
         #expect(throws: AirtimeError.self) { try BoxCollisionModel(boxes: [Self.box(0, (100_000, 376))]) }
         let boxes = [try Self.box(2, (100_000, 376))]

@@ -11,19 +11,6 @@ import Testing
         #expect(try Neighborhood.gridCount(radiusMeters: 100, spacingMeters: spacing, from: place) == expected)
     }
 
-    @Test func gridsAreCountedAsTheirPositionsAre() throws {
-        var positions: [FloorPosition] = []
-        for row in -20...20 {
-            for column in -20...20 {
-                positions.append(FloorPosition(x: Double(column) * 10, y: Double(row) * 10))
-            }
-        }
-        let corner = FloorPosition(x: 0, y: 0)
-        let center = FloorPosition(x: 5, y: 5)
-        #expect(try Neighborhood.count(of: positions, around: corner, radiusMeters: 100) == 317)
-        #expect(try Neighborhood.count(of: positions, around: center, radiusMeters: 100) == 316)
-    }
-
     @Test func theGridForSoManyBeaconsHoldsThemAndOneDenserDoesNot() throws {
         var random = SplitMix64(seed: 68)
         for _ in 0..<50 {
@@ -46,9 +33,6 @@ import Testing
             #expect(throws: AirtimeError.self) { try Neighborhood.gridCount(radiusMeters: bad, spacingMeters: 1) }
             #expect(throws: AirtimeError.self) { try Neighborhood.gridCount(radiusMeters: 1, spacingMeters: bad) }
             #expect(throws: AirtimeError.self) { try Neighborhood.gridSpacing(holding: 1, radiusMeters: bad) }
-            #expect(throws: AirtimeError.self) {
-                try Neighborhood.count(of: [], around: .init(x: 0, y: 0), radiusMeters: bad)
-            }
         }
         #expect(throws: AirtimeError.self) { try Neighborhood.gridCount(radiusMeters: 1e12, spacingMeters: 1e-12) }
         #expect(throws: AirtimeError.count(0)) { try Neighborhood.gridSpacing(holding: 0, radiusMeters: 1) }

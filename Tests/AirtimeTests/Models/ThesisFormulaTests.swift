@@ -37,6 +37,6 @@ import Testing
 
     @Test func fourFaultsAreTold() {
         #expect(ThesisFormula.faults.count == 4)
-        #expect(ThesisFormula.faults.allSatisfy { $0.description.hasSuffix(".") })
+        #expect(ThesisFormula.faults.allSatisfy { $0.hasSuffix(".") })
     }
 }

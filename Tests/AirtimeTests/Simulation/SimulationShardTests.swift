@@ -27,7 +27,7 @@ import Testing
         let goal = try PrecisionGoal(halfWidth: .relative(0.05), minimumBatches: 40)
         func played(_ count: Int) throws -> Int {
             let shard = try SimulationShard(1, of: count)
-            var sum = ShardSum<ShareTally>(goal, shard: shard) { $0.estimate }
+            var sum = BatchSum<ShareTally>(goal, shard: shard) { $0.estimate }
             while !sum.isFinished {
                 sum.add(ShareTally(hits: 400 + (sum.batches * 7919) % 200, trials: 1000))
             }
@@ -36,7 +36,7 @@ import Testing
         let (whole, half) = (try played(1), try played(2))
         #expect(whole % SimulationShard.block == 0 && half % SimulationShard.block == 0)
         #expect(half <= whole && whole >= 40)
-        var sum = ShardSum<ShareTally>(goal, shard: try SimulationShard(1, of: 8), atLeast: 100) { $0.estimate }
+        var sum = BatchSum<ShareTally>(goal, shard: try SimulationShard(1, of: 8), atLeast: 100) { $0.estimate }
         while !sum.isFinished { sum.add(ShareTally(hits: 500, trials: 1000)) }
         #expect(sum.batches == 100)
     }

@@ -70,24 +70,10 @@ private func checkJSON(_ octets: [UInt8]) {
     let (root, problems) = JSONDocument.parse(octets)
     check(root != nil || !problems.isEmpty, "there is a value, or the reason why not")
     check(problems.map(\.position) == problems.map(\.position).sorted(), "problems stand in the order of the text")
-    guard problems.isEmpty, let value = root.map(JSONValue.init) else { return }
+    guard problems.isEmpty, let value = root.map({ JSONValue($0) }) else { return }
     for text in [value.pretty, value.line] {
         let again = JSONDocument.parse(Array(text.utf8))
         check(again.problems.isEmpty, "what is printed is good JSON: \(again.problems)")
-        check(again.root.map(JSONValue.init) == value, "what is printed means the same")
-    }
-}
-
-extension JSONValue {
-    /// Returns the tree without the positions in the text.
-    fileprivate init(_ node: JSONNode) {
-        switch node.value {
-        case .null, .malformed: self = .null
-        case .boolean(let value): self = .boolean(value)
-        case .number(let number): self = .number(number)
-        case .string(let text): self = .string(text)
-        case .array(let elements): self = .array(elements.map(JSONValue.init))
-        case .object(let members): self = .object(members.map { Member($0.key, JSONValue($0.value)) })
-        }
+        check(again.root.map { JSONValue($0) } == value, "what is printed means the same")
     }
 }

@@ -196,8 +196,6 @@ public struct CaptureCursor: Sendable {
 
     /// The offset of the next record, or of the place at which reading stopped.
     public var offset: Int { framing.offset }
-    /// The number of packets found so far.
-    public var count: Int { framing.count }
 
     /// Reads the header of the file that `file` holds.
     public init(_ file: Span<UInt8>) throws(CaptureError) {

@@ -56,11 +56,6 @@ public struct LEReadSupportedStates: HCIParameterlessCommand {
     public struct ReturnParameters: HCIReturnParameters {
         public private(set) var states: UInt64 = 0
 
-        /// The answer of a controller. No value is checked.
-        public init(states: UInt64) {
-            self.states = states
-        }
-
         public init(blank: HCIBlank) {}
         public mutating func layout(_ fields: inout HCIFieldCoder) {
             fields.number("LE_States", &states)

@@ -68,9 +68,6 @@ public struct H4Framer: Sendable {
     public var pending: Int { buffer.count - start }
 
     /// Adds bytes in the order of their arrival.
-    public mutating func push(_ octets: some Sequence<UInt8>) { push(Array(octets)) }
-
-    /// Adds bytes in the order of their arrival.
     public mutating func push(_ octets: [UInt8]) {
         guard failure == nil else { return }
         if pending == 0 {

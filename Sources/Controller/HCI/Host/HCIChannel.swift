@@ -1,5 +1,3 @@
-import BluetoothTypes
-
 /// A channel to a controller, for packets in both directions.
 ///
 /// Real channels wait in the kernel. The channel of a virtual controller advances its clock instead.

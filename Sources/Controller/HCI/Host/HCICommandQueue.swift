@@ -117,7 +117,7 @@ public struct HCICommandQueue: Sendable {
     private static let foreignLimit = 64
 
     /// The time for which the answer to an abandoned command is still expected.
-    public let grace: Duration
+    public static let grace = Duration.seconds(1)
     /// The number of commands that the controller accepts now.
     public private(set) var credits: Int
     /// The number of answers to commands that are not from this queue, such as those of the kernel on a shared adapter.
@@ -137,9 +137,8 @@ public struct HCICommandQueue: Sendable {
     private var lastNumber: UInt64 = 0
 
     /// After power-on, a controller accepts one command.
-    public init(credits: Int = 1, grace: Duration = .seconds(1)) {
+    public init(credits: Int = 1) {
         self.credits = credits
-        self.grace = grace
     }
 
     /// Adds a command packet, which ends at `deadline` at the latest.
@@ -249,7 +248,7 @@ public struct HCICommandQueue: Sendable {
         underWay = nil
         abandoned.append(
             Abandoned(
-                opcode: entry.opcode, until: now.advanced(by: grace), holdsCredit: true))
+                opcode: entry.opcode, until: now.advanced(by: Self.grace), holdsCredit: true))
     }
 
     private mutating func endGrace(at now: HCIInstant) {

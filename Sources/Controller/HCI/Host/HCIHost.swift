@@ -39,9 +39,8 @@ public final class HCIHost: CommandExchange {
     private var backlogStart = 0
 
     /// A host that has sent nothing yet: its controller may be in any state until an ``HCIReset``.
-    public init(channel: any HCIChannel, observer: Observer? = nil) {
+    public init(channel: any HCIChannel) {
         self.channel = channel
-        self.observer = observer
     }
 
     /// The current time of the channel's clock.

@@ -46,60 +46,6 @@ public struct ReadAdvertisingFeatures: ManagementParameterlessCommand {
     }
 }
 
-/// Get Advertising Size Information: the space that is left for data after the structures that the kernel adds for
-/// `flags`.
-public struct GetAdvertisingSizeInformation: ManagementCommand {
-    public static let opcode: UInt16 = 0x0040
-    public static let name = "Get Advertising Size Information"
-
-    /// The host's number of the advertising instance, from 1.
-    public private(set) var instance: UInt8 = 0
-    public private(set) var flags: ManagementAdvertisingFlags = []
-
-    /// - Throws: ``HCIParameterError`` for an instance outside 1...254.
-    public init(instance: UInt8, flags: ManagementAdvertisingFlags) throws(HCIParameterError) {
-        self.instance = instance
-        self.flags = flags
-        try check()
-    }
-
-    public init(blank: HCIBlank) {}
-    public mutating func layout(_ fields: inout HCIFieldCoder) {
-        fields.instance(&instance)
-        fields.named("Flags", &flags)
-    }
-
-    /// The space that is left after the structures that the kernel adds for these flags.
-    public struct ReturnParameters: HCIReturnParameters {
-        /// The host's number of the advertising instance, from 1.
-        public private(set) var instance: UInt8 = 0
-        public private(set) var flags: ManagementAdvertisingFlags = []
-        /// The largest length of the data, in bytes.
-        public private(set) var maximumDataLength: UInt8 = 0
-        /// The largest length of the scan response, in bytes.
-        public private(set) var maximumScanResponseLength: UInt8 = 0
-
-        /// The kernel's answer. No value is checked.
-        public init(
-            instance: UInt8, flags: ManagementAdvertisingFlags, maximumDataLength: UInt8,
-            maximumScanResponseLength: UInt8
-        ) {
-            self.instance = instance
-            self.flags = flags
-            self.maximumDataLength = maximumDataLength
-            self.maximumScanResponseLength = maximumScanResponseLength
-        }
-
-        public init(blank: HCIBlank) {}
-        public mutating func layout(_ fields: inout HCIFieldCoder) {
-            fields.instance(&instance)
-            fields.named("Flags", &flags)
-            fields.number("Max_Adv_Data_Len", &maximumDataLength)
-            fields.number("Max_Scan_Rsp_Len", &maximumScanResponseLength)
-        }
-    }
-}
-
 /// Add Advertising: the form of Linux 4.1 and later, which has no parameters for interval and power.
 public struct AddAdvertising: ManagementCommand {
     public typealias ReturnParameters = ManagementInstance
@@ -221,14 +167,6 @@ public struct AddExtendedAdvertisingParameters: ManagementCommand {
         public private(set) var maximumDataLength: UInt8 = 0
         /// The largest length of the scan response, in bytes.
         public private(set) var maximumScanResponseLength: UInt8 = 0
-
-        /// The kernel's answer. No value is checked.
-        public init(instance: UInt8, power: RadioPower, maximumDataLength: UInt8, maximumScanResponseLength: UInt8) {
-            self.instance = instance
-            self.power = power
-            self.maximumDataLength = maximumDataLength
-            self.maximumScanResponseLength = maximumScanResponseLength
-        }
 
         public init(blank: HCIBlank) {}
         public mutating func layout(_ fields: inout HCIFieldCoder) {

@@ -60,11 +60,6 @@ public struct ManagementInstance: HCIReturnParameters {
     /// The host's number of the advertising instance, from 1.
     public private(set) var instance: UInt8 = 0
 
-    /// The number of the instance.
-    public init(_ instance: UInt8) {
-        self.instance = instance
-    }
-
     public init(blank: HCIBlank) {}
     public mutating func layout(_ fields: inout HCIFieldCoder) {
         fields.number("Instance", &instance)
@@ -75,9 +70,8 @@ public struct ManagementInstance: HCIReturnParameters {
 public enum ManagementCommands {
     /// Every command that is declared in this module.
     public static let all: [any ManagementCommand.Type] = [
-        ReadManagementVersionInformation.self, ReadManagementSupportedCommands.self, ReadControllerIndexList.self,
-        ReadControllerInformation.self, SetPowered.self, SetLowEnergy.self, ReadAdvertisingFeatures.self,
-        AddAdvertising.self, RemoveAdvertising.self, GetAdvertisingSizeInformation.self,
+        ReadManagementSupportedCommands.self, ReadControllerIndexList.self, ReadControllerInformation.self,
+        SetPowered.self, SetLowEnergy.self, ReadAdvertisingFeatures.self, AddAdvertising.self, RemoveAdvertising.self,
         AddExtendedAdvertisingParameters.self, AddExtendedAdvertisingData.self,
         AddAdvertisementPatternsMonitor.self, RemoveAdvertisementMonitor.self,
     ]

@@ -2,33 +2,6 @@ public import BluetoothTypes
 
 // Adapters and their settings: BlueZ's doc/mgmt-api.txt. Commands that only read need no privilege.
 
-/// Read Management Version Information. Not specific to an adapter.
-public struct ReadManagementVersionInformation: ManagementParameterlessCommand {
-    public static let opcode: UInt16 = 0x0001
-    public static let name = "Read Management Version Information"
-
-    /// The command has no parameters.
-    public init() {}
-
-    /// The version of the interface, such as 1.22. It differs from the kernel's version.
-    public struct ReturnParameters: HCIReturnParameters {
-        public private(set) var version: UInt8 = 0
-        public private(set) var revision: UInt16 = 0
-
-        /// The kernel's answer. No value is checked.
-        public init(version: UInt8, revision: UInt16) {
-            self.version = version
-            self.revision = revision
-        }
-
-        public init(blank: HCIBlank) {}
-        public mutating func layout(_ fields: inout HCIFieldCoder) {
-            fields.number("Version", &version)
-            fields.number("Revision", &revision)
-        }
-    }
-}
-
 /// Read Management Supported Commands. Not specific to an adapter.
 public struct ReadManagementSupportedCommands: ManagementParameterlessCommand {
     public static let opcode: UInt16 = 0x0002

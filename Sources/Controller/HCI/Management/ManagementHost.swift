@@ -102,11 +102,6 @@ extension ManagementHost {
         return result
     }
 
-    /// The current number of the adapter with this address; `nil` if there is no such adapter.
-    public func index(of address: DeviceAddress) throws(ManagementError) -> UInt16? {
-        try adapters().first { $0.address == address }?.index
-    }
-
     /// The address of an adapter; `nil` if the adapter has disappeared.
     private func address(of index: UInt16) throws(ManagementError) -> DeviceAddress? {
         do throws(ManagementError) {
@@ -150,7 +145,7 @@ public struct ManagementQueue: Sendable {
     }
 
     /// The time for which the answer to an abandoned command is still expected.
-    public let grace: Duration
+    public static let grace = Duration.seconds(1)
     /// The number of answers that belong to no command in progress.
     public private(set) var strayAnswers = 0
 
@@ -163,10 +158,8 @@ public struct ManagementQueue: Sendable {
     /// The number of the last ticket.
     private var lastNumber: UInt64 = 0
 
-    /// An empty queue that expects late answers for `grace`.
-    public init(grace: Duration = .seconds(1)) {
-        self.grace = grace
-    }
+    /// An empty queue that expects late answers for ``grace``.
+    public init() {}
 
     /// Adds a command, which ends at `deadline` at the latest.
     public mutating func submit(_ packet: ManagementPacket, deadline: HCIInstant) -> Ticket {
@@ -233,6 +226,6 @@ public struct ManagementQueue: Sendable {
     private mutating func abandon(at now: HCIInstant) {
         guard let entry = underWay else { return }
         underWay = nil
-        abandoned[entry.key] = now.advanced(by: grace)
+        abandoned[entry.key] = now.advanced(by: Self.grace)
     }
 }

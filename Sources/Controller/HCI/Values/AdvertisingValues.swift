@@ -177,8 +177,6 @@ public struct AdvertisingPHY: HCINamedOctet {
     /// Only in reports: LE Coded with S=2.
     public static let leCodedS2 = Self(rawValue: 4)
 
-    public var isCoded: Bool { self == .leCoded || self == .leCodedS2 }
-
     public var name: String? {
         switch rawValue {
         case 0: "none"

@@ -43,9 +43,7 @@ public struct FleetTraffic: Sendable {
 
         init(_ name: String) { self.name = name }
 
-        mutating func add(_ advertisements: [Advertisement], count: Int) {
-            counts[advertisements, default: 0] += count
-        }
+        mutating func add(_ advertisements: [Advertisement]) { counts[advertisements, default: 0] += 1 }
 
         public var beacons: Int { counts.values.reduce(0, +) }
         public var advertisements: Int { counts.reduce(0) { $0 + $1.key.count * $1.value } }
@@ -78,9 +76,9 @@ public struct FleetTraffic: Sendable {
         return result
     }
 
-    /// Adds machines of a site.
-    mutating func add(_ advertisements: [Advertisement], count: Int = 1, site: String) {
-        sites[begin(site: site)].add(advertisements, count: count)
+    /// Adds a machine of a site.
+    mutating func add(_ advertisements: [Advertisement], site: String) {
+        sites[begin(site: site)].add(advertisements)
     }
 
     /// Adds a beacon of a manifest.

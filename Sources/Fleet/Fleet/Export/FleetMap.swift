@@ -86,8 +86,7 @@ public struct FleetMap {
     /// Seven decimals, which are 1 cm.
     private static func degrees(_ value: Double) -> JSONNumber? {
         let scaled = (value * 1e7).rounded()
-        let magnitude = String(Int64(abs(scaled)))
-        let digits = String(repeating: "0", count: max(0, 8 - magnitude.count)) + magnitude
+        let digits = NumberFormat.padded(Int64(abs(scaled)), to: 8)
         return JSONNumber((scaled < 0 ? "-" : "") + digits.dropLast(7) + "." + digits.suffix(7))
     }
 }

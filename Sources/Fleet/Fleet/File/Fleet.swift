@@ -5,8 +5,6 @@ public import Configuration
 /// A ``FleetAllocation`` gives the beacons their identities and makes their profiles. A ``FleetChecker`` reports the
 /// problems of all of them.
 public struct Fleet: Sendable {
-    /// The only version of the format so far.
-    public static let version = 1
     /// Groups nest up to this depth: site, floor, room.
     static let depthLimit = 3
     static let levelNames = ["site", "floor", "room"]

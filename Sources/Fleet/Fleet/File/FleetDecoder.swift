@@ -1,6 +1,5 @@
 internal import BluetoothTypes
 public import Configuration
-internal import Profiles
 
 extension Fleet {
     /// The contents of a table that a fleet file names.

@@ -1,3 +1,4 @@
+internal import BluetoothTypes
 internal import Configuration
 
 /// The problems of all files: each once, and at most a thousand.
@@ -69,10 +70,10 @@ struct ProblemList: Sendable {
         var problems = problems
         for fault in cells.values where fault.more > 0 {
             let rows = fault.more == 1 ? "row \(fault.first)" : "rows \(fault.first) to \(fault.last)"
-            let count = fault.more == 1 ? "1 more cell" : "\(fault.more) more cells"
+            let count = NumberFormat.count(fault.more, "more cell")
             problems[fault.place].message +=
                 problems[fault.place].path == .root
-                ? "; the same is true of \(fault.more) more \(fault.more == 1 ? "row" : "rows"), \(rows)"
+                ? "; the same is true of \(NumberFormat.count(fault.more, "more row")), \(rows)"
                 : "; the same is true of \(count) of this column, \(rows)"
         }
         var result = FileProblem.sorted(problems)

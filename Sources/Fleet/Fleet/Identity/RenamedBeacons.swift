@@ -1,5 +1,3 @@
-internal import Configuration
-
 /// The beacons that seem to have a new name, although neither `was` nor `pharos fleet rename` says so.
 ///
 /// A beacon that was in use in the lock and is no longer in the fleet, and a beacon that would get a new identity, are

@@ -170,7 +170,7 @@ extension FleetManifest.Advertisement {
         case .eddystoneURL(let url): values.append((.url, .string(url)))
         case .none: break
         }
-        values.append((.intervalMs, .number(JSONNumber(thousandths: intervalMicroseconds))))
+        values.append((.intervalMs, .thousandths(intervalMicroseconds)))
         if let radioPower { values.append((.radioPowerDbm, .integer(radioPower))) }
         if let measuredPower { values.append((.measuredPowerDbm, .integer(measuredPower))) }
         if let identityKeyFile { values.append((.identityKeyFile, .string(identityKeyFile))) }

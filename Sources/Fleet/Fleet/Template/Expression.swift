@@ -1,5 +1,4 @@
 internal import BluetoothTypes
-package import Configuration
 
 /// A string of a fleet file with `${variables}` in it.
 ///
@@ -73,19 +72,5 @@ struct Expression: Hashable, Sendable {
             return false
         }
         return name.utf8.allSatisfy { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "_") }
-    }
-}
-
-extension JSONValue {
-    /// The value of a node, without the places in the file.
-    package init(_ node: JSONNode) {
-        switch node.value {
-        case .null, .malformed: self = .null
-        case .boolean(let value): self = .boolean(value)
-        case .number(let value): self = .number(value)
-        case .string(let value): self = .string(value)
-        case .array(let elements): self = .array(elements.map { JSONValue($0) })
-        case .object(let members): self = .object(members.map { Member($0.key, JSONValue($0.value)) })
-        }
     }
 }

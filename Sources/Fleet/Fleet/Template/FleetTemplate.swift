@@ -1,4 +1,3 @@
-internal import BluetoothTypes
 internal import Configuration
 internal import Profiles
 

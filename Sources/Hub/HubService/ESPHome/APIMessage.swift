@@ -12,7 +12,6 @@ public enum APIMessageType: UInt64, Sendable {
     case deviceInfoResponse = 10
     case listEntitiesRequest = 11
     case listEntitiesDoneResponse = 19
-    case subscribeStatesRequest = 20
     case subscribeAdvertisementsRequest = 66
     case subscribeConnectionsFreeRequest = 80
     case connectionsFreeResponse = 81

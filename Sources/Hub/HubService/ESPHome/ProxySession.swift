@@ -49,11 +49,9 @@ public struct ProxyIdentity: Hashable, Sendable {
 
 /// The state of the proxy's scanner, as ESPHome numbers it.
 public enum ProxyScannerState: UInt64, Sendable {
-    case idle = 0
     case starting = 1
     case running = 2
     case failed = 3
-    case stopping = 4
     case stopped = 5
 }
 

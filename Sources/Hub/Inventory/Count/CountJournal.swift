@@ -20,15 +20,9 @@ public struct CountJournal: Hashable, Sendable {
         /// The low battery limit at that time, in millivolts.
         public var lowBatteryMillivolts: Int
     }
+}
 
-    /// A count that is open.
-    public init(count: String, inventory: String, start: RFC3339Time, by: String) {
-        self.count = count
-        self.inventory = inventory
-        self.start = start
-        self.by = by
-    }
-
+extension CountJournal {
     /// Reads a journal up to its last complete line.
     ///
     /// - Returns: `nil` if the first line is not that of a journal.

@@ -16,20 +16,6 @@ public struct CountLog: Hashable, Sendable {
         public var machine: String
         public var start: RFC3339Time
 
-        /// A header for a log that starts at `start`.
-        public init(
-            session: String, inventory: String, count: String, by: String, receiver: String, machine: String,
-            start: RFC3339Time
-        ) {
-            self.session = session
-            self.inventory = inventory
-            self.count = count
-            self.by = by
-            self.receiver = receiver
-            self.machine = machine
-            self.start = start
-        }
-
         /// The first line of a log.
         public func line(rule: CountRule) -> String {
             let memory: [(String, JSONValue)] =
@@ -60,7 +46,6 @@ public struct CountLog: Hashable, Sendable {
     public struct Sight: Hashable, Sendable {
         public var first: RFC3339Time
         public var last: RFC3339Time
-        public var reports: Int
         public var bestLevel: Int?
         /// The shortest distance of a round, in millimetres.
         public var nearest: Int?
@@ -86,13 +71,8 @@ public struct CountLog: Hashable, Sendable {
         public var listened = 0
         public var deaf = 0
         public var reports = 0
-        /// Reports of beacons that are in no inventory.
-        public var strangers = 0
         /// Lost reports; `nil` if the number is not known.
         public var lost: Int?
-
-        /// A receiver that has received nothing until `until`.
-        public init(until: RFC3339Time) { self.until = until }
     }
 
     public var header: Header
@@ -148,7 +128,6 @@ public struct CountLog: Hashable, Sendable {
             listening.listened = max(0, node["listenedS"]?.thousandths ?? 0)
             listening.deaf = max(0, node["deafS"]?.thousandths ?? 0)
             listening.reports = max(0, node["reports"]?.integer ?? 0)
-            listening.strangers = max(0, node["strangers"]?.integer ?? 0)
             listening.lost = node["lost"]?.integer
             if event == "end" { isEnded = true }
         default: break
@@ -181,7 +160,7 @@ extension CountLog.Sight {
         }
         self.init(
             // The wall clock may have been set back between them.
-            first: min(first, last), last: max(first, last), reports: max(0, node["reports"]?.integer ?? 0),
+            first: min(first, last), last: max(first, last),
             bestLevel: node["bestRssiDbm"]?.integer, nearest: node["nearestM"]?.thousandths,
             batteryMillivolts: node["batteryMv"]?.integer, intervalMicroseconds: node["intervalMs"]?.thousandths,
             isDuplicate: node["duplicate"]?.isTrue ?? false, wasNear: node["near"]?.isTrue ?? false, foreign: foreign)

@@ -135,7 +135,7 @@ final class CountReceiver: SightingConsumer {
 
     /// The wall-clock time at a moment; for a recording without times, the present wall-clock time.
     private func time(_ instant: HeardInstant) -> RFC3339Time {
-        guard let time = source.clock.unixMicroseconds(at: instant) else { return InventoryStore.now }
+        guard let time = source.clock.unixMicroseconds(at: instant) else { return .now }
         return RFC3339Time(secondsSince1970: Int((time - (time < 0 ? 999_999 : 0)) / 1_000_000))
     }
 }

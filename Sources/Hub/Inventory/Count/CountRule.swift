@@ -63,21 +63,17 @@ public struct CountRule: Hashable, Sendable {
         return meters >= 0 && meters <= 0.5 && level > -75
     }
 
-    /// The probability that a beacon is found within a number of rounds, if it is near in each of them with probability
+    /// The probability that a beacon is found within ``goalRounds``, if it is near in each of them with probability
     /// `heard`: the probability of at least ``neededHits`` hits.
-    public static func chance(heard: Double, rounds: Int = goalRounds) -> Double {
-        guard rounds >= neededHits else { return 0 }
-        let heard = min(1, max(0, heard))
+    public static func chance(heard: Double) -> Double {
+        let (heard, rounds) = (min(1, max(0, heard)), goalRounds)
         var (chance, ways) = (0.0, 1.0)
         for hits in 0...rounds {
             if hits > 0 { ways = ways * Double(rounds - hits + 1) / Double(hits) }
-            if hits >= neededHits { chance += ways * power(heard, hits) * power(1 - heard, rounds - hits) }
+            guard hits >= neededHits else { continue }
+            chance += ways * Glibc.pow(heard, Double(hits)) * Glibc.pow(1 - heard, Double(rounds - hits))
         }
         return min(1, chance)
-    }
-
-    private static func power(_ base: Double, _ exponent: Int) -> Double {
-        exponent == 0 ? 1 : Glibc.pow(base, Double(exponent))
     }
 
     /// The probability that a beacon with this interval, in microseconds, is found within ``goalRounds`` if every

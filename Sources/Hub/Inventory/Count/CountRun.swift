@@ -163,7 +163,7 @@ public final class CountRun: Sendable {
             return shared.sessions
         }
         let machine = Files.firstLine("/proc/sys/kernel/hostname") ?? "machine"
-        let now = InventoryStore.now
+        let now = RFC3339Time.now
         let moment = "\(now)".filter { $0.isNumber }
         let safe = String(machine.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }.prefix(40))
         let header = CountLog.Header(

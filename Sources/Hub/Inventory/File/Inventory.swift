@@ -61,12 +61,6 @@ public struct Inventory: Hashable, Sendable {
         public var name: String
         /// The position on the floor plan.
         public var position: Position?
-
-        /// A place, with its position if it is known.
-        public init(name: String, position: Position? = nil) {
-            self.name = name
-            self.position = position
-        }
     }
 
     /// A position on the floor plan: millimetres east and north.
@@ -119,9 +113,6 @@ public struct Inventory: Hashable, Sendable {
     public func position(of item: Item) -> Position? {
         item.position ?? item.place.flatMap { name in places.first { $0.name == name }?.position }
     }
-
-    /// The description of a beacon; `nil` if there is none.
-    public func beacon(_ identity: BeaconIdentity) -> Beacon? { beacons.first { $0.identity == identity } }
 
     /// The beacons of the items, in the order of the items. Each is named by the id of its item.
     public var knownBeacons: [KnownBeacon] {

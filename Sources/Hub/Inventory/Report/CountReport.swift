@@ -135,9 +135,6 @@ public struct CountReport: Hashable, Sendable {
         default: state.rawValue
         }
     }
-
-    /// The time in which a receiver listened.
-    static func span(_ receiver: Receiver) -> String { "\(receiver.header.start) to \(receiver.listening.until)" }
 }
 
 /// The forms of a report for other programs: JSON and CSV.
@@ -148,7 +145,7 @@ extension CountReport {
             ("title", .string(title)), ("inventory", .string(inventory)), ("count", .string(count)),
             ("finished", .boolean(end != nil)), ("start", .string("\(start)")), ("end", Self.time(end)),
             ("by", .array(by.map(JSONValue.string))), ("receivers", .array(receivers.map(Self.json))),
-            ("totals", totals), ("items", .array(outcomes.map { Self.json($0.item, $0) })),
+            ("totals", .record(totals)), ("items", .array(outcomes.map { Self.json($0.item, $0) })),
             ("foreign", .array(foreigners.map(Self.json))), ("previous", .optional(previous, JSONValue.string)),
             ("changes", .array(changes.map(Self.json))), ("warnings", .array(warnings.map(JSONValue.string))),
         ])
@@ -156,24 +153,21 @@ extension CountReport {
 
     /// The result of a count as one object, with the ids of the items that were not found.
     public var summaryJSON: JSONValue {
-        .record([
-            ("event", "summary"), ("count", .string(count)), ("items", .integer(outcomes.count)),
-            ("found", .integer(total(.found))), ("heard", .integer(total(.heard))),
-            ("missing", .integer(total(.missing))), ("foreign", .integer(total(.foreign))),
-            ("duplicate", .integer(total(.duplicate))), ("lowBattery", .integer(total(.lowBattery))),
-            ("missingItems", .array(outcomes.filter { $0.state != .found }.map { .string($0.item.id) })),
-        ])
+        .record(
+            [("event", "summary"), ("count", .string(count))] + totals + [
+                ("missingItems", .array(outcomes.filter { $0.state != .found }.map { .string($0.item.id) }))
+            ])
     }
 
     private static func time(_ time: RFC3339Time?) -> JSONValue { .optional(time) { .string("\($0)") } }
 
-    private var totals: JSONValue {
-        .record([
+    private var totals: [(String, JSONValue)] {
+        [
             ("items", .integer(outcomes.count)), ("found", .integer(total(.found))),
             ("heard", .integer(total(.heard))), ("missing", .integer(total(.missing))),
             ("foreign", .integer(total(.foreign))), ("duplicate", .integer(total(.duplicate))),
             ("lowBattery", .integer(total(.lowBattery))),
-        ])
+        ]
     }
 
     private static func json(_ receiver: Receiver) -> JSONValue {

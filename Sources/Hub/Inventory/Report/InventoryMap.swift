@@ -41,11 +41,8 @@ public struct InventoryMap: Sendable {
         placed = entries.count { $0.position != nil }
         let positions = entries.compactMap { $0.position.map(Self.floor) }
         let around = site?.bounds
-        let all = positions + [around?.low, around?.high].compactMap(\.self)
-        let (xs, ys) = (all.map(\.x), all.map(\.y))
-        bounds = (
-            FloorPosition(x: xs.min() ?? 0, y: ys.min() ?? 0), FloorPosition(x: xs.max() ?? 1, y: ys.max() ?? 1)
-        )
+        let all = FloorBounds(positions + [around?.low, around?.high].compactMap(\.self))
+        bounds = (all?.low ?? FloorPosition(x: 0, y: 0), all?.high ?? FloorPosition(x: 1, y: 1))
     }
 
     private static func floor(_ position: Inventory.Position) -> FloorPosition {
@@ -58,10 +55,7 @@ public struct InventoryMap: Sendable {
     private var height: Double { max(60, (bounds.high.y - bounds.low.y) * scale) }
 
     private func point(_ position: FloorPosition) -> (x: Double, y: Double) {
-        (
-            Self.margin + (position.x - bounds.low.x) * scale,
-            Self.margin + height - (position.y - bounds.low.y) * scale
-        )
+        (Self.margin + (position.x - bounds.low.x) * scale, Self.margin + height - (position.y - bounds.low.y) * scale)
     }
 
     /// A number with two decimals.

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import LinuxHost
 
 /// The picture of an item, which a page contains as text, so that the page is one file.
@@ -60,28 +61,5 @@ public struct ItemPhoto: Hashable, Sendable {
     }
 
     /// The picture as an address that contains it (RFC 2397).
-    var address: String { "data:image/\(kind.rawValue);base64,\(Base64.text(octets))" }
-}
-
-/// Base64 (RFC 4648).
-enum Base64 {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-    static func text(_ octets: some Collection<UInt8>) -> String {
-        var result: [UInt8] = []
-        result.reserveCapacity((octets.count + 2) / 3 * 4)
-        var (bits, count) = (0, 0)
-        for octet in octets {
-            bits = bits << 8 | Int(octet)
-            count += 8
-            while count >= 6 {
-                count -= 6
-                result.append(alphabet[bits >> count & 63])
-            }
-            bits &= 0xFF
-        }
-        if count > 0 { result.append(alphabet[bits << (6 - count) & 63]) }
-        while result.count % 4 != 0 { result.append(UInt8(ascii: "=")) }
-        return String(decoding: result, as: UTF8.self)
-    }
+    var address: String { "data:image/\(kind.rawValue);base64,\(Data(octets).base64EncodedString())" }
 }

@@ -1,4 +1,5 @@
 internal import BluetoothTypes
+internal import FoundationEssentials
 
 /// A mail message with one attachment, as input for the machine's mail program (RFC 5322, RFC 2045).
 ///
@@ -96,17 +97,17 @@ public struct MailMessage: Sendable {
         for scalar in text.unicodeScalars {
             let octets = Array(String(scalar).utf8)
             if part.count + octets.count > 42 {
-                words.append("=?utf-8?B?\(Base64.text(part))?=")
+                words.append("=?utf-8?B?\(Data(part).base64EncodedString())?=")
                 part = []
             }
             part += octets
         }
-        words.append("=?utf-8?B?\(Base64.text(part))?=")
+        words.append("=?utf-8?B?\(Data(part).base64EncodedString())?=")
         return words.joined(separator: "\n ")
     }
 
     private static func lines(_ octets: [UInt8]) -> String {
         stride(from: 0, to: octets.count, by: 57)
-            .map { Base64.text(octets[$0..<min($0 + 57, octets.count)]) }.joined(separator: "\n")
+            .map { Data(octets[$0..<min($0 + 57, octets.count)]).base64EncodedString() }.joined(separator: "\n")
     }
 }

@@ -177,11 +177,6 @@ public struct EvaluatedInstant: Hashable, Sendable {
     public internal(set) var isInRegion95: Bool?
     /// The area of the 95 % region in m².
     public internal(set) var area: Double?
-
-    init(stay: Int, vector: Int) {
-        self.stay = stay
-        self.vector = vector
-    }
 }
 
 // MARK: JSON

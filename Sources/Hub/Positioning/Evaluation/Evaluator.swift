@@ -359,6 +359,6 @@ private struct DayShift {
 
     private func shift(_ beacon: Int, _ place: Int) -> Double {
         var random = SplitMix64(seed: UInt64(beacon) << 32 | UInt64(place))
-        return Self.deviation * (-2 * log(1 - random.share())).squareRoot() * cos(2 * .pi * random.share())
+        return Self.deviation * (-2 * log(1 - random.nextUnit())).squareRoot() * cos(2 * .pi * random.nextUnit())
     }
 }

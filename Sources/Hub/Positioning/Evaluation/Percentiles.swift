@@ -36,17 +36,18 @@ public struct StayBootstrap: Sendable {
     /// The upper end of the 95 % interval.
     public let high: Double
 
+    /// The number of draws.
+    private static let rounds = 1000
+
     /// The interval of some values, each with its stay. `nil` with fewer than two stays.
-    ///
-    /// - Parameter rounds: The number of draws.
-    public init?(_ values: [(stay: Int, value: Double)], rounds: Int = 1000, seed: UInt64 = 1) {
+    public init?(_ values: [(stay: Int, value: Double)]) {
         let byStay = Dictionary(grouping: values, by: \.stay).sorted { $0.key < $1.key }
         let stays = byStay.map { _, values in
             (sum: values.reduce(0) { $0 + $1.value }, count: Double(values.count))
         }
-        guard stays.count > 1, rounds > 1 else { return nil }
-        var random = SplitMix64(seed: seed)
-        let means = (0..<rounds).map { _ in
+        guard stays.count > 1 else { return nil }
+        var random = SplitMix64(seed: 1)
+        let means = (0..<Self.rounds).map { _ in
             var (sum, count) = (0.0, 0.0)
             for _ in stays {
                 let stay = stays[random.next(upTo: UInt32(stays.count - 1))]

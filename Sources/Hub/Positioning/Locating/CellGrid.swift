@@ -12,22 +12,15 @@ public struct Cell: Hashable, Sendable {
     /// cell, and at the edge of a survey also the ground beyond it.
     let low: FloorPosition
     let high: FloorPosition
+}
 
+extension Cell {
     /// A cell around a position, in metres east and north.
     public init(position: FloorPosition, floor: String? = nil, area: Double) {
         let half = area.squareRoot() / 2
         self.init(
             position: position, floor: floor, area: area, low: .init(x: position.x - half, y: position.y - half),
             high: .init(x: position.x + half, y: position.y + half))
-    }
-
-    /// A cell that stands for a rectangle.
-    init(position: FloorPosition, floor: String?, area: Double, low: FloorPosition, high: FloorPosition) {
-        self.position = position
-        self.floor = floor
-        self.area = area
-        self.low = low
-        self.high = high
     }
 
     /// The area in m² of the rectangle that the cell stands for.

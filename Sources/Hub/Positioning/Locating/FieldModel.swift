@@ -88,12 +88,8 @@ public struct FieldModel: Sendable {
         let byFloor = floors.map { floor in placed.filter { map.places[$0].floor == floor } }
         let positions = Dictionary(
             uniqueKeysWithValues: zip(floors, byFloor.map { $0.compactMap { map.places[$0].position } }))
-        let areas = floors.map { floor in
-            let xs = positions[floor, default: []].map(\.x)
-            let ys = positions[floor, default: []].map(\.y)
-            return CellGrid.Area(
-                floor: floor, low: .init(x: xs.min() ?? 0, y: ys.min() ?? 0),
-                high: .init(x: xs.max() ?? 0, y: ys.max() ?? 0))
+        let areas = floors.compactMap { floor in
+            FloorBounds(positions[floor, default: []]).map { CellGrid.Area(floor: floor, low: $0.low, high: $0.high) }
         }
         let spacing = map.spacing ?? unknownSpacing
         let reach = max(reachFactor * spacing, shortestLength)

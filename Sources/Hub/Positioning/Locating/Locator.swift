@@ -37,7 +37,7 @@ public struct Locator: Sendable {
         if let settings { map.settings = settings }
         let settings = map.settings
         let algorithm = settings.algorithm
-        if map.modelSite != nil, algorithm != .field, algorithm != .hmm, !algorithm.isBaseline {
+        if map.modelSite != nil, !([.field, .hmm] + PositioningAlgorithm.baselines).contains(algorithm) {
             throw .noSurvey(algorithm)
         }
         if algorithm.needsPrints, map.prints.isEmpty { throw .noPrints(algorithm) }

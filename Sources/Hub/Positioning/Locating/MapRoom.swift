@@ -9,13 +9,6 @@ public struct MapRoom: Hashable, Sendable {
     /// The walls around the room.
     public let outline: FloorOutline
 
-    /// A room of one floor, or of a site with one floor if `floor` is `nil`.
-    public init(name: String, floor: String? = nil, outline: FloorOutline) {
-        self.name = name
-        self.floor = floor
-        self.outline = outline
-    }
-
     /// The rooms of a site. If the site is one floor of a fleet's site, all rooms belong to that floor.
     public static func rooms(of site: Site) -> [MapRoom] {
         site.rooms.map { MapRoom(name: $0.name, floor: site.fleet?.floor, outline: $0.outline) }

@@ -176,10 +176,7 @@ public struct LocatedInstant: Sendable {
     private static func region(_ region: Region) -> JSONValue {
         .record([
             ("areaM2", .rounded(region.area)), ("radiusM", .rounded(region.radius)),
-            (
-                "polygon",
-                .array(region.polygon.map { .roundedPosition($0) })
-            ),
+            ("polygon", .array(region.polygon.map { .roundedPosition($0) })),
         ])
     }
 

@@ -40,8 +40,6 @@ public enum PositioningAlgorithm: String, CaseIterable, Hashable, Sendable {
     /// The algorithms that use only the positions of the beacons, for comparison.
     public static let baselines: [PositioningAlgorithm] = [.weightedCentroid, .simpleDistance]
 
-    var isBaseline: Bool { Self.baselines.contains(self) }
-
     /// True if the algorithm compares with the survey's vectors.
     var needsPrints: Bool { self == .nn || self == .relative || self == .wknn }
 }

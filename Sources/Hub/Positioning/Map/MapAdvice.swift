@@ -28,16 +28,17 @@ public struct MapAdvice: Hashable, Sendable {
     /// The smallest error that leads to advice, in metres, or as a share of the seconds if there are no positions.
     static let leastError = 0.05
 
+    /// The largest number of wants of each kind.
+    private static let limit = 3
+
     /// The advice for a map.
-    ///
-    /// - Parameter limit: The largest number of each kind.
-    public init(_ map: SignalMap, limit: Int = 3) {
+    public init(_ map: SignalMap) {
         let counts = map.places.indices.map { map.beaconsHeard(at: $0) }
         var wants: [Want] = []
         let poor = counts.indices.filter { counts[$0] < Self.fewestBeacons }.sorted {
             (counts[$0], $0) < (counts[$1], $1)
         }
-        for place in poor.prefix(limit) {
+        for place in poor.prefix(Self.limit) {
             let received = counts[place] == 1 ? "only 1 beacon is" : "only \(counts[place]) beacons are"
             wants.append(Want(kind: .beacon, place: place, reason: "\(received) received in half of the seconds"))
         }
@@ -48,7 +49,7 @@ public struct MapAdvice: Hashable, Sendable {
             return result?.meanError ?? result.map { 1 - $0.exact } ?? 0
         }
         let order = map.places.indices.sorted { (weight($0), $1) > (weight($1), $0) }
-        for place in order.prefix(limit) where weight(place) >= Self.leastError {
+        for place in order.prefix(Self.limit) where weight(place) >= Self.leastError {
             wants.append(Want(kind: .stay, place: place, reason: Self.reason(map.places[place], weight(place))))
         }
         self.wants = wants

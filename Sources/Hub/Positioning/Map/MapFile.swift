@@ -72,7 +72,7 @@ public enum MapFile {
         }
     }
 
-    private static func unwritable(_ path: String, _ error: SystemError) -> ListenerServiceError {
+    static func unwritable(_ path: String, _ error: SystemError) -> ListenerServiceError {
         .refused(.system, "\(path): it cannot be written: \(error.text)")
     }
 
@@ -118,10 +118,10 @@ public enum MapFile {
     /// - Parameter path: A site file or a fleet in any of its forms.
     /// - Throws: If it is neither.
     public static func beaconPositions(_ path: String) throws(ListenerServiceError) -> [BeaconKey: FloorPosition] {
-        var found: [BeaconKey: FloorPosition] = [:]
         let octets = Files.isDirectory(path) ? [] : try contents(path, limit: 1 << 28)
         if let problem = WrongFile.refusal(octets, path, wanted: .positions) { throw problem }
         if isSite(octets) {
+            var found: [BeaconKey: FloorPosition] = [:]
             let site = try site(octets, path)
             for beacon in site.beacons { if let key = BeaconKey(beacon.name) { found[key] = beacon.position } }
             if let fleet = site.fleet {
@@ -130,8 +130,7 @@ public enum MapFile {
             }
             return found
         }
-        found = try positions(of: manifest(path))
-        return found
+        return try positions(of: manifest(path))
     }
 
     private static func positions(of manifest: FleetManifest) -> [BeaconKey: FloorPosition] {

@@ -79,9 +79,6 @@ public struct MapPicture: Sendable {
     /// The mean level of a beacon at a cell in the field, in dBm.
     public func level(beacon: Int, cell: Int) -> Double { table.mean(beacon: beacon, cell: cell) }
 
-    /// The probability of receiving a beacon at a cell in a second.
-    public func chance(beacon: Int, cell: Int) -> Double { table.chance(beacon: beacon, cell: cell) }
-
     /// The measured level of a beacon at a place minus that of the field, in dB. `nil` if it was not received, or if the
     /// place has no position.
     public func residual(beacon: Int, place: Int) -> Double? {

@@ -50,7 +50,7 @@ public struct MapUpdate: Sendable {
         else {
             throw .noVectors
         }
-        let other = try SignalMap(new, positions: [:], keepsVectors: false)
+        let other = try SignalMap(new, keepsVectors: false)
         guard !Set(map.beacons.map(\.key)).isDisjoint(with: new.beacons) else { throw .otherSite }
         let pairs = other.places.indices.map { index in
             map.places.firstIndex { Self.isSame($0, other.places[index]) }

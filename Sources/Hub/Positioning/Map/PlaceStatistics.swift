@@ -29,7 +29,9 @@ public struct PlaceStatistics: Hashable, Sendable {
 
     /// The standard deviation of the sample, in dB; `nil` for a single second.
     public var standardDeviation: Double? { seconds > 1 ? (squares / Double(seconds - 1)).squareRoot() : nil }
+}
 
+extension PlaceStatistics {
     /// The statistics of some levels. `nil` without levels.
     init?(beacon: Int, levels: [Double]) {
         guard !levels.isEmpty else { return nil }
@@ -43,21 +45,6 @@ public struct PlaceStatistics: Hashable, Sendable {
         maximum = sorted[sorted.count - 1]
         squares = levels.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
         histogram = Self.histogram(sorted)
-    }
-
-    /// Creates statistics from their parts.
-    init(
-        beacon: Int, histogram: [Bin], seconds: Int, mean: Double, median: Double, minimum: Double, maximum: Double,
-        squares: Double
-    ) {
-        self.beacon = beacon
-        self.histogram = histogram
-        self.seconds = seconds
-        self.mean = mean
-        self.median = median
-        self.minimum = minimum
-        self.maximum = maximum
-        self.squares = squares
     }
 
     /// The histogram of sorted levels.

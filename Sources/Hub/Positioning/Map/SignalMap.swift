@@ -21,12 +21,6 @@ public struct SignalMap: Sendable {
         public let name: String
         /// The SHA-256 of the file, as lower-case hexadecimal digits.
         public let sha256: String
-
-        /// A file with its SHA-256 as lower-case hexadecimal digits.
-        public init(name: String, sha256: String) {
-            self.name = name
-            self.sha256 = sha256
-        }
     }
 
     /// A vector of the survey, with its place, stay and visit.
@@ -66,14 +60,13 @@ public struct SignalMap: Sendable {
 
     /// The map of a survey. Dropped stays and stays without a place or position are ignored.
     ///
-    /// - Parameter positions: The positions of beacons.
+    /// - Parameters:
+    ///   - positions: The positions of beacons.
+    ///   - keepsVectors: False for a map without the survey's vectors, which only some algorithms need.
     /// - Throws: If the survey received nothing at any place.
-    public init(_ survey: Survey, positions: [BeaconKey: FloorPosition] = [:]) throws(PositioningError) {
-        try self.init(survey, positions: positions, keepsVectors: true)
-    }
-
-    /// The map of a survey, optionally without the survey's vectors, which only some algorithms need.
-    init(_ survey: Survey, positions: [BeaconKey: FloorPosition], keepsVectors: Bool) throws(PositioningError) {
+    public init(
+        _ survey: Survey, positions: [BeaconKey: FloorPosition] = [:], keepsVectors: Bool = true
+    ) throws(PositioningError) {
         let found = SurveyPlaces(survey)
         var notices = found.notices
         var seconds = [Int](repeating: 0, count: survey.beacons.count)

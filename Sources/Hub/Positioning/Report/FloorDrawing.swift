@@ -4,8 +4,6 @@ internal import Sites
 
 /// The parts that every drawing of a floor has: its scale, outline, walls and beacons.
 struct FloorDrawing {
-    /// The floor's name. `nil` on sites with one floor.
-    let floor: String?
     let frame: FloorPlanFigure.Frame
     private var content: PlanPageContent.FloorPlan
     private let beacons: [SignalMap.Beacon]
@@ -14,10 +12,10 @@ struct FloorDrawing {
     private static let wallLimit = 3000
 
     /// - Parameters:
+    ///   - floor: The floor's name. `nil` on sites with one floor.
     ///   - site: The site whose outline and walls are drawn. `nil` for none.
     ///   - spots: Positions that the drawing must contain.
     init(_ map: SignalMap, floor: String?, site: Site?, spots: [FloorPosition]) {
-        self.floor = floor
         beacons = map.beacons
         content = .init(
             title: floor ?? "", valueName: "", unit: "", isHigherBetter: false, spotSpacing: 1,

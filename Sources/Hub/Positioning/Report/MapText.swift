@@ -19,7 +19,7 @@ public enum MapText {
     }
 
     /// `1 place`, `2 places`.
-    public static func count(_ number: Int, _ word: String) -> String { "\(number) \(word)\(number == 1 ? "" : "s")" }
+    static func count(_ number: Int, _ word: String) -> String { NumberFormat.count(number, word) }
 
     /// A name from a file, shortened and escaped for a line in a terminal.
     public static func line(_ name: String) -> String { TerminalText.line(TerminalText.shortened(name, to: 40)) }

@@ -47,12 +47,8 @@ public struct StayJudgement: Sendable {
         let packets = levels.values.reduce(0) { $0 + $1.count }
         packetsPerSecond =
             heard.isEmpty || seconds == 0 ? nil : Double(packets) / Double(seconds * heard.count)
-        let deviations = levels.values.compactMap { levels -> Double? in
-            guard levels.count > 1 else { return nil }
-            let mean = levels.reduce(0, +) / Double(levels.count)
-            return (levels.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(levels.count - 1)).squareRoot()
-        }
-        spread = Percentiles(deviations.sorted()).mean
+        let deviations = levels.compactMap { PlaceStatistics(beacon: $0, levels: $1)?.standardDeviation }
+        spread = Percentiles(deviations).mean
         alike = recorded.first.flatMap { Self.alike(survey, $0) }
     }
 
@@ -94,11 +90,7 @@ public struct StayJudgement: Sendable {
     public var json: JSONValue {
         .record([
             ("stays", .array(stays.map { .integer($0) })), ("place", .text(place.isEmpty ? nil : place)),
-            (
-                "position",
-                .roundedPosition(position)
-            ),
-            ("floor", .text(floor)), ("seconds", .integer(seconds)),
+            ("position", .roundedPosition(position)), ("floor", .text(floor)), ("seconds", .integer(seconds)),
             ("beacons", .integer(beacons)), ("rareBeacons", .integer(rare)),
             ("packetsPerSecond", JSONValue.rounded(packetsPerSecond)), ("spreadDb", JSONValue.rounded(spread)),
             (

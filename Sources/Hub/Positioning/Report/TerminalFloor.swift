@@ -1,4 +1,5 @@
 internal import Airtime
+internal import Sites
 
 /// Draws a floor in a terminal: the surveyed places, the 95 % region, and the position of the receiver.
 public enum TerminalFloor {
@@ -10,12 +11,10 @@ public enum TerminalFloor {
     public static func text(_ instant: LocatedInstant, on map: SignalMap, columns: Int, rows: Int) -> String {
         let floor = instant.answer.floor
         let spots = map.places.filter { instant.answer.state == .none || $0.floor == floor }.compactMap(\.position)
-        guard let first = spots.first, columns >= 10, rows >= 3 else { return "" }
-        var (low, high) = (first, first)
-        for spot in spots + [instant.answer.position].compactMap(\.self) {
-            low = FloorPosition(x: min(low.x, spot.x), y: min(low.y, spot.y))
-            high = FloorPosition(x: max(high.x, spot.x), y: max(high.y, spot.y))
-        }
+        guard !spots.isEmpty, columns >= 10, rows >= 3,
+            let bounds = FloorBounds(spots + [instant.answer.position].compactMap(\.self))
+        else { return "" }
+        let (low, high) = (bounds.low, bounds.high)
         // A character is about twice as high as it is wide.
         let step = max((high.x - low.x) / Double(columns - 1), (high.y - low.y) / Double(2 * (rows - 1)), 0.05)
         let width = Int((high.x - low.x) / step) + 1

@@ -72,7 +72,7 @@ public enum ReceivedLevel {
     ///
     /// - Parameter advice: An option that helps, or `nil`.
     static func leftOut(_ count: Int, of value: Int, advice: String?) -> String {
-        let text = "\(count) reading\(count == 1 ? "" : "s") of \(value) dBm left out: not a level"
+        let text = "\(NumberFormat.count(count, "reading")) of \(value) dBm left out: not a level"
         let zero = value == 0 ? "--accept-zero if 0 dBm is a level" : nil
         let options = [advice, zero].compactMap(\.self)
         return options.isEmpty ? text : "\(text); use \(options.joined(separator: ", or "))"

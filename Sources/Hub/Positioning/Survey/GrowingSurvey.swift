@@ -30,7 +30,7 @@ public final class GrowingSurvey {
         do throws(SystemError) {
             try Files.refuseForeign(path)
         } catch {
-            throw Self.unwritable(path, error)
+            throw MapFile.unwritable(path, error)
         }
         if Files.exists(path) {
             let pieces = try InputPieces(path)
@@ -56,14 +56,10 @@ public final class GrowingSurvey {
         do throws(SystemError) {
             output = try OutputFile(appendingTo: path)
         } catch {
-            throw Self.unwritable(path, error)
+            throw MapFile.unwritable(path, error)
         }
         // An incomplete last line is kept. The header after it marks it as incomplete.
         if last != UInt8(ascii: "\n") { append("\n") }
-    }
-
-    private static func unwritable(_ path: String, _ error: SystemError) -> ListenerServiceError {
-        .refused(.system, "\(path): it cannot be written: \(error.text)")
     }
 
     /// The content of the file.
@@ -83,7 +79,7 @@ public final class GrowingSurvey {
         do throws(SystemError) {
             try output.append(Array(lines.utf8))
         } catch {
-            failure = .refused(.system, "\(name): it cannot be written: \(error.text)")
+            failure = MapFile.unwritable(name, error)
         }
     }
 

@@ -12,13 +12,6 @@ public struct Place: Hashable, Sendable {
     public var seconds = 0
     /// The headings of the place's stays in degrees, ascending, each once.
     public var headings: [Double] = []
-
-    /// A place without stays.
-    public init(name: String, position: FloorPosition?, floor: String? = nil) {
-        self.name = name
-        self.position = position
-        self.floor = floor
-    }
 }
 
 extension Array where Element == Place {

@@ -14,20 +14,12 @@ public struct HeardBeacon: Hashable, Sendable {
     public let isShared: Bool
     /// The levels in dBm, in the order in which the packets arrived.
     public internal(set) var levels: [Double]
+}
 
+extension HeardBeacon {
     /// A beacon with one key, as in a survey.
     public init(_ key: BeaconKey, levels: [Double]) {
         self.init(name: nil, identity: key, identityAtAddress: nil, isShared: false, levels: levels)
-    }
-
-    init(
-        name: BeaconKey?, identity: BeaconKey?, identityAtAddress: BeaconKey?, isShared: Bool, levels: [Double]
-    ) {
-        self.name = name
-        self.identity = identity
-        self.identityAtAddress = identityAtAddress
-        self.isShared = isShared
-        self.levels = levels
     }
 
     /// The beacon's key in a survey. `nil` if several devices send its identity and the address is unknown.

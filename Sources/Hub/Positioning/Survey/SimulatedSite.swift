@@ -31,7 +31,7 @@ public struct SimulatedSite: Sendable {
         var due: [Double]
         var now = 0.0
 
-        mutating func noise() -> Double { (0..<12).reduce(-6.0) { sum, _ in sum + random.share() } }
+        mutating func noise() -> Double { (0..<12).reduce(-6.0) { sum, _ in sum + random.nextUnit() } }
     }
 
     /// The number of waves of a beacon's shadowing.
@@ -65,7 +65,7 @@ public struct SimulatedSite: Sendable {
         self.keys = site.beacons.map { keys[$0.name] ?? BeaconKey($0.name) }
         model = SiteModel(beacons: site.beacons, walls: site.walls, radio: site.radio)
         var random = SplitMix64(seed: seed)
-        func share() -> Double { random.share() }
+        func share() -> Double { random.nextUnit() }
         shadows = site.beacons.map { _ in
             (0..<Self.wavesOfABeacon).map { _ in
                 let length =
@@ -81,7 +81,7 @@ public struct SimulatedSite: Sendable {
 
     private func receiver(_ number: UInt64) -> Receiver {
         var receiver = Receiver(random: SplitMix64(seed: seed &+ 1 &+ number), due: [])
-        receiver.due = site.beacons.map { receiver.random.share() * $0.intervalMicroseconds / 1e6 }
+        receiver.due = site.beacons.map { receiver.random.nextUnit() * $0.intervalMicroseconds / 1e6 }
         return receiver
     }
 
@@ -99,9 +99,9 @@ public struct SimulatedSite: Sendable {
             var levels: [Double] = []
             while receiver.due[beacon] < end {
                 let interval = site.beacons[beacon].intervalMicroseconds / 1e6
-                receiver.due[beacon] += interval + receiver.random.share() * Self.longestDelay
+                receiver.due[beacon] += interval + receiver.random.nextUnit() * Self.longestDelay
                 let level = (mean + Self.fading * receiver.noise()).rounded()
-                let isLost = receiver.random.share() < Self.loss
+                let isLost = receiver.random.nextUnit() < Self.loss
                 if !isLost, level >= site.radio.sensitivity, level < 0 { levels.append(level) }
             }
             if !levels.isEmpty, keys[beacon] != nil { found.append((beacon, levels)) }
@@ -197,28 +197,26 @@ public struct SimulatedSite: Sendable {
         run.begin(Survey.Stay(number: 1, session: session))
         var positions: [FloorPosition] = []
         for second in 0..<max(1, Int((walk.length / walk.speed).rounded(.up))) {
-            let position = Self.position(walk.corners, at: (Double(second) + 0.5) * walk.speed)
+            let position = walk.corners.position(after: (Double(second) + 0.5) * walk.speed)
             positions.append(position)
             Self.append(self.second(&receiver, at: position), second, numbers, to: &run)
         }
         return (run, positions)
     }
+}
 
-    private static func position(_ corners: [FloorPosition], at metres: Double) -> FloorPosition {
+extension [FloorPosition] {
+    /// The position after some metres of the way with these corners. After the end, that is the last corner.
+    package func position(after metres: Double) -> FloorPosition {
         var left = metres
-        for (from, to) in zip(corners, corners.dropFirst()) {
+        for (from, to) in zip(self, dropFirst()) {
             let length = from.distance(to: to)
-            if left <= length, length > 0 {
+            if left < length {
                 let share = left / length
                 return FloorPosition(x: from.x + share * (to.x - from.x), y: from.y + share * (to.y - from.y))
             }
             left -= length
         }
-        return corners[corners.count - 1]
+        return self[count - 1]
     }
-}
-
-extension SplitMix64 {
-    /// An evenly spread number of at least 0 and below 1.
-    mutating func share() -> Double { Double(next() >> 11) * 0x1p-53 }
 }

@@ -24,14 +24,9 @@ public struct Survey: Sendable {
         public var started: RFC3339Time?
 
         /// A recording. Any of its properties may be unknown.
-        public init(
-            site: String? = nil, receiver: String? = nil, adapter: String? = nil, address: String? = nil,
-            started: RFC3339Time? = nil
-        ) {
+        public init(site: String? = nil, receiver: String? = nil, started: RFC3339Time? = nil) {
             self.site = site
             self.receiver = receiver
-            self.adapter = adapter
-            self.address = address
             self.started = started
         }
     }

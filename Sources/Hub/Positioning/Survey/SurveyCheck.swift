@@ -44,7 +44,7 @@ public struct SurveyCheck: Sendable {
         let table = StayLevels(survey)
         strangers(table)
         defer { findings = findings.filter(\.isError) + findings.filter { !$0.isError } }
-        guard let map = try? SignalMap(survey, positions: [:], keepsVectors: false) else { return }
+        guard let map = try? SignalMap(survey, keepsVectors: false) else { return }
         for notice in map.notices where !notice.hasPrefix("stay ") { add(false, nil, notice) }
         places(map)
         sessions(survey, table)
@@ -191,9 +191,9 @@ public struct SurveyCheck: Sendable {
         findings.append(Finding(isError: isError, stay: nil, message: "\(others) \(rest)", count: others))
     }
 
-    /// Adds warnings of one kind that are not about a stay, the worst first.
-    private mutating func addWorst(_ messages: [String], rest: String) {
-        addWorst(messages.map { (stay: nil, message: $0) }, isError: false, rest: rest)
+    /// Adds problems of one kind that are not about a stay, the worst first.
+    private mutating func addWorst(_ messages: [String], isError: Bool = false, rest: String) {
+        addWorst(messages.map { (stay: nil, message: $0) }, isError: isError, rest: rest)
     }
 
     private static func list(_ names: [String]) -> String {
@@ -234,31 +234,26 @@ public struct SurveyCheck: Sendable {
                 ($0.difference, $1.beacon) > ($1.difference, $0.beacon)
             }
             let messages = worst.map { beacon, difference in
-                (
-                    stay: Int?.none,
-                    message:
-                        "\(survey.beacons[beacon]) differs by \(Self.db(difference)) at the same places between the sessions "
-                        + "\(name(before)) and \(name(after)): it was moved, or its power was changed"
-                )
+                "\(survey.beacons[beacon]) differs by \(Self.db(difference)) at the same places between the sessions "
+                    + "\(name(before)) and \(name(after)): it was moved, or its power was changed"
             }
             addWorst(
                 messages, isError: true,
                 rest: "more beacons differ between the sessions \(name(before)) and \(name(after))")
         }
-        var renamed: [(difference: Double, stay: Int?, message: String)] = []
+        var renamed: [(difference: Double, message: String)] = []
         for (gone, levels) in old.sorted(by: { $0.key < $1.key }) where new[gone] == nil && levels.count >= 2 {
             for (come, others) in new.sorted(by: { $0.key < $1.key }) where old[come] == nil {
                 guard let difference = Self.difference(levels, others), difference < 6 else { continue }
                 let message =
                     "\(survey.beacons[come]) in the session \(name(after)) is received where \(survey.beacons[gone]) was in "
                     + "\(name(before)): it was renamed or replaced"
-                renamed.append((difference, nil, message))
+                renamed.append((difference, message))
             }
         }
         addWorst(
-            renamed.sorted { ($0.difference, $0.message) < ($1.difference, $1.message) }.map {
-                (stay: $0.stay, message: $0.message)
-            }, isError: true, rest: "more beacons were renamed or replaced between \(name(before)) and \(name(after))")
+            renamed.sorted { ($0.difference, $0.message) < ($1.difference, $1.message) }.map(\.message), isError: true,
+            rest: "more beacons were renamed or replaced between \(name(before)) and \(name(after))")
     }
 
     /// The mean difference over the places that are in both dictionaries; `nil` for fewer than two places.

@@ -118,7 +118,7 @@ public struct SurveyTableReader {
         let known = Set(SurveyTable.columns)
         let isLong = columns.has("beacon") && columns.has("rssi")
         let beaconColumns = table.header.enumerated().filter {
-            !known.contains(columns.name(of: $0.offset)) && !$0.element.isEmpty
+            !known.contains(columns.names[$0.offset]) && !$0.element.isEmpty
         }
         let start = JSONPosition(line: 1, column: 1)
         guard isLong || !beaconColumns.isEmpty else {
@@ -368,7 +368,7 @@ struct TableColumns {
 
     private let table: CSVTable
     /// The names of the columns in their order.
-    private let names: [String]
+    let names: [String]
     private let columns: [String: Int]
     /// True if the beacons are addresses, which may then have no separators.
     private let hasAddresses: Bool
@@ -385,9 +385,6 @@ struct TableColumns {
     }
 
     func has(_ column: String) -> Bool { columns[column] != nil }
-
-    /// The name of a column by its position.
-    func name(of offset: Int) -> String { names[offset] }
 
     /// The text of a cell. `nil` if it is empty or missing.
     func text(_ column: String, _ row: CSVRow) -> String? {

@@ -51,6 +51,8 @@ struct AirReception {
         case collided
         /// Destroyed by a device that is none of the fleet's.
         case background
+
+        var isReceived: Bool { self == .clear || self == .captured }
     }
 
     private struct Pending {
@@ -64,7 +66,6 @@ struct AirReception {
     /// By channel: other devices on it.
     private let backgrounds: [BackgroundLoad]
     private let emitters: Int
-    let listeners: Int
     private let words: Int
     /// The scan of each listener; nil while it does not listen.
     var scans: [Scan?]
@@ -87,7 +88,6 @@ struct AirReception {
 
     init(emitters: Int, listeners: Int, sensitivity: Double, captureDecibels: Double, background: BackgroundLoad) {
         self.emitters = emitters
-        self.listeners = listeners
         self.sensitivity = Float(sensitivity)
         captureRatio = Float(pow(10, captureDecibels / 10))
         // The shares are those of a load that was checked.
@@ -124,11 +124,6 @@ struct AirReception {
             reach[emitter * words + listener >> 6] &= ~(1 << UInt64(listener & 63))
         }
     }
-
-    func level(of emitter: Int, at listener: Int) -> Float { levels[listener * emitters + emitter] }
-
-    /// Returns whether a listener can receive an emitter.
-    func isAudible(_ emitter: Int, at listener: Int) -> Bool { level(of: emitter, at: listener) >= sensitivity }
 
     // MARK: Packets
 

@@ -1,5 +1,6 @@
 internal import Airtime
 internal import BluetoothTypes
+internal import Positioning
 internal import Sites
 
 /// What the planner expects at one place.
@@ -49,7 +50,11 @@ struct VisitPlan {
         var positions = [FloorPosition(x: 0, y: 0)]
         if let site = fleet.site, let bounds = site.bounds {
             positions = SiteSurvey.grid(over: bounds, outline: site.outline, limit: wanted).positions
-            if positions.isEmpty { positions = [bounds.low.toward(bounds.high)] }
+            if positions.isEmpty {
+                positions = [
+                    FloorPosition(x: (bounds.low.x + bounds.high.x) / 2, y: (bounds.low.y + bounds.high.y) / 2)
+                ]
+            }
         }
         outline = fleet.site?.outline
         var places: [PlannedPlace] = []
@@ -116,13 +121,6 @@ extension SiteModel {
     }
 }
 
-extension FloorPosition {
-    /// The place in the middle of the way to another.
-    fileprivate func toward(_ other: FloorPosition) -> FloorPosition {
-        FloorPosition(x: (x + other.x) / 2, y: (y + other.y) / 2)
-    }
-}
-
 /// The visit of one phone: it stands at a place, walks along a path, or wanders.
 struct PhoneVisit {
     enum Kind {
@@ -131,7 +129,6 @@ struct PhoneVisit {
         case wander
     }
 
-    let number: Int
     let kind: Kind
     /// The index of the scanner in the mix.
     let scanner: Int
@@ -156,16 +153,7 @@ struct PhoneVisit {
 
     /// The position after some µs of the visit.
     func position(after microseconds: Int) -> FloorPosition {
-        var rest = speed * Double(microseconds) / 1e6
-        for (from, to) in zip(corners, corners.dropFirst()) {
-            let length = from.distance(to: to)
-            if rest < length {
-                let share = rest / length
-                return FloorPosition(x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share)
-            }
-            rest -= length
-        }
-        return corners[corners.count - 1]
+        corners.position(after: speed * Double(microseconds) / 1e6)
     }
 }
 
@@ -173,7 +161,6 @@ struct PhoneVisit {
 struct PhoneVisits {
     private let plan: VisitPlan
     private var random: SplitMix64
-    private var count = 0
 
     /// A visit at a place takes at most this long, in s.
     private static let longestStand = 120.0
@@ -189,9 +176,8 @@ struct PhoneVisits {
     /// The next visit. It begins at a random time after `time` in µs, so that it does not depend on what was received
     /// before.
     mutating func next(after time: Int) -> (visit: PhoneVisit, random: SplitMix64, phase: Int) {
-        count += 1
-        let begin = time + 1 + Int(random.unit() * 4e6)
-        var place = random.unit()
+        let begin = time + 1 + Int(random.nextUnit() * 4e6)
+        var place = random.nextUnit()
         var scanner = 0
         for (index, part) in plan.scanners.parts.enumerated() {
             scanner = index
@@ -199,7 +185,7 @@ struct PhoneVisits {
             place -= part.share
         }
         let moves = !plan.paths.isEmpty || plan.wanders != nil
-        let stands = !moves || random.unit() < 0.5
+        let stands = !moves || random.nextUnit() < 0.5
         var visit: PhoneVisit
         if stands {
             let index = random.next(upTo: UInt32(plan.places.count - 1))
@@ -207,15 +193,15 @@ struct PhoneVisits {
             let percentile = place.percentiles[scanner]
             let seconds = min(Self.longestStand, max(plan.target.seconds, 1.5 * (percentile ?? 0)) + 0.5)
             visit = PhoneVisit(
-                number: count, kind: .stand(place: index), scanner: scanner, begin: begin,
-                end: begin + Int(seconds * 1e6), corners: [place.position], speed: 0)
+                kind: .stand(place: index), scanner: scanner, begin: begin, end: begin + Int(seconds * 1e6),
+                corners: [place.position], speed: 0)
             visit.best = place.best
             visit.percentile = percentile
         } else if !plan.paths.isEmpty {
             let index = random.next(upTo: UInt32(plan.paths.count - 1))
             let walk = plan.paths[index].walk
             visit = PhoneVisit(
-                number: count, kind: .walk(path: index), scanner: scanner, begin: begin,
+                kind: .walk(path: index), scanner: scanner, begin: begin,
                 end: begin + Int(walk.length / walk.speed * 1e6), corners: walk.corners, speed: walk.speed)
         } else {
             var corners = [somewhere()]
@@ -226,11 +212,11 @@ struct PhoneVisits {
                 corners.append(next)
             }
             visit = PhoneVisit(
-                number: count, kind: .wander, scanner: scanner, begin: begin,
+                kind: .wander, scanner: scanner, begin: begin,
                 end: begin + Int(Self.wanderSeconds * 1e6), corners: corners, speed: Self.wanderSpeed)
         }
         let cycle = Scan.cycle(plan.scanners.parts[scanner].scanner)
-        let phase = begin - Int(random.unit() * Double(cycle))
+        let phase = begin - Int(random.nextUnit() * Double(cycle))
         return (visit, SplitMix64(seed: random.next()), phase)
     }
 
@@ -241,7 +227,7 @@ struct PhoneVisits {
         // An outline fills at least a small part of its rectangle.
         for _ in 0..<200 {
             let position = FloorPosition(
-                x: bounds.low.x + random.unit() * bounds.width, y: bounds.low.y + random.unit() * bounds.height)
+                x: bounds.low.x + random.nextUnit() * bounds.width, y: bounds.low.y + random.nextUnit() * bounds.height)
             if plan.outline?.contains(position) ?? true { return position }
         }
         return bounds.low

@@ -132,7 +132,7 @@ struct RehearsalStage {
         for isClone in [false, true] {
             for (beacon, mean) in zip(row.beacons, row.levels) {
                 for emitter in emittersOf[Int(beacon)] where emitters[emitter].isClone == isClone {
-                    let level = mean + Float(shadowing * random.normal())
+                    let level = mean + Float(shadowing * random.nextNormal())
                     reception.setLevel(level, of: emitter, at: listener)
                     if !isClone, level >= reception.sensitivity { audible.append(Int(beacon)) }
                 }
@@ -148,7 +148,7 @@ struct RehearsalStage {
         let options = rehearsal.options
         var random = SplitMix64(seed: RehearsalSeed.mix(options.seed, 6, receiver))
         reception.scans[receiver] = AirReception.Scan(
-            preset, phase: -Int(random.unit() * Double(AirReception.Scan.cycle(preset))))
+            preset, phase: -Int(random.nextUnit() * Double(AirReception.Scan.cycle(preset))))
         let audible = drawLevels(links.exactRow(at: own.position), at: receiver, &random)
         var clear: [[Int]] = []
         for beacon in audible {
@@ -232,22 +232,21 @@ struct RehearsalStage {
         _ failure: inout RehearsalError?
     ) -> Bool {
         let emitter = emitters[Int(packet.emitter)]
-        let isReceived = outcome == .clear || outcome == .captured
-        if packet.start >= playFrom, packet.start < playTo { notePlay(packet, isReceived, outcome) }
+        if packet.start >= playFrom, packet.start < playTo { notePlay(packet, outcome) }
         if listener < receivers {
-            receive(packet, emitter, listener, level, outcome, isReceived, &failure)
+            receive(packet, emitter, listener, level, outcome, &failure)
         } else {
-            receive(packet, emitter, phone: listener - receivers, outcome, isReceived)
+            receive(packet, emitter, phone: listener - receivers, outcome)
         }
-        return isReceived
+        return outcome.isReceived
     }
 
     private mutating func receive(
         _ packet: AirPacket, _ emitter: Transmitters.Emitter, _ receiver: Int, _ level: Float,
-        _ outcome: AirReception.Outcome, _ isReceived: Bool, _ failure: inout RehearsalError?
+        _ outcome: AirReception.Outcome, _ failure: inout RehearsalError?
     ) {
         guard packet.start < deafAt[receiver] else { return }
-        if isReceived {
+        if outcome.isReceived {
             let gap = packet.start - lastPacket[receiver]
             if gap > tallies.receivers[receiver].longestDeafness {
                 tallies.receivers[receiver].longestDeafness = gap
@@ -269,38 +268,29 @@ struct RehearsalStage {
                 }
             }
         }
-        if isReceived, packet.advertisement >= 0 {
+        if outcome.isReceived, packet.advertisement >= 0 {
             rooms?.hear(emitter.beacon, by: receiver, level: level, at: packet.start)
         }
         let link = linkOf[receiver][emitter.beacon]
         guard link >= 0, !emitter.isClone, packet.advertisement >= 0 else { return }
-        tallies.receivers[receiver].links[link].offered += 1
-        tallies.receivers[receiver].links[link].expectedClear +=
-            clearOf[receiver][link][Int(packet.advertisement)]
-        if outcome == .clear { tallies.receivers[receiver].links[link].clear += 1 }
-        guard isReceived else { return }
+        tallies.receivers[receiver].links[link].copies.add(
+            outcome, clearShare: clearOf[receiver][link][Int(packet.advertisement)])
+        guard outcome.isReceived else { return }
         let part = min(RehearsalTallies.parts - 1, packet.start / partMicroseconds)
-        tallies.receivers[receiver].links[link].received += 1
         tallies.receivers[receiver].links[link].count[part] += 1
         tallies.receivers[receiver].links[link].levelSum[part] += Int((level * 100).rounded())
     }
 
     private mutating func receive(
-        _ packet: AirPacket, _ emitter: Transmitters.Emitter, phone: Int, _ outcome: AirReception.Outcome,
-        _ isReceived: Bool
+        _ packet: AirPacket, _ emitter: Transmitters.Emitter, phone: Int, _ outcome: AirReception.Outcome
     ) {
         guard let visit = visits[phone] else { return }
         let event = packet.start - Int(packet.offset)
         let isBest =
             visit.best == emitter.beacon && !emitter.isClone
             && Int(packet.advertisement) == fleet.beacons[emitter.beacon].fastest
-        if isBest {
-            tallies.phoneCollisions.offered += 1
-            tallies.phoneCollisions.expectedClear += visit.clearShares[Int(packet.advertisement)]
-            if outcome == .clear { tallies.phoneCollisions.clear += 1 }
-            if isReceived { tallies.phoneCollisions.received += 1 }
-        }
-        guard isReceived, event >= visit.begin else { return }
+        if isBest { tallies.phoneCopies.add(outcome, clearShare: visit.clearShares[Int(packet.advertisement)]) }
+        guard outcome.isReceived, event >= visit.begin else { return }
         if emitter.isClone { tallies.beacons[emitter.beacon].foreignPackets += 1 }
         let beacon = Int32(emitter.beacon)
         if !visit.found.contains(beacon) {
@@ -386,7 +376,7 @@ struct RehearsalStage {
             }
             due[phone] = visit.end
         case .walk, .wander:
-            shadows[phone] = fleet.beacons.indices.map { _ in Float(shadowing * random.normal()) }
+            shadows[phone] = fleet.beacons.indices.map { _ in Float(shadowing * random.nextNormal()) }
             if case .walk(let path) = visit.kind { tallies.paths[path].walks += 1 }
             due[phone] = now + Self.step
         }
@@ -518,10 +508,10 @@ struct RehearsalStage {
         play?.sends.collided.append(0)
     }
 
-    private mutating func notePlay(_ packet: AirPacket, _ isReceived: Bool, _ outcome: AirReception.Outcome) {
+    private mutating func notePlay(_ packet: AirPacket, _ outcome: AirReception.Outcome) {
         let (index, start) = playEvent[Int(packet.emitter)]
         guard index >= 0, start == packet.start - Int(packet.offset) else { return }
-        if isReceived {
+        if outcome.isReceived {
             play?.sends.received[index] += 1
         } else if outcome == .collided {
             play?.sends.collided[index] += 1

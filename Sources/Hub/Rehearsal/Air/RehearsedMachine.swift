@@ -46,7 +46,6 @@ final class RehearsedMachine {
     private let air: VirtualAir
     private let seed: UInt64
     private let startUnixSeconds: Int
-    private let channels: Int
     private var virtual: VirtualChannel?
     private var isOpen = false
     private var runner: AdapterRunner?
@@ -120,7 +119,6 @@ final class RehearsedMachine {
         }
         sources = own
         nextSources = own
-        channels = own.first?.advertisement.channels.numbers.count ?? 3
         var parameters = VirtualAir.Parameters()
         parameters.seed = self.seed
         air = VirtualAir(parameters, now: HCIInstant(nanoseconds: 0))

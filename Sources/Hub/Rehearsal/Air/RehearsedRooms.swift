@@ -112,7 +112,7 @@ struct RehearsedRooms {
         while secondEnd <= min(time, end) {
             let now = secondEnd
             secondEnd += 1_000_000
-            for index in findings.indices { pass(index, seconds: 1) }
+            for index in findings.indices { pass(index) }
             let isAway = away.contains { $0.contains(now) }
             for receiver in receivers.indices {
                 var line = ReceiverLine(
@@ -134,11 +134,12 @@ struct RehearsedRooms {
         }
     }
 
-    private mutating func pass(_ index: Int, seconds: Int) {
+    /// Counts a second of a beacon.
+    private mutating func pass(_ index: Int) {
         guard let room = findings[index].room, let own = rooms[index] else { return }
-        findings[index].roomSeconds += seconds
-        findings[index].expectedWrong += Int((1 - findings[index].probability) * 1000) * seconds
-        if room != own { findings[index].wrongSeconds += seconds }
+        findings[index].roomSeconds += 1
+        findings[index].expectedWrong += Int((1 - findings[index].probability) * 1000)
+        if room != own { findings[index].wrongSeconds += 1 }
     }
 
     private mutating func note(_ event: SightingCollector.Event, at now: Int) {

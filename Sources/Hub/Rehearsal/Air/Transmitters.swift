@@ -1,3 +1,4 @@
+internal import Airtime
 internal import BluetoothTypes
 internal import LinuxHost
 
@@ -52,7 +53,7 @@ final class Transmitters: Sendable {
             // Machines that are switched on together would send in step for a while.
             var random = SplitMix64(seed: RehearsalSeed.mix(seed, 3, index))
             let longest = fleet.beacons[index].sent.map(\.longestMicroseconds).max() ?? 0
-            return Int(random.unit() * min(longest, 1_000_000)) + 1
+            return Int(random.nextUnit() * min(longest, 1_000_000)) + 1
         }
         for clone in clones {
             guard let beacon = fleet.beacons.firstIndex(where: { $0.name == clone.subject }) else { continue }

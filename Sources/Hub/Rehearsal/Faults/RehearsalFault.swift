@@ -1,3 +1,4 @@
+internal import Airtime
 internal import BluetoothTypes
 internal import Sites
 
@@ -94,7 +95,7 @@ public struct RehearsalFault: Hashable, Sendable {
             guard !choice.isEmpty else { continue }
             let subject = choice[random.next(upTo: UInt32(choice.count - 1))]
             if kind == .deaf { freeReceivers.removeAll { $0 == subject } } else { free.removeAll { $0 == subject } }
-            let at = (hours * 3600 * (0.1 + 0.5 * random.unit())).rounded()
+            let at = (hours * 3600 * (0.1 + 0.5 * random.nextUnit())).rounded()
             faults.append(RehearsalFault(kind, subject, atS: at))
         }
         return faults

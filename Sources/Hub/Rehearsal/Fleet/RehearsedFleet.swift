@@ -32,11 +32,9 @@ public struct RehearsedFleet: Sendable {
     /// The wall clock at the beginning of the rehearsal, in seconds since 1970.
     let startUnixSeconds: Int
 
-    /// The number of beacons.
-    public var count: Int { beacons.count }
-
-    /// The wall clock at the beginning of a fleet without ephemeral ids: 2026-01-01T00:00:00Z.
-    private static let usualStart = 1_767_225_600
+    /// 2026-01-01T00:00:00Z: the wall clock at the beginning of a fleet without ephemeral ids, and the epoch of a beacon of
+    /// a fleet that was not generated yet.
+    fileprivate static let usualStart = 1_767_225_600
     /// The time from the latest epoch of ephemeral ids to the beginning of the rehearsal, in seconds.
     private static let afterEpoch = 3600
 
@@ -214,15 +212,11 @@ struct RehearsedBeacon: Sendable {
     /// True if a key was missing, so that a key made from the name is used.
     let hasInventedKey: Bool
 
-    /// The position in the fleet's groups, such as `museum/ground/hall`.
-    let group: [String]
-
     init(
         _ own: FleetManifest.Beacon, _ profile: BeaconProfile, _ keys: KeyDirectory, at place: SiteBeacon,
         isPlaced: Bool
     ) throws {
         name = own.name
-        group = own.group
         self.place = place
         hasPosition = isPlaced
         model = Self.model(own.controller.flatMap { ControllerKind(rawValue: $0) })
@@ -231,7 +225,7 @@ struct RehearsedBeacon: Sendable {
         hasInventedKey = rotation != nil && known == nil
         let key = rotation == nil ? nil : known ?? Self.inventedKey(own.name)
         self.key = key
-        epoch = rotation == nil ? nil : own.eidEpoch?.secondsSince1970 ?? Self.usualEpoch
+        epoch = rotation == nil ? nil : own.eidEpoch?.secondsSince1970 ?? RehearsedFleet.usualStart
         let advertisements = try profile.advertisements { StaticAddress.make(name: $0) }
         guard advertisements.allSatisfy({ $0.phy == nil }) else {
             throw RehearsalError(
@@ -258,7 +252,6 @@ struct RehearsedBeacon: Sendable {
     /// A beacon that only the site file describes: it sends data without a meaning.
     init(_ place: SiteBeacon) throws {
         name = place.name
-        group = []
         self.place = place
         hasPosition = true
         model = Self.model(nil)
@@ -290,9 +283,6 @@ struct RehearsedBeacon: Sendable {
         PayloadSource(
             advertisement, identityKey: advertisement.content.keyFile != nil ? key : nil, firstPacket: 1)
     }
-
-    /// The epoch of a beacon of a fleet that was not generated yet: 2026-01-01T00:00:00Z.
-    private static let usualEpoch = 1_767_225_600
 
     /// A key for a rehearsal without the real ones: bytes that follow from the name.
     private static func inventedKey(_ name: String) -> IdentityKey {
@@ -339,17 +329,5 @@ enum RehearsalSeed {
         var random = SplitMix64(seed: seed ^ (part &* 0x9E37_79B9_7F4A_7C15))
         var second = SplitMix64(seed: random.next() &+ UInt64(truncatingIfNeeded: index))
         return second.next()
-    }
-}
-
-extension SplitMix64 {
-    /// 0..<1.
-    @inline(__always)
-    mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
-
-    /// A normally distributed number with mean 0 and deviation 1 (Box and Muller).
-    mutating func normal() -> Double {
-        let radius = (-2 * log(1 - unit())).squareRoot()
-        return radius * cos(2 * .pi * unit())
     }
 }

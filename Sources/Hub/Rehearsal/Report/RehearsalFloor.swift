@@ -146,10 +146,10 @@ struct RehearsalFloor {
             verdicts.count { $0 == verdict }
         }
         return
-            "The floor: \(RehearsalReport.count(counts[0], "beacon")) with a promise that does not hold, \(counts[1]) "
+            "The floor: \(NumberFormat.count(counts[0], "beacon")) with a promise that does not hold, \(counts[1]) "
             + "whose promises cannot be judged, \(counts[2]) whose promises hold, "
-            + "\(RehearsalReport.count(report.site?.receivers.count ?? 0, "receiver")), "
-            + "\(RehearsalReport.count(plan.walls.count, "wall")). The table below has a row for each beacon."
+            + "\(NumberFormat.count(report.site?.receivers.count ?? 0, "receiver")), "
+            + "\(NumberFormat.count(plan.walls.count, "wall")). The table below has a row for each beacon."
     }
 
     /// The colours of the beacons.

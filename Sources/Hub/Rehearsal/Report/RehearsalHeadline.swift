@@ -1,3 +1,5 @@
+internal import BluetoothTypes
+
 extension RehearsalReport {
     /// The result in one sentence: how many promises do not hold, and their causes.
     public var headline: String {
@@ -8,14 +10,14 @@ extension RehearsalReport {
         guard !broken.isEmpty else {
             if unjudged == 0 { return judged == 1 ? "The only promise holds." : "All \(judged) promises hold." }
             return judged == 0
-                ? "None of \(Self.count(unjudged, "promise")) can be judged."
+                ? "None of \(NumberFormat.count(unjudged, "promise")) can be judged."
                 : "All \(judged) promises that can be judged hold; \(unjudged) cannot be judged."
         }
         let causes = causes(of: broken)
         let more = causes.count - Self.namedCauses
         let rest = more > 0 ? "; and \(more) more" : ""
         return
-            "\(broken.count) of \(Self.count(judged, "promise")) \(broken.count == 1 ? "does" : "do") not hold: "
+            "\(broken.count) of \(NumberFormat.count(judged, "promise")) \(broken.count == 1 ? "does" : "do") not hold: "
             + causes.prefix(Self.namedCauses).joined(separator: "; ") + rest + "."
     }
 
@@ -40,8 +42,6 @@ extension RehearsalReport {
             return "\(cause): \(words.joined(separator: ", "))\(faults.isEmpty ? "" : " (not planted)")"
         }
     }
-
-    static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
     /// The worst verdict on each beacon; nil if no promise is about it.
     var verdicts: [RehearsalPromise.Verdict?] {

@@ -32,7 +32,7 @@ struct RehearsalPlayer {
         let scanners = report.scanners.isEmpty ? "" : " (\(HTMLEscaping.shortened(report.scanners, to: 160)))"
         let caption =
             "The colours show the result of the whole rehearsal: \(NumberFormat.significant(report.hours, unit: "h")) with "
-            + "\(RehearsalReport.count(report.phones, "phone"))\(scanners)."
+            + "\(NumberFormat.count(report.phones, "phone"))\(scanners)."
             + (play.map {
                 " Press Play to watch \(RehearsalClock.text($0.fromS)) to \(RehearsalClock.text($0.toS))."
             } ?? "")
@@ -118,10 +118,7 @@ struct RehearsalPlayer {
         }
         return .object([
             ("scanner", .text(HTMLEscaping.shortened(phone.scanner, to: 60))), ("track", .list(track)),
-            (
-                "found",
-                .list(phone.discoveries.flatMap { [milliseconds($0.atS), .number(Double($0.beacon))] })
-            ),
+            ("found", .list(phone.discoveries.flatMap { [milliseconds($0.atS), .number(Double($0.beacon))] })),
         ])
     }
 

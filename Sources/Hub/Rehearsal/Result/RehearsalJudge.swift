@@ -77,18 +77,8 @@ struct RehearsalJudge {
         tests = Double(
             advertisements * (RehearsalTallies.parts + 4) + 5 * tallies.beacons.count + 5 * tallies.receivers.count
                 + tallies.places.count + tallies.paths.count + 2)
-        z = Self.deviations(Self.falseAlarm / tests)
+        z = -NormalDistribution.quantile(Self.falseAlarm / tests / 2)
         time = Double(tallies.subject.milliseconds) / 1000
-    }
-
-    /// The z with P(|N| > z) = `probability`.
-    private static func deviations(_ probability: Double) -> Double {
-        var (low, high) = (0.0, 40.0)
-        for _ in 0..<60 {
-            let middle = (low + high) / 2
-            if erfc(middle / 2.0.squareRoot()) > probability { low = middle } else { high = middle }
-        }
-        return high
     }
 
     mutating func judge() {
@@ -242,7 +232,7 @@ struct RehearsalJudge {
         let silence = Double(receiver.longestDeafness) / 1e6
         var hearing = RehearsalPromise(
             .receiver, receiver.name, relation: .atMost, expected: limit, measured: silence, unit: "s",
-            count: receiver.links.reduce(0) { $0 + $1.received }, verdict: gap > 0 ? .holds : .unjudged,
+            count: receiver.links.reduce(0) { $0 + $1.copies.received }, verdict: gap > 0 ? .holds : .unjudged,
             reason: gap > 0 ? "" : "no beacon is in its range")
         if gap > 0, silence > limit {
             explain(
@@ -265,31 +255,27 @@ struct RehearsalJudge {
     }
 
     private mutating func judgeCollisions(_ receiver: RehearsalTallies.Receiver) {
-        let offered = receiver.links.reduce(0) { $0 + $1.offered }
-        let clear = receiver.links.reduce(0) { $0 + $1.clear }
-        let expected = receiver.links.reduce(0) { $0 + $1.expectedClear }
-        judgeCollisions("at \(receiver.name)", offered: offered, clear: clear, expected: expected)
+        var copies = RehearsalTallies.Copies()
+        for link in receiver.links { copies.add(link.copies) }
+        judgeCollisions("at \(receiver.name)", copies)
     }
 
     private mutating func judgePhoneCollisions() {
-        let counts = tallies.phoneCollisions
-        guard tallies.subject.phones > 0 else { return }
-        judgeCollisions(
-            "at phones", offered: counts.offered, clear: counts.clear, expected: counts.expectedClear)
+        if tallies.subject.phones > 0 { judgeCollisions("at phones", tallies.phoneCopies) }
     }
 
-    private mutating func judgeCollisions(_ subject: String, offered: Int, clear: Int, expected: Int) {
+    private mutating func judgeCollisions(_ subject: String, _ copies: RehearsalTallies.Copies) {
         var promise = RehearsalPromise(
-            .collisions, subject, relation: .equal, expected: nil, measured: nil, unit: "%", count: offered,
+            .collisions, subject, relation: .equal, expected: nil, measured: nil, unit: "%", count: copies.offered,
             verdict: .unjudged)
         defer { promises.append(promise) }
-        guard offered >= 1000 else {
+        guard copies.offered >= 1000 else {
             promise.reason = "fewer than 1000 packets arrived there"
             return
         }
-        let wanted = 1 - Double(expected) / 1e6 / Double(offered)
-        let measured = 1 - Double(clear) / Double(offered)
-        let error = Self.runs * (max(wanted * (1 - wanted), 1e-4) / Double(offered)).squareRoot()
+        let wanted = 1 - copies.expectedShare
+        let measured = 1 - Double(copies.clear) / Double(copies.offered)
+        let error = Self.runs * (max(wanted * (1 - wanted), 1e-4) / Double(copies.offered)).squareRoot()
         promise.expected = 100 * wanted
         promise.measured = 100 * measured
         promise.standardError = 100 * error
@@ -303,13 +289,14 @@ struct RehearsalJudge {
 
     private mutating func judgeShare(_ link: RehearsalTallies.Link, _ receiver: String) {
         let beacon = tallies.beacons[link.beacon].name
-        guard link.offered >= 200 else { return }
-        let wanted = Double(link.expectedClear) / 1e6 / Double(link.offered)
-        let measured = Double(link.received) / Double(link.offered)
-        let error = Self.runs * (max(wanted * (1 - wanted), 1e-4) / Double(link.offered)).squareRoot()
+        let copies = link.copies
+        guard copies.offered >= 200 else { return }
+        let wanted = copies.expectedShare
+        let measured = Double(copies.received) / Double(copies.offered)
+        let error = Self.runs * (max(wanted * (1 - wanted), 1e-4) / Double(copies.offered)).squareRoot()
         var promise = RehearsalPromise(
             .share, "\(beacon) at \(receiver)", beacon: link.beacon, relation: .atLeast, expected: 100 * wanted,
-            measured: 100 * measured, unit: "%", standardError: 100 * error, count: link.offered, verdict: .holds)
+            measured: 100 * measured, unit: "%", standardError: 100 * error, count: copies.offered, verdict: .holds)
         if measured < wanted - Self.shareTolerance - z * error {
             explain(
                 &promise,

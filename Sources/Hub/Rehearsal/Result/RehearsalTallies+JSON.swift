@@ -26,13 +26,7 @@ extension RehearsalTallies {
             ),
             ("ratios", .integers(ratios.counts)), ("excluded", .integer(ratios.excluded)),
             ("reason", .string(ratios.reason)),
-            (
-                "phoneCollisions",
-                .integers([
-                    phoneCollisions.offered, phoneCollisions.clear, phoneCollisions.received,
-                    phoneCollisions.expectedClear,
-                ])
-            ),
+            ("phoneCollisions", .integers(phoneCopies.values)),
             (
                 "faults",
                 .array(
@@ -84,8 +78,7 @@ extension RehearsalTallies {
         ratios.counts = counts
         ratios.excluded = node["excluded"]?.integer ?? 0
         ratios.reason = node["reason"]?.string ?? ""
-        phoneCollisions = Collisions(
-            offered: collisions[0], clear: collisions[1], received: collisions[2], expectedClear: collisions[3])
+        phoneCopies = Copies(values: collisions)
         self.faults = faults.compactMap { fault in
             guard let kind = fault[0]?.string, let subject = fault[1]?.string, let at = fault[2]?.integer,
                 let text = fault[3]?.string
@@ -226,8 +219,8 @@ extension RehearsalTallies.Receiver {
 extension RehearsalTallies.Link {
     fileprivate var json: JSONValue {
         .record([
-            ("values", .integers([beacon, expectedLevel, offered, clear, received, expectedClear])),
-            ("count", .integers(count)), ("levelSum", .integers(levelSum)),
+            ("values", .integers([beacon, expectedLevel] + copies.values)), ("count", .integers(count)),
+            ("levelSum", .integers(levelSum)),
         ])
     }
 
@@ -236,7 +229,16 @@ extension RehearsalTallies.Link {
             let levelSum = node.parts("levelSum")
         else { return nil }
         self.init(
-            beacon: values[0], expectedLevel: values[1], offered: values[2], clear: values[3], received: values[4],
-            expectedClear: values[5], count: count, levelSum: levelSum)
+            beacon: values[0], expectedLevel: values[1], copies: .init(values: Array(values[2...])), count: count,
+            levelSum: levelSum)
+    }
+}
+
+extension RehearsalTallies.Copies {
+    fileprivate var values: [Int] { [offered, clear, received, expectedClear] }
+
+    /// - Parameter values: Four numbers in the order of ``values``.
+    fileprivate init(values: [Int]) {
+        self.init(offered: values[0], clear: values[1], received: values[2], expectedClear: values[3])
     }
 }

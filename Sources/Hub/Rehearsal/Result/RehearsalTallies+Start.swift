@@ -65,21 +65,15 @@ extension RehearsalTallies {
         _ beacon: RehearsedBeacon, _ options: Rehearsal.Options, periods: [Double]
     ) throws -> Int {
         guard let (chip, battery) = options.battery else { return 0 }
-        var models: [EnergyModel] = []
-        for (sent, period) in zip(beacon.sent, periods) {
-            let octets = max(0, Int((sent.airtimeMicroseconds / 8).rounded()) - 16)
+        func model(_ index: Int, companions: [EnergyModel] = []) throws -> EnergyModel {
+            let octets = max(0, Int((beacon.sent[index].airtimeMicroseconds / 8).rounded()) - 16)
             let interval = AdvertisingInterval(
-                rawValue: UInt32(min(16_777_215, max(32, ((period - 5000) / 625).rounded()))))
-            models.append(
-                try EnergyModel(chip: chip, battery: battery, interval: interval, payloadOctets: octets))
+                rawValue: UInt32(min(16_777_215, max(32, ((periods[index] - 5000) / 625).rounded()))))
+            return try EnergyModel(
+                chip: chip, battery: battery, interval: interval, payloadOctets: octets, companions: companions)
         }
-        guard let (sent, period) = zip(beacon.sent, periods).first(where: { _ in true }) else { return 0 }
-        let octets = max(0, Int((sent.airtimeMicroseconds / 8).rounded()) - 16)
-        let interval = AdvertisingInterval(
-            rawValue: UInt32(min(16_777_215, max(32, ((period - 5000) / 625).rounded()))))
-        let whole = try EnergyModel(
-            chip: chip, battery: battery, interval: interval, payloadOctets: octets,
-            companions: Array(models.dropFirst()))
+        guard !periods.isEmpty else { return 0 }
+        let whole = try model(0, companions: try periods.indices.dropFirst().map { try model($0) })
         return Int(min(whole.lifeDays, BeaconBattery.shelfLifeDays) * 1000)
     }
 }

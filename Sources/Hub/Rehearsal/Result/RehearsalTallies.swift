@@ -88,12 +88,7 @@ public struct RehearsalTallies: Hashable, Sendable {
         var beacon: Int
         /// The mean level that the plan expects.
         var expectedLevel: Int
-        /// The copies that the receiver could receive, those without another packet, and those that it received.
-        var offered = 0
-        var clear = 0
-        var received = 0
-        /// The sum of the model's probabilities that these copies are clear, in millionths.
-        var expectedClear = 0
+        var copies = Copies()
         /// The received copies and the sum of their levels in each part of the time.
         var count = [Int](repeating: 0, count: parts)
         var levelSum = [Int](repeating: 0, count: parts)
@@ -151,13 +146,33 @@ public struct RehearsalTallies: Hashable, Sendable {
         }
     }
 
-    /// The copies of the best beacon at phones that stand.
-    struct Collisions: Hashable, Sendable {
+    /// The copies that a receiver or phones could receive, those without another packet, and those that were received.
+    struct Copies: Hashable, Sendable {
         var offered = 0
         var clear = 0
         var received = 0
-        /// In millionths.
+        /// The sum of the model's probabilities that these copies are clear, in millionths.
         var expectedClear = 0
+
+        /// The share of the copies that the model expects to be clear.
+        var expectedShare: Double { Double(expectedClear) / 1e6 / Double(offered) }
+
+        /// Adds a copy.
+        ///
+        /// - Parameter clearShare: The probability that it is clear, in millionths.
+        mutating func add(_ outcome: AirReception.Outcome, clearShare: Int) {
+            offered += 1
+            expectedClear += clearShare
+            if outcome == .clear { clear += 1 }
+            if outcome.isReceived { received += 1 }
+        }
+
+        mutating func add(_ other: Self) {
+            offered += other.offered
+            clear += other.clear
+            received += other.received
+            expectedClear += other.expectedClear
+        }
     }
 
     /// A planted fault of one of the runs.
@@ -176,7 +191,8 @@ public struct RehearsalTallies: Hashable, Sendable {
     var places: [Place]
     var paths: [Path]
     var ratios = Ratios()
-    var phoneCollisions = Collisions()
+    /// The copies of the best beacon at phones that stand.
+    var phoneCopies = Copies()
     var faults: [Fault] = []
     var notes: [String] = []
 
@@ -208,10 +224,7 @@ public struct RehearsalTallies: Hashable, Sendable {
         }
         addCounts(&ratios.counts, other.ratios.counts)
         ratios.excluded += other.ratios.excluded
-        phoneCollisions.offered += other.phoneCollisions.offered
-        phoneCollisions.clear += other.phoneCollisions.clear
-        phoneCollisions.received += other.phoneCollisions.received
-        phoneCollisions.expectedClear += other.phoneCollisions.expectedClear
+        phoneCopies.add(other.phoneCopies)
         faults += other.faults
         notes += other.notes.filter { !notes.contains($0) }
     }
@@ -267,10 +280,7 @@ extension RehearsalTallies.Receiver {
                 links.append(link)
                 continue
             }
-            links[index].offered += link.offered
-            links[index].clear += link.clear
-            links[index].received += link.received
-            links[index].expectedClear += link.expectedClear
+            links[index].copies.add(link.copies)
             addCounts(&links[index].count, link.count)
             addCounts(&links[index].levelSum, link.levelSum)
         }

@@ -1,5 +1,3 @@
-public import BluetoothTypes
-
 /// A resonance of an advertising interval with a scanner: k mean periods are nearly m scan intervals, so the events hit
 /// the scanner's windows at nearly the same phase each time, or miss them.
 ///
@@ -23,21 +21,12 @@ public struct Resonance: Hashable, Sendable {
     /// The longest sweep in s: about a year.
     private static let slowestSweep = 3e7
 
-    /// The slowest resonance of an advertising interval with a scanner, for packets of that airtime in µs. Nil for a scanner
-    /// without pauses, and if each window contains an event.
+    /// The slowest resonance of an advertising interval in µs with a scanner, for packets of that airtime in µs. Nil for a
+    /// scanner without pauses, and if each window contains an event.
     ///
     /// Throws for an interval outside 20 ms...10.24 s, an airtime that is no positive number, and scan intervals above
     /// 40.96 s.
     public static func slowest(
-        interval: AdvertisingInterval, pattern: ScanPattern, airtimeMicroseconds: Double
-    ) throws(AirtimeError) -> Resonance? {
-        try slowest(
-            intervalMicroseconds: Double(interval.microseconds), pattern: pattern,
-            airtimeMicroseconds: airtimeMicroseconds)
-    }
-
-    /// The slowest resonance for an interval in µs that controllers need not support.
-    package static func slowest(
         intervalMicroseconds: Double, pattern: ScanPattern, airtimeMicroseconds: Double
     ) throws(AirtimeError) -> Resonance? {
         guard LatencyModel.intervalRange.contains(intervalMicroseconds) else { throw .interval(intervalMicroseconds) }
@@ -52,19 +41,10 @@ public struct Resonance: Hashable, Sendable {
         public let worst: Resonance
     }
 
-    /// All ranges of intervals within `range` whose slowness is at least `avoidedSlowness`.
+    /// All ranges of intervals within `range`, in µs, whose slowness is at least `avoidedSlowness`.
     ///
     /// Checks every multiple of 0.625 ms. Throws the errors of `slowest`, for both ends of the range.
     public static func bands(
-        within range: ClosedRange<AdvertisingInterval>, pattern: ScanPattern, airtimeMicroseconds: Double
-    ) throws(AirtimeError) -> [Band] {
-        try bands(
-            within: Double(range.lowerBound.microseconds)...Double(range.upperBound.microseconds), pattern: pattern,
-            airtimeMicroseconds: airtimeMicroseconds)
-    }
-
-    /// All ranges of intervals within a range in µs whose slowness is at least `avoidedSlowness`.
-    package static func bands(
         within range: ClosedRange<Double>, pattern: ScanPattern, airtimeMicroseconds: Double
     ) throws(AirtimeError) -> [Band] {
         for end in [range.lowerBound, range.upperBound] where !LatencyModel.intervalRange.contains(end) {

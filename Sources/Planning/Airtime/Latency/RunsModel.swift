@@ -143,13 +143,6 @@ public struct RunsModel: Sendable {
     /// 1 - Q_1: the probability that a packet is clear.
     public var collisionFreeProbability: Double { 1 - runs[1] }
 
-    /// The probability that a pair whose packets collided on a primary channel collides there again in its next events:
-    /// (2·tau/J)·(1 - 2·tau/(3·J)), whatever the interval is.
-    public var recollisionProbability: Double {
-        let reach = 2 * group.airtimeMicroseconds / AdvertisingDelay.maximumMicroseconds
-        return reach * (1 - reach / 3)
-    }
-
     /// The probability of a loss right after a loss; nil for a single advertiser, which cannot collide.
     public var lossAfterLossProbability: Double? {
         group.count > 1 ? 1 - clearAfterLosses(1) : nil

@@ -1,4 +1,4 @@
-public import BluetoothTypes
+internal import BluetoothTypes
 
 /// The scan window and interval of a well-known scanner, as data that can be changed.
 public struct ScannerPreset: Hashable, Sendable {
@@ -24,15 +24,10 @@ public struct ScannerPreset: Hashable, Sendable {
         self.deadTimeMicroseconds = deadTimeMicroseconds
     }
 
-    /// A scanner named after its window and interval, such as `30/60 ms`.
+    /// A scanner named after its window and interval in µs, such as `30/60 ms`. Controllers need not support them.
     ///
     /// Throws for an empty window, and one longer than the interval.
-    public init(window: ScanInterval, interval: ScanInterval) throws(AirtimeError) {
-        try self.init(windowMicroseconds: window.microseconds, intervalMicroseconds: interval.microseconds)
-    }
-
-    /// A scanner with times in µs that controllers need not support.
-    package init(windowMicroseconds window: Int, intervalMicroseconds interval: Int) throws(AirtimeError) {
+    public init(windowMicroseconds window: Int, intervalMicroseconds interval: Int) throws(AirtimeError) {
         self.init(
             name: "\(DecimalText.thousandths(window))/\(DecimalText.thousandths(interval)) ms",
             pattern: try ScanPattern(windowMicroseconds: window, intervalMicroseconds: interval))
@@ -108,15 +103,10 @@ public struct ScanPattern: Hashable, Sendable {
     /// 3; or 1 for a receiver that stays on one channel.
     public let channelCount: Int
 
+    /// A cycle with times in µs, which controllers need not support.
+    ///
     /// Throws for an empty window, one longer than the interval, and other than one or three channels.
-    public init(window: ScanInterval, interval: ScanInterval, channelCount: Int = 3) throws(AirtimeError) {
-        try self.init(
-            windowMicroseconds: window.microseconds, intervalMicroseconds: interval.microseconds,
-            channelCount: channelCount)
-    }
-
-    /// A cycle with times in µs that controllers need not support.
-    package init(windowMicroseconds: Int, intervalMicroseconds: Int, channelCount: Int = 3) throws(AirtimeError) {
+    public init(windowMicroseconds: Int, intervalMicroseconds: Int, channelCount: Int = 3) throws(AirtimeError) {
         guard windowMicroseconds > 0, windowMicroseconds <= intervalMicroseconds else {
             throw .scan(windowMicroseconds: windowMicroseconds, intervalMicroseconds: intervalMicroseconds)
         }

@@ -38,16 +38,6 @@ public struct BestInterval: Hashable, Sendable {
         meanPeriod(fleetShare: latencyShare)
     }
 
-    /// The shortest E in µs at which a packet is clear with `probability`, background included; `nil` if the background
-    /// alone makes this impossible. 2·tau for a single beacon, which has no beacon to collide with.
-    ///
-    /// Throws for a probability outside 0<..<1.
-    public func meanPeriodMicroseconds(holding probability: Double) throws(AirtimeError) -> Double? {
-        guard probability > 0, probability < 1 else { throw .share(probability) }
-        let own = log(probability) - background.logClearProbability(forPacketOf: airtimeMicroseconds)
-        return own < 0 ? meanPeriod(fleetShare: exp(own)) : nil
-    }
-
     /// 2·tau/(1 - x^(1/(N-1))). The code uses expm1, because the plain difference loses digits for large fleets.
     private func meanPeriod(fleetShare: Double) -> Double {
         guard beacons > 1 else { return 2 * airtimeMicroseconds }
@@ -114,7 +104,4 @@ public struct IntervalSetting: Hashable, Sendable {
             limit = nil
         }
     }
-
-    /// E in µs of the interval that was set.
-    public var meanPeriodMicroseconds: Double { Double(interval.meanPeriodMicroseconds) }
 }

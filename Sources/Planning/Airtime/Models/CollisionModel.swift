@@ -14,60 +14,32 @@ public import BluetoothTypes
 /// Products are computed as sums of log1p, so small probabilities keep their digits, and the logarithm remains exact if
 /// the probability is too small for Double.
 public struct CollisionModel: Hashable, Sendable {
-    /// Equal advertisers, and the scan requests and responses after their packets.
-    public struct Source: Hashable, Sendable {
-        /// The target beacon is counted in its group.
-        public let group: AdvertiserGroup
-        /// SCAN_REQ and SCAN_RSP after each packet; nil for non-scannable advertising and passive scanners.
-        public let answer: ScanAnswer?
-
-        public init(_ group: AdvertiserGroup, answer: ScanAnswer? = nil) {
-            self.group = group
-            self.answer = answer
-        }
-
-        /// The mean vulnerable window over the mean period: the probability that one advertiser of this source hits a
-        /// packet of `wanted` µs.
-        func hitProbability(of wanted: Double) -> Double {
-            let airtime = group.airtimeMicroseconds
-            let window =
-                answer?.meanWindowMicroseconds(of: wanted, againstPacketOf: airtime) ?? (wanted + airtime)
-            return min(1, window / group.meanPeriodMicroseconds)
-        }
-    }
-
-    public let sources: [Source]
+    /// The target beacon is counted in its group.
+    public let groups: [AdvertiserGroup]
     public let background: BackgroundLoad
 
     /// A mixed fleet.
     ///
     /// Throws for a fleet without a beacon, and for beacons that send so often that one of them could hit a packet twice
     /// (``AirtimeError/saturated(intervalMicroseconds:windowMicroseconds:)``).
-    public init(sources: [Source], background: BackgroundLoad = .none) throws(AirtimeError) {
+    public init(groups: [AdvertiserGroup], background: BackgroundLoad = .none) throws(AirtimeError) {
         var total = 0
         var longest = 0.0
-        for source in sources where source.group.count > 0 {
-            let (sum, overflow) = total.addingReportingOverflow(source.group.count)
-            guard !overflow else { throw .count(source.group.count) }
+        for group in groups where group.count > 0 {
+            let (sum, overflow) = total.addingReportingOverflow(group.count)
+            guard !overflow else { throw .count(group.count) }
             total = sum
-            longest = max(longest, source.group.airtimeMicroseconds)
+            longest = max(longest, group.airtimeMicroseconds)
         }
         guard total > 0 else { throw .count(total) }
-        for source in sources where source.group.count > 0 && total > 1 {
-            let group = source.group
-            let span = source.answer?.spanMicroseconds(afterPacketOf: group.airtimeMicroseconds)
-            let window = longest + (span ?? group.airtimeMicroseconds)
+        for group in groups where group.count > 0 && total > 1 {
+            let window = longest + group.airtimeMicroseconds
             guard group.intervalMicroseconds >= window else {
                 throw .saturated(intervalMicroseconds: group.intervalMicroseconds, windowMicroseconds: window)
             }
         }
-        self.sources = sources
+        self.groups = groups
         self.background = background
-    }
-
-    /// A mixed fleet of non-scannable beacons, or under passive scanners.
-    public init(groups: [AdvertiserGroup], background: BackgroundLoad = .none) throws(AirtimeError) {
-        try self.init(sources: groups.map { Source($0) }, background: background)
     }
 
     /// N equal beacons, including the target beacon, with T, and tau in µs.
@@ -88,58 +60,50 @@ public struct CollisionModel: Hashable, Sendable {
         try self.init(groups: [group], background: background)
     }
 
-    /// N over all sources.
-    public var beaconCount: Int { sources.reduce(0) { $0 + $1.group.count } }
+    /// N over all groups.
+    public var beaconCount: Int { groups.reduce(0) { $0 + $1.count } }
 
-    /// Σ tau/E of the fleet: the share of time on one channel that its packets, laid end to end, would fill. Answers to
-    /// active scanners count. Over 1 is possible on paper: overlapping packets count twice.
+    /// Σ tau/E of the fleet: the share of time on one channel that its packets, laid end to end, would fill. Over 1 is
+    /// possible on paper: overlapping packets count twice.
     public var fleetLoad: Double {
-        sources.reduce(0) { sum, source in
-            let airtime = source.group.airtimeMicroseconds
-            let busy = source.answer?.meanBusyMicroseconds(afterPacketOf: airtime) ?? airtime
-            return sum + Double(source.group.count) * busy / source.group.meanPeriodMicroseconds
-        }
+        groups.reduce(0) { $0 + Double($1.count) * $1.airtimeMicroseconds / $1.meanPeriodMicroseconds }
     }
 
     /// Σ tau/E of the fleet, plus the background's share.
     public var channelLoad: Double { fleetLoad + background.share }
-
-    /// True if the fleet's load is more than half of a channel. Then one more beacon, or a shorter interval, lowers the
-    /// number of packets that arrive in all. Exact for equal beacons (E < 2·tau·N, see ``BestInterval``).
-    public var isSaturated: Bool { fleetLoad > 0.5 }
 }
 
 extension CollisionModel {
-    /// ln p of a packet of each source, in the order of ``sources``. Work: sources × different airtimes.
+    /// ln p of a packet of each group, in the order of ``groups``. Work: groups × different airtimes.
     ///
-    /// For a source without beacons, the value is that of one additional beacon.
+    /// For a group without beacons, the value is that of one additional beacon.
     public var logCollisionFreeProbabilities: [Double] {
         let isAlone = beaconCount == 1
         var products: [Double: Double] = [:]
-        return sources.map { source in
-            let airtime = source.group.airtimeMicroseconds
-            if isAlone && source.group.count > 0 { return background.logClearProbability(forPacketOf: airtime) }
+        return groups.map { group in
+            let airtime = group.airtimeMicroseconds
+            if isAlone && group.count > 0 { return background.logClearProbability(forPacketOf: airtime) }
             let all = products[airtime] ?? logProduct(of: airtime)
             products[airtime] = all
-            return source.group.count > 0 ? all - log1p(-source.hitProbability(of: airtime)) : all
+            return group.count > 0 ? all - group.logSparing(packetOf: airtime) : all
         }
     }
 
-    /// p of a packet of each source, in the order of ``sources``.
+    /// p of a packet of each group, in the order of ``groups``.
     public var collisionFreeProbabilities: [Double] { logCollisionFreeProbabilities.map { min(1, exp($0)) } }
 
-    /// ln of the share of all packets of the fleet that are clear. Sources weigh by their packets, count/E.
+    /// ln of the share of all packets of the fleet that are clear. Groups weigh by their packets, count/E.
     public var logCollisionFreeProbability: Double {
         let logs = logCollisionFreeProbabilities
         var highest = -Double.infinity
-        for (source, log) in zip(sources, logs) where source.group.count > 0 { highest = max(highest, log) }
+        for (group, log) in zip(groups, logs) where group.count > 0 { highest = max(highest, log) }
         guard highest.isFinite else { return highest }
         // The largest is taken out before the sum, so that a fleet whose every p is below what Double holds still
         // has a finite logarithm.
         var clear = 0.0
         var offered = 0.0
-        for (source, log) in zip(sources, logs) where source.group.count > 0 {
-            let weight = Double(source.group.count) / source.group.meanPeriodMicroseconds
+        for (group, log) in zip(groups, logs) where group.count > 0 {
+            let weight = Double(group.count) / group.meanPeriodMicroseconds
             clear += weight * exp(log - highest)
             offered += weight
         }
@@ -148,74 +112,23 @@ extension CollisionModel {
 
     /// The share of all packets of the fleet that are clear; for an equal fleet (1 - 2·tau/E)^(N-1).
     ///
-    /// 0 only if the share is below 10⁻³⁰⁸; ``log10CollisionFreeProbability`` has the value then.
+    /// 0 only if the share is below 10⁻³⁰⁸; ``logCollisionFreeProbability`` has the value then.
     public var collisionFreeProbability: Double { exp(logCollisionFreeProbability) }
-
-    /// The decimal logarithm of ``collisionFreeProbability``: -3 is one packet of a thousand.
-    public var log10CollisionFreeProbability: Double { logCollisionFreeProbability / lnOfTen }
 
     /// Clear packets a second on one channel, of an average beacon: Σ count·p/E over N.
     public var arrivalsPerSecondPerBeacon: Double {
         var arrivals = 0.0
-        for (source, probability) in zip(sources, collisionFreeProbabilities) {
-            arrivals += Double(source.group.count) * probability / source.group.meanPeriodMicroseconds
+        for (group, probability) in zip(groups, collisionFreeProbabilities) {
+            arrivals += Double(group.count) * probability / group.meanPeriodMicroseconds
         }
         return arrivals * 1_000_000 / Double(beaconCount)
     }
 
-    /// The Poisson approximation exp(-Σ_{j≠i} (tau_i + tau_j)/E_j) for the first source's packet, background included;
-    /// for an equal fleet exp(-2·(N-1)·tau/E).
-    ///
-    /// Above the exact value, and close to it while each window is far shorter than its period: 0.4922 in place of
-    /// 0.4909 at N = 100, T = 100 ms, 376 µs. For comparison with other programs; no other model uses it.
-    public var poissonApproximation: Double {
-        guard let asked = sources.first(where: { $0.group.count > 0 }) else { return 1 }
-        let airtime = asked.group.airtimeMicroseconds
-        var exponent = background.logClearProbability(forPacketOf: airtime) + asked.hitProbability(of: airtime)
-        for source in sources { exponent -= Double(source.group.count) * source.hitProbability(of: airtime) }
-        return min(1, exp(exponent))
-    }
-
-    /// The largest number of equal beacons at which a packet is clear with `probability`, including the target beacon; nil
-    /// if a single beacon does not reach it, because of the background.
-    ///
-    /// Throws for a probability outside 0<..<1 (every number of beacons reaches 0; only a single beacon reaches 1).
-    public static func largestFleet(
-        holding probability: Double, interval: AdvertisingInterval, airtimeMicroseconds: Double,
-        background: BackgroundLoad = .none
-    ) throws(AirtimeError) -> Int? {
-        try largestFleet(
-            holding: probability, intervalMicroseconds: Double(interval.microseconds),
-            airtimeMicroseconds: airtimeMicroseconds, background: background)
-    }
-
-    /// The largest number of equal beacons for an interval in µs that controllers need not support.
-    package static func largestFleet(
-        holding probability: Double, intervalMicroseconds: Double, airtimeMicroseconds: Double,
-        background: BackgroundLoad = .none
-    ) throws(AirtimeError) -> Int? {
-        guard probability > 0, probability < 1 else { throw .share(probability) }
-        let group = try AdvertiserGroup(
-            count: 2, intervalMicroseconds: intervalMicroseconds, airtimeMicroseconds: airtimeMicroseconds)
-        _ = try CollisionModel(groups: [group], background: background)
-        let room =
-            naturalLogarithm(probability) - background.logClearProbability(forPacketOf: airtimeMicroseconds)
-        guard room <= 0 else { return nil }
-        let perBeacon = log1p(-Source(group).hitProbability(of: airtimeMicroseconds))
-        guard perBeacon < 0 else { return Int(countLimit) }
-        // Rounds slightly upwards, so that the probability of N beacons gives N beacons again.
-        let others = (room / perBeacon * (1 + 1e-12)).rounded(.down)
-        return Int(min(others, countLimit)) + 1
-    }
-
-    /// More beacons than there can be, and few enough for Int.
-    private static var countLimit: Double { 1e15 }
-
     /// ln of the product of (1 - hit probability) over all beacons and the background, for a packet of another beacon.
     private func logProduct(of airtime: Double) -> Double {
         var sum = background.logClearProbability(forPacketOf: airtime)
-        for source in sources where source.group.count > 0 {
-            sum += Double(source.group.count) * log1p(-source.hitProbability(of: airtime))
+        for group in groups where group.count > 0 {
+            sum += Double(group.count) * group.logSparing(packetOf: airtime)
         }
         return sum
     }

@@ -55,14 +55,6 @@ public enum Neighborhood {
         return high
     }
 
-    /// The number of `positions` within `radius` m of `receiver`, including the rim and the receiver's own place.
-    public static func count(
-        of positions: [FloorPosition], around receiver: FloorPosition, radiusMeters radius: Double
-    ) throws(AirtimeError) -> Int {
-        try checkRadius(radius)
-        return positions.count { $0.distance(to: receiver) <= radius }
-    }
-
     private static func checkRadius(_ radius: Double) throws(AirtimeError) {
         guard radius > 0, radius.isFinite else { throw .quantity(name: "a radius (over 0 m)", value: radius) }
     }
@@ -123,9 +115,6 @@ public struct FloorPosition: Hashable, Sendable {
         self.x = x
         self.y = y
     }
-
-    /// True if both are finite numbers.
-    public var isFinite: Bool { x.isFinite && y.isFinite }
 
     /// The distance in m.
     public func distance(to other: FloorPosition) -> Double {

@@ -98,16 +98,6 @@ public struct PathLoss: Hashable, Sendable {
         guard distance < 20 else { return 85 }
         return 32 - 0.01721 * distance * distance + 19.8256 * log1p(distance)
     }
-
-    /// The thesis' p2, its own inverse of p1 by a fitted formula: -3.2584 - 262.4872/(r - 97.4118) - 25/r meters for a
-    /// loss of r dB. Meters off at both ends of its range, where ``meters(atDecibels:)`` is exact: 17.6 m for 85 dB,
-    /// which p1 reaches at 18.5 m.
-    ///
-    /// Throws for a loss outside 32...85 dB, p1's own range; the formula has a pole at 97.4 dB.
-    public static func thesisDistanceMeters(atDecibels loss: Double) throws(AirtimeError) -> Double {
-        try Quantity.check(loss, in: 32...85, "a path loss of the thesis (32...85 dB)")
-        return max(0, -3.2584 - 262.4872 / (loss - 97.4118) - 25 / loss)
-    }
 }
 
 /// The link from a beacon to one receiver: its mean level and its range.

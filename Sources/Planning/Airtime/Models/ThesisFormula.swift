@@ -72,69 +72,13 @@ public struct ThesisFormula: Hashable, Sendable {
 
 extension ThesisFormula {
     /// The errors of the formula, each as a sentence.
-    public enum Fault: CaseIterable, Hashable, Sendable, CustomStringConvertible {
-        /// 1 - q·i counts only the packets before the i-th one.
-        case chargesOnlyTheLaterPacket
-        /// Σ q in place of Π (1 - q).
-        case addsLosses
-        /// 526 µs in place of tau_i + tau_j.
-        case mistakesTheWindow
-        /// Three times the value for one channel.
-        case multipliesByThreeChannels
-
-        public var description: String {
-            switch self {
-            case .chargesOnlyTheLaterPacket:
-                "It counts only the later packet of a colliding pair as lost; both are lost."
-            case .addsLosses:
-                "It adds the chances of a collision; independent chances to survive are multiplied, so that the share "
-                    + "never falls below zero."
-            case .mistakesTheWindow:
-                "It takes 526 µs as the vulnerable time, with 150 µs of silence in which nothing is on the air; a packet "
-                    + "is hurt by whatever starts within one airtime before or after its own start, 752 µs in all."
-            case .multipliesByThreeChannels:
-                "It allows three times as much for three channels; a scanner with one radio listens on one channel at a "
-                    + "time, and equal firmware sends its three copies at the same spacing, so they collide together."
-            }
-        }
-    }
-
-    /// All errors.
-    public static let faults = Fault.allCases
-}
-
-/// Widely quoted formulas for advertising collisions that are wrong. A program can show their errors with them; no
-/// model uses them. ``CollisionModel`` has the exact value.
-public enum QuotedFormulas {
-    /// (1 - 2·tau/(3·T))^(N-1): the share of clear packets if each event used one of the three channels.
-    ///
-    /// Wrong: every event sends on all three channels, so nothing is divided by three; and the random advDelay is
-    /// missing (T in place of E). For 500 beacons, 40 ms and 300 µs it gives 0.082, where 0.00123 is exact.
-    public static func dividedByThreeChannels(
-        beacons: Int, intervalMicroseconds: Double, airtimeMicroseconds: Double
-    ) throws(AirtimeError) -> Double {
-        let group = try group(beacons, intervalMicroseconds, airtimeMicroseconds)
-        let hit = 2 * group.airtimeMicroseconds / (3 * group.intervalMicroseconds)
-        return exp(Double(group.count - 1) * log1p(-hit))
-    }
-
-    /// exp(-N·tau/T): Poisson arrivals with one airtime as the vulnerable window.
-    ///
-    /// Wrong: a packet is destroyed by packets that start up to one airtime before it as well as by those that start
-    /// while it is sent, so the window is two airtimes; the target beacon does not collide with itself; the formula
-    /// uses T in place of E. For 100 beacons, 500 ms and 376 µs it gives 7.2 % lost packets, where 13.7 % is exact.
-    public static func oneWindowPoisson(
-        beacons: Int, intervalMicroseconds: Double, airtimeMicroseconds: Double
-    ) throws(AirtimeError) -> Double {
-        let group = try group(beacons, intervalMicroseconds, airtimeMicroseconds)
-        return exp(-Double(group.count) * group.airtimeMicroseconds / group.intervalMicroseconds)
-    }
-
-    private static func group(
-        _ beacons: Int, _ interval: Double, _ airtime: Double
-    ) throws(AirtimeError) -> AdvertiserGroup {
-        guard beacons > 0 else { throw .count(beacons) }
-        return try AdvertiserGroup(
-            count: beacons, intervalMicroseconds: interval, airtimeMicroseconds: airtime)
-    }
+    public static let faults: [String] = [
+        "It counts only the later packet of a colliding pair as lost; both are lost.",
+        "It adds the chances of a collision; independent chances to survive are multiplied, so that the share never falls "
+            + "below zero.",
+        "It takes 526 µs as the vulnerable time, with 150 µs of silence in which nothing is on the air; a packet is hurt by "
+            + "whatever starts within one airtime before or after its own start, 752 µs in all.",
+        "It allows three times as much for three channels; a scanner with one radio listens on one channel at a time, and "
+            + "equal firmware sends its three copies at the same spacing, so they collide together.",
+    ]
 }

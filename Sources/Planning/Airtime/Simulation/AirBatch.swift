@@ -394,7 +394,7 @@ private func powerRatio(decibels: Double) -> Double { pow(10, decibels / 10) }
 
 extension SplitMix64 {
     /// A normally distributed number with mean 0 and deviation 1 (Box and Muller).
-    fileprivate mutating func nextNormal() -> Double {
+    package mutating func nextNormal() -> Double {
         let radius = (-2 * log(1 - nextUnit())).squareRoot()
         return radius * cos(2 * .pi * nextUnit())
     }

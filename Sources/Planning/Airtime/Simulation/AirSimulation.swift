@@ -1,11 +1,11 @@
-public import BluetoothTypes
+internal import BluetoothTypes
 
 /// Advertisers and other devices around one receiver, simulated packet by packet.
 ///
 /// It checks the models, and includes what they leave out: capture by sums of powers, fleets of different beacons, and
 /// the dead times of receivers. A batch is `conditions.durationMicroseconds` of traffic that has been running for long.
 /// Phases, shadowing and delays are drawn again for each batch.
-public struct AirSimulation: BatchedSimulation {
+public struct AirSimulation: Sendable {
     public static let maximumAdvertisers = 20_000
     /// A day, in µs.
     public static let maximumDuration = 86_400e6
@@ -79,6 +79,8 @@ public struct AirSimulation: BatchedSimulation {
             seed: seed)
     }
 
+    /// Returns the counts of batch number `index`, which depend only on the scene, the seed and the number. Batches may run
+    /// on any thread; ``BatchSum`` merges their tallies in the order of the numbers.
     public func batch(_ index: Int) -> AirTally {
         var batch = AirBatch(self, index: index)
         return batch.run()
@@ -142,25 +144,17 @@ public struct AirAdvertiser: Hashable, Sendable {
     /// False for an advertiser that only causes collisions.
     public var isCounted = true
 
-    public init(interval: AdvertisingInterval, airtimeMicroseconds: Double) {
-        self.init(intervalMicroseconds: Double(interval.microseconds), airtimeMicroseconds: airtimeMicroseconds)
-    }
-
-    /// An advertiser with an interval in µs that controllers need not support.
-    package init(intervalMicroseconds: Double, airtimeMicroseconds: Double) {
+    /// An advertiser of legacy PDUs with T and tau in µs.
+    public init(intervalMicroseconds: Double, airtimeMicroseconds: Double) {
         self.intervalMicroseconds = intervalMicroseconds
         self.airtimeMicroseconds = airtimeMicroseconds
     }
 
-    /// An advertiser of extended PDUs.
-    public init(interval: AdvertisingInterval, extended: ExtendedTraffic) {
-        self.init(intervalMicroseconds: Double(interval.microseconds), extended: extended)
-    }
-
-    private init(intervalMicroseconds: Double, extended: ExtendedTraffic) {
+    /// One advertiser of a group.
+    public init(_ group: AdvertiserGroup) {
         self.init(
-            intervalMicroseconds: intervalMicroseconds,
-            airtimeMicroseconds: Double(extended.event.primaryMicroseconds))
+            intervalMicroseconds: group.intervalMicroseconds, airtimeMicroseconds: group.airtimeMicroseconds)
+        guard let extended = group.extended else { return }
         secondCopyMicroseconds = extended.copySpacingMicroseconds
         thirdCopyMicroseconds = 2 * extended.copySpacingMicroseconds
         auxiliary = zip(extended.offsets, extended.event.auxiliaryMicroseconds).map {
@@ -189,11 +183,7 @@ public struct AirAdvertiser: Hashable, Sendable {
 
     /// A fleet of equal advertisers.
     public static func fleet(_ group: AdvertiserGroup) -> [AirAdvertiser] {
-        let one =
-            group.extended.map { AirAdvertiser(intervalMicroseconds: group.intervalMicroseconds, extended: $0) }
-            ?? AirAdvertiser(
-                intervalMicroseconds: group.intervalMicroseconds, airtimeMicroseconds: group.airtimeMicroseconds)
-        return Array(repeating: one, count: min(group.count, AirSimulation.maximumAdvertisers + 1))
+        Array(repeating: AirAdvertiser(group), count: min(group.count, AirSimulation.maximumAdvertisers + 1))
     }
 
     /// E in µs.

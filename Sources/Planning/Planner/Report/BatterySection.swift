@@ -18,7 +18,6 @@ struct BatterySection: ControlledSection {
         }
         return 1...pow(10, log10(max(10_000, lives.max() ?? 0)).rounded(.up))
     }
-    private static let tableIntervals = [20.0, 50, 100, 200, 500, 1000, 2000, 5000, 10_240]
     private static let samples = 121
 
     var panel: ControlPanel {
@@ -116,7 +115,7 @@ struct BatterySection: ControlledSection {
             caption: caption,
             table: HTML.table(
                 caption: title, header: ["interval (ms)", unit],
-                rows: Self.tableIntervals.map {
+                rows: ExplorerFigures.tableIntervals.map {
                     [NumberFormat.significant($0, 5), NumberFormat.significant(value($0), 4)]
                 }))
     }

@@ -109,7 +109,8 @@ struct ExplorerFigures {
 
     static let intervals = 20.0...10_240.0
     static let times = 0.05...3600.0
-    private static let tableIntervals = [20.0, 50, 100, 200, 500, 1000, 2000, 5000, 10_240]
+    /// The intervals of the tables next to the curves, in ms.
+    static let tableIntervals = [20.0, 50, 100, 200, 500, 1000, 2000, 5000, 10_240]
 
     var html: String { intervalFigure + discoveryFigure() }
 

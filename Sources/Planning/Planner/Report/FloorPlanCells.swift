@@ -32,7 +32,6 @@ struct FloorPlanCells {
 
     private let spots: [Place: Spot]
     private let spacing: Double
-    private let origin: PlanPageContent.Point
     private let outline: [PlanPageContent.Point]
     private let walls: [Segment]
 
@@ -53,7 +52,6 @@ struct FloorPlanCells {
         }
         self.spots = spots
         self.spacing = spacing * Double(max(1, coarse))
-        self.origin = origin
         outline = plan.outline
         walls = plan.walls.prefix(500).map { ($0.from, $0.to) }
     }

@@ -12,7 +12,6 @@ struct PlotArea {
     static let wideWidth = 1080.0
 
     let width: Double
-    let top: Double
     let bottom: Double
     let x: Scale
     let y: Scale
@@ -23,7 +22,6 @@ struct PlotArea {
         y: (Double, Double) -> Scale
     ) {
         self.width = width
-        self.top = top
         bottom = height - 56
         self.x = x(Self.left, width - Self.width + Self.right)
         self.y = y(bottom, top)

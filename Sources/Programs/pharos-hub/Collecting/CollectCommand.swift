@@ -99,7 +99,7 @@ struct CollectCommand: ParsableCommand {
         let (decoded, problems) = CollectorFile.decode(try InputFile.read(path))
         guard var collector = decoded else { throw Failure(problems, of: path) }
         for warning in problems {
-            Terminal.writeMessage("\(warning.text(file: path == "-" ? "standard input" : path))")
+            Terminal.writeMessage("\(warning.text(file: Files.inputName(path)))")
         }
         if path == "-", from.isEmpty, collector.broker == nil {
             throw ValidationError(
@@ -113,7 +113,7 @@ struct CollectCommand: ParsableCommand {
             let names = collector.receivers.map(\.name).prefix(20).joined(separator: ", ")
             throw Failure(.usage, "--from \(name)=: \(path) has no receiver of this name; its receivers are \(names)")
         }
-        let directory = InputFile.directory(of: path)
+        let directory = Files.directory(of: path)
         let sites = try collector.floors.map {
             try MapFile.site($0.site.hasPrefix("/") ? $0.site : directory + $0.site)
         }
@@ -150,9 +150,9 @@ struct CollectCommand: ParsableCommand {
             return CollectorLocks()
         }
         var directories = Set<String>()
-        if followsBroker { directories.insert(InputFile.directory(of: state)) }
+        if followsBroker { directories.insert(Files.directory(of: state)) }
         if let history = file.history?.path(of: file.name, in: StateDirectory.path(stateDir)) {
-            directories.insert(InputFile.directory(of: history))
+            directories.insert(Files.directory(of: history))
         }
         let given = followsBroker && path != "-" ? path : nil
         var standsBy = false
@@ -176,7 +176,7 @@ struct CollectCommand: ParsableCommand {
 
     private func ledger(_ file: CollectorFile) -> EventLedger? {
         guard let path = file.history?.path(of: file.name, in: StateDirectory.path(stateDir)) else { return nil }
-        try? Files.makeDirectory(InputFile.directory(of: path), mode: 0o700)
+        try? Files.makeDirectory(Files.directory(of: path), mode: 0o700)
         let ledger = EventLedger(path: path)
         ledger.open()
         return ledger

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BluetoothTypes
 internal import Collector
 internal import CommandSupport
 internal import Configuration
@@ -37,13 +38,13 @@ extension CheckResult {
     ///
     /// - Throws: if the collector file cannot be read.
     init(collector path: String) throws {
-        let name = path == "-" ? "standard input" : path
+        let name = Files.inputName(path)
         let (decoded, problems) = CollectorFile.decode(try InputFile.read(path))
         self.init(
             errors: problems.filter(\.isError).map { $0.text(file: name) },
             warnings: problems.filter { !$0.isError }.map { $0.text(file: name) }, summary: "")
         guard var file = decoded else { return }
-        let directory = InputFile.directory(of: path)
+        let directory = Files.directory(of: path)
         var sites: [Site] = []
         for floor in file.floors {
             do {
@@ -61,8 +62,8 @@ extension CheckResult {
                 "\(name): the receiver \(receiver.name) has neither a position nor a room, so it cannot place a beacon")
         }
         let counts = [
-            Self.count(file.receivers.count, "receiver"), Self.count(file.floors.count, "floor"),
-            Self.count(file.beacons.count, "described beacon"),
+            NumberFormat.count(file.receivers.count, "receiver"), NumberFormat.count(file.floors.count, "floor"),
+            NumberFormat.count(file.beacons.count, "described beacon"),
         ]
         summary = "\(name): the collector \(file.name) with \(counts.joined(separator: ", ")) is correct"
     }

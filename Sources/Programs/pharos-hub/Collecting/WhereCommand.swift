@@ -175,17 +175,3 @@ enum WhereTable {
         return "unknown: \(reason.text(zone, now: now))"
     }
 }
-
-extension JSONValue {
-    /// Converts a value that was read into one that can be written.
-    fileprivate init(_ node: JSONNode) {
-        switch node.value {
-        case .object(let members): self = .record(members.map { ($0.key, JSONValue($0.value)) })
-        case .array(let elements): self = .array(elements.map(JSONValue.init))
-        case .string(let text): self = .string(text)
-        case .number(let number): self = .number(number)
-        case .boolean(let truth): self = .boolean(truth)
-        case .null, .malformed: self = .null
-        }
-    }
-}

@@ -20,7 +20,7 @@ enum HistorySource {
             return
         }
         if let section = file.siteStore {
-            let options = try SiteOptions(section, in: InputFile.directory(of: path))
+            let options = try SiteOptions(section, in: Files.directory(of: path))
             self = .site(try SiteHistory(options, isReadOnly: true), name: file.name)
         } else if let rule = file.history {
             let kept = rule.path(of: file.name, in: StateDirectory.path(stateDirectory))

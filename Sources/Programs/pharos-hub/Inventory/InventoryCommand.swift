@@ -60,9 +60,7 @@ struct InventoryNew: ParsableCommand {
     var json = false
 
     func run() throws {
-        let stem = source.file.split(separator: "/").last.map(String.init) ?? ""
-        let own = stem.hasSuffix(".json") ? String(stem.dropLast(5)) : stem
-        let inventory = Inventory(name: name ?? own, title: title, site: site)
+        let inventory = Inventory(name: name ?? InputFile.stem(of: source.file), title: title, site: site)
         let (_, problems) = Inventory.decode(Array(inventory.text.utf8))
         if let problem = problems.first(where: \.isError) {
             let option = problem.path.description
@@ -71,13 +69,9 @@ struct InventoryNew: ParsableCommand {
         }
         if source.file == "-" { return Terminal.write(inventory.text) }
         try source.store.create(inventory)
-        if json {
-            Terminal.write(inventory.json.line + "\n")
-        } else {
-            Terminal.show(
-                "\(source.file): created the inventory \(inventory.name); add items with `pharos inventory add "
-                    + "\(source.file) --name NAME --nearest`\n")
-        }
+        Terminal.show(
+            "\(source.file): created the inventory \(inventory.name); add items with `pharos inventory add "
+                + "\(source.file) --name NAME --nearest`\n", or: inventory.json, asJSON: json)
     }
 }
 
@@ -107,17 +101,13 @@ struct InventoryList: ParsableCommand {
                 throw Failure(.usage, "\(file): --missing and --count need an inventory, but this is a directory")
             }
             let inventories = InventoryDirectory(file)
-            return json ? Terminal.write(inventories.json.line + "\n") : Terminal.show(inventories.text)
+            return Terminal.show(inventories.text, or: inventories.json, asJSON: json)
         }
         let store = InventoryStore(file)
         let inventory = try store.read()
         let report = missing || count != nil ? try store.lastReport(inventory, of: count) : try store.report(inventory)
         let listing = InventoryListing(inventory, report, onlyMissing: missing)
-        if json {
-            Terminal.write(listing.json.line + "\n")
-        } else {
-            Terminal.show(listing.text)
-        }
+        Terminal.show(listing.text, or: listing.json, asJSON: json)
     }
 }
 
@@ -142,10 +132,6 @@ struct InventoryShow: ParsableCommand {
             } else {
                 InventoryFacts(inventory, report, counts: source.store.countNames)
             }
-        if json {
-            Terminal.write(facts.json.line + "\n")
-        } else {
-            Terminal.show(facts.text)
-        }
+        Terminal.show(facts.text, or: facts.json, asJSON: json)
     }
 }

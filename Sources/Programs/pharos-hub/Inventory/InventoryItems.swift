@@ -134,16 +134,11 @@ struct InventoryAdd: ParsableCommand {
             try inventory.add(item)
             return item
         }
-        if json {
-            Terminal.write(
-                JSONValue.record([
-                    ("id", .string(added.id)), ("name", .string(added.name)), ("beacon", .string("\(added.beacon)")),
-                    ("place", .optional(added.place, JSONValue.string)),
-                    ("position", .optional(added.position, \.json)),
-                ]).line + "\n")
-        } else {
-            Terminal.show("\(added.id): added with \(added.beacon)\n")
-        }
+        let value = JSONValue.record([
+            ("id", .string(added.id)), ("name", .string(added.name)), ("beacon", .string("\(added.beacon)")),
+            ("place", .optional(added.place, JSONValue.string)), ("position", .optional(added.position, \.json)),
+        ])
+        Terminal.show("\(added.id): added with \(added.beacon)\n", or: value, asJSON: json)
     }
 
     private func nearestBeacon(_ inventory: Inventory, for name: String) throws -> BeaconIdentity {
@@ -152,7 +147,7 @@ struct InventoryAdd: ParsableCommand {
         let line = ProgressLine()
         let listener = NearestListener(inventory, known: known.beacons, distances: receiver.settings.distances) {
             nearby in
-            line.report { "\(nearby) \(nearby == 1 ? "beacon" : "beacons") within half a metre" }
+            line.report { "\(NumberFormat.count(nearby, "beacon")) within half a metre" }
         } onWarning: {
             Terminal.writeMessage($0)
         }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BluetoothTypes
 internal import CommandSupport
 internal import Configuration
 internal import FleetStore
@@ -25,17 +26,15 @@ struct InventoryCheckCommand: ParsableCommand {
 
     func run() throws {
         let store = source.store
-        let name = source.file == "-" ? "standard input" : source.file
+        let name = Files.inputName(source.file)
         let octets = try store.readOctets()
         let known = try KnownBeacons(known).beacons
         let (inventory, found) = Inventory.decode(octets)
         guard let inventory else {
             let problems = found.filter(\.isError).map { $0.text(file: name) }
-            if json {
-                Terminal.write(InventoryCheck.json(file: name, problems: problems).line + "\n")
-            } else {
-                Terminal.show(problems.map { $0 + "\n" }.joined())
-            }
+            Terminal.show(
+                problems.map { $0 + "\n" }.joined(), or: InventoryCheck.json(file: name, problems: problems),
+                asJSON: json)
             throw Failure(.failure)
         }
         var problems: [String] = []
@@ -54,11 +53,8 @@ struct InventoryCheckCommand: ParsableCommand {
         }
         let check = InventoryCheck(
             inventory, known: known, learned: report?.learnedIntervals ?? [:], site: site, wrongPhotos: photos)
-        if json {
-            Terminal.write(check.json(file: name, problems: problems).line + "\n")
-        } else {
-            Terminal.show(check.text(file: name, problems: problems))
-        }
+        Terminal.show(
+            check.text(file: name, problems: problems), or: check.json(file: name, problems: problems), asJSON: json)
         if !problems.isEmpty { throw Failure(.failure) }
     }
 }
@@ -126,7 +122,7 @@ struct InventoryReport: ParsableCommand {
             let missing = ReportDelivery.photosMissing(inPDFOf: report)
             if missing > 0 {
                 Terminal.writeMessage(
-                    "warning: the PDF leaves out the photos of \(missing) item\(missing == 1 ? "" : "s"), which are WebP: "
+                    "warning: the PDF leaves out the photos of \(NumberFormat.count(missing, "item")), which are WebP: "
                         + "use JPEG, PNG or GIF")
             }
             let octets = try ReportDelivery.pdf(report)

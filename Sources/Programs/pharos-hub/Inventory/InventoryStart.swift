@@ -74,9 +74,7 @@ struct InventoryStart: ParsableCommand {
         if !receivers.isEmpty && (receiver.adapter != nil || !receiver.replay.isEmpty) {
             throw ValidationError("--receivers names the adapters; --adapter and --replay cannot be used with it.")
         }
-        if let withinM, !(0.1...100).contains(withinM) {
-            throw ValidationError("--within-m \(withinM) is out of range 0.1...100.")
-        }
+        if let withinM { try OptionValue.check("--within-m", withinM, in: 0.1...100) }
         if rounds != nil && rule == .sharedQueue {
             throw ValidationError("--rounds cannot be used with --rule shared-queue: give a --capacity.")
         }
@@ -138,7 +136,7 @@ struct InventoryStart: ParsableCommand {
         ) { event in
             switch event {
             case .found(let item):
-                if json { Terminal.write(item.json.line + "\n") } else { Terminal.show(item.text + "\n") }
+                Terminal.show(item.text + "\n", or: item.json, asJSON: json)
             case .progress(let found, let items):
                 line.report { "\(found) of \(items) found; Ctrl-C ends your part" }
             case .warning(let sentence): Terminal.writeMessage(sentence)
@@ -151,11 +149,7 @@ struct InventoryStart: ParsableCommand {
         }
         line.finish()
         guard let report = try run.report() else { return }
-        if json {
-            Terminal.write(report.summaryJSON.line + "\n")
-        } else {
-            Terminal.show(report.summaryText(of: store.path))
-        }
+        Terminal.show(report.summaryText(of: store.path), or: report.summaryJSON, asJSON: json)
     }
 
     private func applied(to rule: CountRule) -> CountRule {

@@ -8,17 +8,10 @@ internal import Sightings
 
 /// The options for receiving the beacons of an inventory.
 struct ReceiverOptions: ParsableArguments {
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
-        completion: .adapters, transform: OptionValue.adapter)
+    @Option(name: .shortAndLong, help: .hciAdapter, completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
 
-    @Option(
-        parsing: .singleValue,
-        help: ArgumentHelp("Read a btsnoop, pcap or pcapng file, or - for standard input.", valueName: "file"),
-        completion: .file())
+    @Option(parsing: .singleValue, help: .recording, completion: .file())
     var replay: [String] = []
 
     @Option(
@@ -29,9 +22,7 @@ struct ReceiverOptions: ParsableArguments {
             valueName: "file"), completion: .file())
     var known: [String] = []
 
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after this time.", valueName: "seconds"),
-        transform: OptionValue.duration)
+    @Option(parsing: .unconditional, help: .timeLimit, transform: OptionValue.duration)
     var durationS: Int?
 
     @Option(
@@ -49,9 +40,7 @@ struct ReceiverOptions: ParsableArguments {
         if !replay.isEmpty && (adapter != nil || durationS != nil) {
             throw ValidationError("--replay reads a file; --adapter and --duration-s cannot be used with it.")
         }
-        guard (1...6).contains(pathLossExponent) else {
-            throw ValidationError("--path-loss-exponent \(pathLossExponent) is out of range 1...6.")
-        }
+        try OptionValue.check("--path-loss-exponent", pathLossExponent, in: 1...6)
         if case .managed(let index)? = adapter {
             throw ValidationError(
                 "The kernel drops repeated advertisements on hci\(index):mgmt: use hci\(index).")

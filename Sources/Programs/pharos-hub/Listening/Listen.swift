@@ -31,22 +31,13 @@ struct Listen: ParsableCommand {
     @Flag(name: .customLong("print"), help: "Print what is received, and store nothing.")
     var isPrinted = false
 
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "hci0, hci0:user, hci0:mgmt (presence only), tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.",
-            valueName: "name"),
-        completion: .adapters, transform: OptionValue.adapter)
+    @Option(name: .shortAndLong, help: .receivingAdapter, completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
 
-    @Option(
-        help: ArgumentHelp("Read a btsnoop, pcap or pcapng file, or - for standard input.", valueName: "file"),
-        completion: .file())
+    @Option(help: .recording, completion: .file())
     var replay: String?
 
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after this time.", valueName: "seconds"),
-        transform: OptionValue.duration)
+    @Option(parsing: .unconditional, help: .timeLimit, transform: OptionValue.duration)
     var durationS: Int?
 
     @Option(

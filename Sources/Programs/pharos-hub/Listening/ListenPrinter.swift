@@ -81,9 +81,7 @@ final class ListenPrinter: SightingConsumer {
         let rows = rows
         guard json else { return output.add(text(to, rows)) }
         write(from, to, rows)
-        output.add(row.octets)
-        output.add("\n")
-        row.removeAll()
+        output.addLine(&row)
     }
 
     /// The tracks to print: all that were received in the round, and the last track of each other known beacon.
@@ -188,7 +186,7 @@ final class ListenPrinter: SightingConsumer {
     private func remainder(_ neverHeard: Int) -> String {
         let table = hearing.table
         let senders = table.strangerSendersInRound
-        var parts = ["\(table.strangersInRound) reports of \(senders) other\(senders == 1 ? "" : "s")"]
+        var parts = ["\(table.strangersInRound) reports of \(NumberFormat.count(senders, "other"))"]
         if neverHeard > 0 { parts.append("\(neverHeard) of \(watch.count) known beacons never received") }
         if let lost = source.counts.lostInKernel { parts.append("\(lost) lost in the kernel") }
         let malformed = source.counts.malformedEvents + table.counts.malformed

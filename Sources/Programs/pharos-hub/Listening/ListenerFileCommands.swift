@@ -72,7 +72,7 @@ struct CheckedFile: ParsableArguments {
         let result = try check(file)
         if json {
             let members: [(String, JSONValue)] = [
-                ("file", .string(file == "-" ? "standard input" : file)),
+                ("file", .string(Files.inputName(file))),
                 ("errors", .array(result.errors.map(JSONValue.string))),
                 ("warnings", .array(result.warnings.map(JSONValue.string))),
             ]
@@ -99,7 +99,7 @@ struct CheckResult {
     ///
     /// - Throws: if a file cannot be read.
     init(listener path: String, needsZones: Bool) throws {
-        let name = path == "-" ? "standard input" : path
+        let name = Files.inputName(path)
         do throws(ListenerServiceError) {
             let hub = try HubFile(path: path)
             let more = hub.environmentProblems(
@@ -107,8 +107,8 @@ struct CheckResult {
             (errors, warnings) = (more.errors, hub.warnings + more.warnings)
             if hub.zones.isEmpty, needsZones { errors += ["\(name): the file has no zones: add a list \"zones\""] }
             let counts = [
-                Self.count(HubFile.beacons(hub.known).count, "beacon"), Self.count(hub.zones.count, "zone"),
-                Self.count(hub.hooks.count, "hook"),
+                NumberFormat.count(HubFile.beacons(hub.known).count, "beacon"),
+                NumberFormat.count(hub.zones.count, "zone"), NumberFormat.count(hub.hooks.count, "hook"),
             ]
             summary = "\(name): the listener \(hub.listener.name) with \(counts.joined(separator: ", ")) is correct"
         } catch {
@@ -121,8 +121,6 @@ struct CheckResult {
     init(errors: [String], warnings: [String], summary: String) {
         (self.errors, self.warnings, self.summary) = (errors, warnings, summary)
     }
-
-    static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 }
 
 // MARK: init
@@ -295,7 +293,7 @@ struct ListenerStart: ParsableArguments {
             var entries = try beacons.map { beacon in
                 JSONValue.record([("name", .string(beacon.name))] + beacon.patterns.flatMap(KnownBeaconText.members))
             }
-            let directory = InputFile.directory(of: file)
+            let directory = Files.directory(of: file)
             for path in known {
                 let root = JSONDocument.parse(try InputFile.read(directory + path)).root
                 let isFleet = root?["groups"] != nil || root?["sites"] != nil || root?["template"] != nil
@@ -438,11 +436,7 @@ enum KnownBeaconText {
 /// Writes a new file of this program.
 enum NewHubFile {
     /// The name of a file without its folder and `.json`; `hall` for standard output.
-    static func stem(of path: String) -> String {
-        guard path != "-" else { return "hall" }
-        let name = path.split(separator: "/").last.map(String.init) ?? ""
-        return name.hasSuffix(".json") ? String(name.dropLast(5)) : name
-    }
+    static func stem(of path: String) -> String { path == "-" ? "hall" : InputFile.stem(of: path) }
 
     /// - Parameters:
     ///   - next: The command to try next.

@@ -22,11 +22,7 @@ struct Proxy: ParsableCommand {
             head -c 32 /dev/urandom | base64 | install -m 600 /dev/stdin proxy.key
             """)
 
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
-        completion: .adapters, transform: OptionValue.adapter)
+    @Option(name: .shortAndLong, help: .hciAdapter, completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
 
     @Option(
@@ -57,9 +53,7 @@ struct Proxy: ParsableCommand {
     )
     var active = false
 
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after this time.", valueName: "seconds"),
-        transform: OptionValue.duration)
+    @Option(parsing: .unconditional, help: .timeLimit, transform: OptionValue.duration)
     var durationS: Int?
 
     func validate() throws {

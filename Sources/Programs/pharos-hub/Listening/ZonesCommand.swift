@@ -25,21 +25,13 @@ struct ZonesCommand: ParsableCommand {
     @Argument(help: "Listener file in JSON with zones, or - for standard input.", completion: .file())
     var file: String
 
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
-        completion: .adapters, transform: OptionValue.adapter)
+    @Option(name: .shortAndLong, help: .hciAdapter, completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
 
-    @Option(
-        help: ArgumentHelp("Read a btsnoop, pcap or pcapng file, or - for standard input.", valueName: "file"),
-        completion: .file())
+    @Option(help: .recording, completion: .file())
     var replay: String?
 
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after this time.", valueName: "seconds"),
-        transform: OptionValue.duration)
+    @Option(parsing: .unconditional, help: .timeLimit, transform: OptionValue.duration)
     var durationS: Int?
 
     @Flag(help: "Print JSON, one line for each event.")
@@ -127,9 +119,7 @@ private final class ZonePrinter: SightingConsumer {
             context.clock = clockQuality.text
             if json {
                 event.write(context, into: &row)
-                output.add(row.octets)
-                output.add("\n")
-                row.removeAll()
+                output.addLine(&row)
             } else {
                 output.add(ZoneText.line(event, context) + "\n")
             }

@@ -30,16 +30,14 @@ struct Locate: ParsableCommand {
 
     @OptionGroup var source: RunSourceOptions
 
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after this time.", valueName: "seconds"),
-        transform: OptionValue.duration)
+    @Option(parsing: .unconditional, help: .timeLimit, transform: OptionValue.duration)
     var durationS: Int?
 
     @Option(
         help: ArgumentHelp(
             "The algorithm (default: that of the map): \(MapFit.Choice.names.dropFirst().joined(separator: ", ")).",
             valueName: "name"),
-        completion: .list(Array(MapFit.Choice.names.dropFirst())), transform: MapValue.named)
+        completion: .list(Array(MapFit.Choice.names.dropFirst())), transform: OptionValue.named)
     var algorithm: PositioningAlgorithm?
 
     @Flag(
@@ -117,7 +115,7 @@ struct Locate: ParsableCommand {
         try source.run(printer, shared: map.sharedIdentities, duration: durationS, purpose: "pharos locate")
         printer.finish()
         guard let track = printer.track else { return }
-        let page = TrackPage(track, command: ShellText.line(["pharos"] + CommandLine.arguments.dropFirst()))
+        let page = TrackPage(track, command: CommandProgram.commandLine)
         if let html { try MapFile.write(page.html, to: html) }
         if let svg { try MapFile.write(page.svg, to: svg) }
     }
@@ -142,11 +140,7 @@ struct Locate: ParsableCommand {
 
 /// The options for the source of a run.
 struct RunSourceOptions: ParsableArguments {
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
-        completion: .adapters, transform: OptionValue.adapter)
+    @Option(name: .shortAndLong, help: .hciAdapter, completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
 
     @Option(
@@ -294,7 +288,7 @@ final class LocatePrinter: RunConsumer {
         let percentiles = Percentiles(errors)
         guard let mean = percentiles.mean else { return }
         Terminal.show(
-            "\(MapText.count(errors.count, "second")): mean error \(MapText.metres(mean)) m, 75th percentile "
+            "\(NumberFormat.count(errors.count, "second")): mean error \(MapText.metres(mean)) m, 75th percentile "
                 + "\(MapText.metres(percentiles.value(at: 75))) m, 95th percentile "
                 + "\(MapText.metres(percentiles.value(at: 95))) m\n")
     }

@@ -30,7 +30,7 @@ struct MapSchemaCommand: ParsableCommand {
 
     @Argument(
         help: "map or survey (default: map).", completion: .list(Kind.allCases.map(\.rawValue)),
-        transform: MapValue.named)
+        transform: OptionValue.named)
     var kind: Kind = .map
 
     func run() throws {
@@ -63,11 +63,7 @@ struct MapCheck: ParsableCommand {
 
     func run() throws {
         let report = CheckReport(try SurveyFiles(survey, reading: levels.reading))
-        if json {
-            Terminal.write(report.json.line + "\n")
-        } else {
-            Terminal.show(report.text)
-        }
+        Terminal.show(report.text, or: report.json, asJSON: json)
         if !report.isGood { throw Failure(.failure) }
     }
 }

@@ -38,7 +38,7 @@ struct MapEvaluate: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The algorithm (default: that of the map, or the one that map fit chooses).", valueName: "name"),
-        completion: .list(Array(MapFit.Choice.names.dropFirst())), transform: MapValue.named)
+        completion: .list(Array(MapFit.Choice.names.dropFirst())), transform: OptionValue.named)
     var algorithm: PositioningAlgorithm?
 
     @Flag(help: "Print a table of all algorithms, and of the baselines if the map has the positions of the beacons.")
@@ -46,7 +46,7 @@ struct MapEvaluate: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("experiment: the four algorithms and the table of the thesis of 2014.", valueName: "name"),
-        completion: .list(["experiment"]), transform: MapValue.named)
+        completion: .list(["experiment"]), transform: OptionValue.named)
     var `protocol`: EvaluationRun.Preset?
 
     @Option(

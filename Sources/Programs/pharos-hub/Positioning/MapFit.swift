@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import CommandSupport
-internal import Configuration
 internal import LinuxHost
 internal import Positioning
 
@@ -107,13 +106,8 @@ struct MapFit: ParsableCommand {
             Terminal.writeMessage(
                 "\(beaconPositions ?? ""): it has none of the beacons of the surveys")
         }
-        for notice in map.notices { Terminal.writeMessage(notice) }
-        try MapFile.write(map, to: output)
         let report = FitReport(choice, files.survey, output: output)
-        if output == "-" { return Terminal.writeError(report.text) }
-        if json { return Terminal.write(report.json.line + "\n") }
-        Terminal.show(report.text)
-        Terminal.writeLine("wrote \(output)")
+        try MapFile.write(map, to: output, report: report.text, or: report.json, asJSON: json)
     }
 
     /// Makes a map without a survey.
@@ -123,12 +117,7 @@ struct MapFit: ParsableCommand {
         settings.gridMetres = gridM
         parameters.apply(to: &settings)
         let map = try MapFile.map(ofSite: path, settings: settings)
-        for notice in map.notices { Terminal.writeMessage(notice) }
-        try MapFile.write(map, to: output)
         let report = FitReport(siteMap: map, output: output)
-        if output == "-" { return Terminal.writeError(report.text) }
-        if json { return Terminal.write(report.json.line + "\n") }
-        Terminal.show(report.text)
-        Terminal.writeLine("wrote \(output)")
+        try MapFile.write(map, to: output, report: report.text, or: report.json, asJSON: json)
     }
 }

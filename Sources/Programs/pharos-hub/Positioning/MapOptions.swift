@@ -36,7 +36,7 @@ struct AlgorithmOptions: ParsableArguments {
         help: ArgumentHelp(
             "For the algorithm relative: the unit of relative levels, db, amplitude or power (default: db).",
             valueName: "reading"),
-        completion: .list(RelativeReading.allCases.map(\.rawValue)), transform: MapValue.named)
+        completion: .list(RelativeReading.allCases.map(\.rawValue)), transform: OptionValue.named)
     var reading: RelativeReading?
 
     @Option(
@@ -52,7 +52,7 @@ struct AlgorithmOptions: ParsableArguments {
             "For the algorithm relative: the parts of a stay that a second is compared with, vectors (single seconds) "
                 + "or slices (default: slices).",
             valueName: "prints"),
-        completion: .list(LocatorSettings.Prints.allCases.map(\.rawValue)), transform: MapValue.named)
+        completion: .list(LocatorSettings.Prints.allCases.map(\.rawValue)), transform: OptionValue.named)
     var prints: LocatorSettings.Prints?
 
     @Option(
@@ -89,15 +89,6 @@ struct AlgorithmOptions: ParsableArguments {
 
 /// Values of the options of `map` and `locate`.
 enum MapValue {
-    /// One of the words of a list.
-    static func named<Value: RawRepresentable & CaseIterable>(_ text: String) throws -> Value
-    where Value.RawValue == String {
-        guard let value = Value(rawValue: text) else {
-            throw Mistake("use " + Value.allCases.map(\.rawValue).joined(separator: ", "))
-        }
-        return value
-    }
-
     static func number(_ text: String, in range: ClosedRange<Double>) throws -> Double {
         guard let value = Double(text), value.isFinite else { throw Mistake("it is not a number") }
         guard range.contains(value) else { throw Mistake("\(text) is out of range \(span(range))") }
@@ -165,6 +156,21 @@ enum MapValue {
 
     static func offset(_ text: String) throws -> LocatorSettings.ReceiverOffset {
         text == "auto" ? .unknown : .known(try number(text, in: -40...40))
+    }
+}
+
+extension MapFile {
+    /// Writes a map, and prints its notices and the report about it. If the map goes to standard output, the report goes
+    /// to standard error.
+    static func write(
+        _ map: SignalMap, to output: String, report text: @autoclosure () -> String,
+        or json: @autoclosure () -> JSONValue, asJSON: Bool
+    ) throws {
+        for notice in map.notices { Terminal.writeMessage(notice) }
+        try write(map, to: output)
+        if output == "-" { return Terminal.writeError(text()) }
+        Terminal.show(text(), or: json(), asJSON: asJSON)
+        if !asJSON { Terminal.writeLine("wrote \(output)") }
     }
 }
 

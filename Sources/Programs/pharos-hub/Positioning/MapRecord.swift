@@ -277,7 +277,7 @@ struct MapRecord: ParsableCommand {
         try source.run(walk, shared: file.survey.sharedIdentities, isOnlyKnown: onlyKnown, purpose: Self.purpose)
         progress.finish()
         if walk.left > 0 {
-            Terminal.writeMessage("the walk ended with \(MapText.count(walk.left, "place")) left")
+            Terminal.writeMessage("the walk ended with \(NumberFormat.count(walk.left, "place")) left")
         }
         return walk.stays
     }
@@ -298,7 +298,7 @@ struct MapRecord: ParsableCommand {
         let packets = heard.reduce(0) { $0 + $1.levels.count }
         let rate = heard.isEmpty ? "-" : MapText.metres(Double(packets) / Double(heard.count))
         let spans = heard.compactMap { beacon in beacon.levels.max().map { $0 - (beacon.levels.min() ?? $0) } }
-        return "\(MapText.count(heard.count, "beacon")), \(rate) packets per second and beacon, "
+        return "\(NumberFormat.count(heard.count, "beacon")), \(rate) packets per second and beacon, "
             + "spread \(MapText.metres(Percentiles(spans).mean)) dB"
     }
 

@@ -43,7 +43,7 @@ struct MapShow: ParsableCommand {
         help: ArgumentHelp(
             "The values to show: error (the expected error) or heard (the number of beacons received) (default: error).",
             valueName: "layer"),
-        completion: .list(Layer.allCases.map(\.rawValue)), transform: MapValue.named)
+        completion: .list(Layer.allCases.map(\.rawValue)), transform: OptionValue.named)
     var layer: Layer?
 
     @Option(help: ArgumentHelp("Show the levels of this beacon instead.", valueName: "key"))
@@ -68,8 +68,8 @@ struct MapShow: ParsableCommand {
         let picture = try MapPicture(map)
         let layer = MapLayer(subject, of: picture)
         if let html {
-            let command = ShellText.line(["pharos"] + CommandLine.arguments.dropFirst())
-            try MapFile.write(MapPage(picture, command: command, site: site).html, to: html)
+            let page = MapPage(picture, command: CommandProgram.commandLine, site: site)
+            try MapFile.write(page.html, to: html)
         }
         if let svg {
             guard let layer else {

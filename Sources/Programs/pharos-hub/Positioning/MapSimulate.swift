@@ -1,5 +1,6 @@
 internal import Airtime
 internal import ArgumentParser
+internal import BluetoothTypes
 internal import CommandSupport
 internal import LinuxHost
 internal import Positioning
@@ -80,7 +81,7 @@ struct MapSimulate: ParsableCommand {
                         + "\(SimulatedSite.placeLimit) are possible")
             }
             let survey = floor.simulated.survey(at: places, seconds: seconds ?? 40, days: days ?? 2)
-            return try write(survey, "\(MapText.count(places.count, "place")), \(survey.vectorCount) s")
+            return try write(survey, "\(NumberFormat.count(places.count, "place")), \(survey.vectorCount) s")
         }
         guard let walk = floor.site.paths.first(where: { $0.name == path })?.walk else {
             let names = floor.site.paths.map { MapText.line($0.name) }.joined(separator: ", ")
@@ -96,12 +97,12 @@ struct MapSimulate: ParsableCommand {
             }
             try MapFile.write(table, to: truth)
         }
-        try write(run, "\(MapText.count(way.count, "second"))")
+        try write(run, "\(NumberFormat.count(way.count, "second"))")
     }
 
     private func write(_ survey: Survey, _ what: String) throws {
         try MapFile.write(SurveyWriter.text(survey), to: output)
         guard output != "-", truth != "-" else { return }
-        Terminal.writeLine("\(what), \(MapText.count(survey.beacons.count, "beacon")) to \(output)")
+        Terminal.writeLine("\(what), \(NumberFormat.count(survey.beacons.count, "beacon")) to \(output)")
     }
 }

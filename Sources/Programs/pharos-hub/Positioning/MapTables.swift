@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BluetoothTypes
 internal import CommandSupport
 internal import LinuxHost
 internal import Positioning
@@ -32,7 +33,7 @@ struct MapExport: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "\(Format.allCases.map(\.rawValue).joined(separator: ", ")) (default: csv).", valueName: "name"),
-        completion: .list(Format.allCases.map(\.rawValue)), transform: MapValue.named)
+        completion: .list(Format.allCases.map(\.rawValue)), transform: OptionValue.named)
     var format: Format = .csv
 
     @Option(
@@ -119,7 +120,7 @@ struct MapImport: ParsableCommand {
         guard output != "-" else { return }
         let stays = survey.stays.count { !$0.isDropped }
         Terminal.writeLine(
-            "\(MapText.count(stays, "stay")) of \(MapText.count(survey.countedVectors, "second")), "
-                + "\(MapText.count(survey.beacons.count, "beacon")) to \(output)")
+            "\(NumberFormat.count(stays, "stay")) of \(NumberFormat.count(survey.countedVectors, "second")), "
+                + "\(NumberFormat.count(survey.beacons.count, "beacon")) to \(output)")
     }
 }

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import CommandSupport
-internal import Configuration
 internal import LinuxHost
 internal import Positioning
 
@@ -63,13 +62,8 @@ struct MapUpdateCommand: ParsableCommand {
             keepsNeighbors: old.settings.neighbors)
         var new = choice.map
         new.sources = old.sources + files.sources.filter { !old.sources.contains($0) }
-        for notice in new.notices { Terminal.writeMessage(notice) }
         let output = output ?? map
-        try MapFile.write(new, to: output)
         let report = UpdateReport(update, FitReport(choice, update.survey, output: output))
-        if output == "-" { return Terminal.writeError(report.text) }
-        if json { return Terminal.write(report.json.line + "\n") }
-        Terminal.show(report.text)
-        Terminal.writeLine("wrote \(output)")
+        try MapFile.write(new, to: output, report: report.text, or: report.json, asJSON: json)
     }
 }

@@ -162,13 +162,8 @@ struct Rehearse: ParsableCommand {
 
     func run() throws {
         if schema { return Terminal.write(FaultsFile.schema) }
-        if let html, html != "-" {
-            // A rehearsal may take minutes.
-            let folder = InputFile.directory(of: html)
-            guard folder.isEmpty || Files.isDirectory(folder) else {
-                throw Failure(.noInput, "\(html): the directory \(folder) does not exist")
-            }
-        }
+        // A rehearsal may take minutes.
+        if let html, html != "-" { try NewFile.checkDirectory(of: html) }
         if add { return try addReports() }
         let fleet = try RehearsedFleet(file: files[0], siteFile: site)
         var options = Rehearsal.Options()
@@ -317,14 +312,14 @@ private enum RehearseValue {
 
     static func chip(_ text: String) throws -> BeaconChip {
         guard let chip = BeaconChip.named(text) else {
-            throw ScannerText.unknown(text, BeaconChip.all.map(\.name))
+            throw OptionValue.unknown(text, BeaconChip.all.map(\.name))
         }
         return chip
     }
 
     static func battery(_ text: String) throws -> BeaconBattery {
         guard let battery = BeaconBattery.named(text) else {
-            throw ScannerText.unknown(text, BeaconBattery.all.map(\.name))
+            throw OptionValue.unknown(text, BeaconBattery.all.map(\.name))
         }
         return battery
     }

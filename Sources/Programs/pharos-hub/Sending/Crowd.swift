@@ -40,7 +40,7 @@ struct Crowd: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Format of the generated identities: ibeacon, altbeacon or uid (default: ibeacon).", valueName: "format"),
-        completion: .list(CrowdFormat.allCases.map(\.rawValue)), transform: Self.format)
+        completion: .list(CrowdFormat.allCases.map(\.rawValue)), transform: OptionValue.named)
     var format: CrowdFormat?
 
     @Option(
@@ -61,11 +61,7 @@ struct Crowd: ParsableCommand {
             valueName: "text"))
     var seed = GeneratedCrowd.defaultSeed
 
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "hci0, hci0:user, tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.", valueName: "name"),
-        completion: .adapters, transform: OptionValue.adapter)
+    @Option(name: .shortAndLong, help: .hciAdapter, completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
 
     @Option(
@@ -199,13 +195,6 @@ struct Crowd: ParsableCommand {
 
     // MARK: Values
 
-    private static func format(_ text: String) throws -> CrowdFormat {
-        guard let format = CrowdFormat(rawValue: text) else {
-            throw Mistake("use " + CrowdFormat.allCases.map(\.rawValue).joined(separator: ", "))
-        }
-        return format
-    }
-
     private static func scanner(_ text: String) throws -> ScannerPreset {
         guard let preset = ScannerPreset(named: text.lowercased()) else {
             throw Mistake("use one of " + ScannerPreset.all.map(\.name).joined(separator: ", "))
@@ -247,11 +236,7 @@ final class CrowdOutput {
     var pause: Int { isLive ? 500_000 : 10_000_000 }
 
     func begin(_ facts: CrowdFacts, _ reception: CrowdFacts.Reception?) {
-        if json {
-            Terminal.write(facts.json(reception).line + "\n")
-        } else {
-            Terminal.show(facts.lines.joined(separator: "\n") + "\n")
-        }
+        Terminal.show(facts.lines.joined(separator: "\n") + "\n", or: facts.json(reception), asJSON: json)
         guard let reception else { return }
         if reception.share < 1 {
             Terminal.writeMessage("warning: " + reception.sentence)
@@ -275,10 +260,8 @@ final class CrowdOutput {
 
     func end(_ report: CrowdReport) {
         guard Terminal.takesOutput(within: 1000) else { return }
-        if json {
-            Terminal.write(report.json(isLast: true).line + "\n")
-        } else {
-            Terminal.show("off the air after " + report.lines.joined(separator: "\n") + "\n")
-        }
+        Terminal.show(
+            "off the air after " + report.lines.joined(separator: "\n") + "\n", or: report.json(isLast: true),
+            asJSON: json)
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BluetoothTypes
 internal import CommandSupport
 internal import Configuration
 internal import Fleet
@@ -17,7 +18,7 @@ struct FleetExport: ParsableCommand {
     static func warn(_ left: [String], _ why: String) {
         guard !left.isEmpty else { return }
         let names = left.prefix(5).joined(separator: ", ") + (left.count > 5 ? ", …" : "")
-        Terminal.writeMessage("\(left.count) \(left.count == 1 ? "beacon" : "beacons") \(why): \(names)")
+        Terminal.writeMessage("\(NumberFormat.count(left.count, "beacon")) \(why): \(names)")
     }
 }
 
@@ -87,7 +88,7 @@ struct FleetExportPrometheus: ParsableCommand {
     var port: Int = 9100
 
     func validate() throws {
-        guard (1...65535).contains(port) else { throw ValidationError("--port \(port) is out of range 1...65535.") }
+        try OptionValue.check("--port", port, in: 1...65535)
     }
 
     func run() throws {
@@ -149,17 +150,14 @@ struct FleetExportAnsible: ParsableCommand {
         try AnsibleFolder(output, fleet: manifest.fleet).write(inventory, profiles)
         FleetExport.warn(inventory.withoutHost, "without a host, which Ansible cannot reach, left out")
         if let missing = try FleetKeys(of: source.named).missingKeys() { Terminal.writeMessage(missing) }
+        let beacons = NumberFormat.count(inventory.beacons.count, "beacon")
         let keys = inventory.keys.isEmpty ? "" : " -e pharos_keys_directory=FOLDER"
         Terminal.show(
             """
-            \(TerminalText.line(output)): \(Self.count(inventory.beacons.count, "beacon")) on \(Self.count(inventory.boxes, "machine")).
+            \(TerminalText.line(output)): \(beacons) on \(NumberFormat.count(inventory.boxes, "machine")).
             Next, in that directory: ansible-playbook rollout.json -e pharos_package=FILE.deb\(keys)
 
             """)
-    }
-
-    private static func count(_ number: Int, _ noun: String) -> String {
-        "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
 }
 

@@ -41,7 +41,7 @@ struct FleetInit: ParsableCommand {
         let sample = sample ?? .museum
         let path = output ?? sample.rawValue + ".json"
         var files = [(path, sample.text)]
-        if let table = sample.table { files.append((InputFile.directory(of: path) + table.name, table.text)) }
+        if let table = sample.table { files.append((Files.directory(of: path) + table.name, table.text)) }
         for (path, _) in files { try Self.refuseExisting(path) }
         for (path, text) in files { try Self.write(text, to: path) }
         let made = files.map(\.0).joined(separator: " and ")
@@ -51,8 +51,8 @@ struct FleetInit: ParsableCommand {
     /// Makes a fleet file for a table.
     private func propose(_ table: String) throws {
         let stem = table.split(separator: "/").last.map { String($0.prefix { $0 != "." }) } ?? ""
-        let path = output ?? InputFile.directory(of: table) + stem + ".json"
-        guard InputFile.directory(of: path) == InputFile.directory(of: table) else {
+        let path = output ?? Files.directory(of: table) + stem + ".json"
+        guard Files.directory(of: path) == Files.directory(of: table) else {
             throw Failure(.usage, "\(path): the fleet file must be in the directory of its table")
         }
         try Self.refuseExisting(path)
@@ -197,11 +197,7 @@ struct FleetGenerate: ParsableCommand {
                 count == 1 ? "1 beacon would get another identity" : "\(count) beacons would get other identities"
             Terminal.writeMessage("\(change), which needs --renumber")
         }
-        if json {
-            Terminal.write(generation.json.line + "\n")
-        } else {
-            Terminal.show(generation.text)
-        }
+        Terminal.show(generation.text, or: generation.json, asJSON: json)
     }
 
     /// Asks on a terminal whether beacons may get other identities.

@@ -37,11 +37,7 @@ extension FleetKeys {
 
     /// Prints which keys were made, replaced or kept.
     func show(_ report: Report, asJSON: Bool) {
-        if asJSON {
-            Terminal.write(json(of: report).line + "\n")
-        } else {
-            Terminal.show(text(of: report))
-        }
+        Terminal.show(text(of: report), or: json(of: report), asJSON: asJSON)
     }
 }
 
@@ -99,8 +95,7 @@ struct FleetKeysRotate: ParsableCommand {
     func run() throws {
         let keys = options.fleetKeys
         let progress = ProgressLine()
-        let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
-        let report = try keys.rotate(filter.selection, at: now) { progress.report($0, of: $1, "keys") }
+        let report = try keys.rotate(filter.selection, at: .now) { progress.report($0, of: $1, "keys") }
         keys.show(report, asJSON: json)
     }
 }
@@ -183,9 +178,8 @@ struct FleetKeysAgree: ParsableCommand {
         let privateKey = try AgreementKey.privateKey(resolverKeyFile)
         guard fleet != nil else {
             let publicKey = try IdentityKey.publicKey(of: privateKey)
-            return json
-                ? Terminal.write(JSONValue.record([("publicKey", .string("\(publicKey)"))]).line + "\n")
-                : Terminal.show("\(publicKey)\n")
+            return Terminal.show(
+                "\(publicKey)\n", or: .record([("publicKey", .string("\(publicKey)"))]), asJSON: json)
         }
         let report = try keys.resolve(resolverPrivateKey: privateKey) { progress.report($0, of: $1, "keys") }
         keys.show(report, asJSON: json)
@@ -231,15 +225,10 @@ struct FleetKeysResolve: ParsableCommand {
     var json = false
 
     func run() throws {
-        let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
-        let question = EphemeralIDQuestion(id, at: at ?? now, driftSeconds: driftS)
+        let question = EphemeralIDQuestion(id, at: at ?? .now, driftSeconds: driftS)
         let keys = options.fleetKeys
         let search = try EphemeralIDSearch(question, path: options.source.fleet, keys: keys)
-        if json {
-            Terminal.write(search.json.line + "\n")
-        } else {
-            Terminal.show(search.text)
-        }
+        Terminal.show(search.text, or: search.json, asJSON: json)
         if search.withoutKey > 0 {
             Terminal.writeMessage(keys.text(ofMissing: search.withoutKey))
         }

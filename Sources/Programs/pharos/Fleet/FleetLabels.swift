@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BluetoothTypes
 internal import CommandSupport
 internal import Fleet
 internal import FleetStore
@@ -54,9 +55,7 @@ struct FleetLabels: ParsableCommand {
     var cutLines = false
 
     func validate() throws {
-        guard (0..<paper.labelsPerPage).contains(skipLabels) else {
-            throw ValidationError("--skip-labels \(skipLabels) is out of range 0...\(paper.labelsPerPage - 1).")
-        }
+        try OptionValue.check("--skip-labels", skipLabels, in: 0...paper.labelsPerPage - 1)
     }
 
     func run() throws {
@@ -85,8 +84,8 @@ struct FleetLabels: ParsableCommand {
         }
         progress.finish()
         guard output != "-" else { return }
-        let pages = sheet.pageCount == 1 ? "1 page" : "\(sheet.pageCount) pages"
-        Terminal.writeLine("\(beacons.count) \(beacons.count == 1 ? "label" : "labels") on \(pages): \(files.names)")
+        let (labels, pages) = (NumberFormat.count(beacons.count, "label"), NumberFormat.count(sheet.pageCount, "page"))
+        Terminal.writeLine("\(labels) on \(pages): \(files.names)")
     }
 
     private static func order(_ text: String) throws -> LabelOrder {

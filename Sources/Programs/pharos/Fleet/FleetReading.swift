@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BluetoothTypes
 internal import CommandSupport
 internal import Configuration
 internal import Fleet
@@ -26,11 +27,8 @@ struct FleetCheck: ParsableCommand {
         let airtime = FleetAirtime(traffic ?? FleetTraffic())
         if let fleet = files.fleet { files.add(airtime.warnings(for: fleet)) }
         let isGood = traffic != nil && !files.hasErrors
-        if json {
-            Terminal.write(Self.json(files, airtime, isGood: isGood).line + "\n")
-        } else {
-            Terminal.show(Self.text(files, airtime, isGood: isGood))
-        }
+        Terminal.show(
+            Self.text(files, airtime, isGood: isGood), or: Self.json(files, airtime, isGood: isGood), asJSON: json)
         if files.problems.contains(where: { $0.kind == .missing }) { throw Failure(.noInput) }
         if !isGood { throw Failure(.failure) }
     }
@@ -39,7 +37,7 @@ struct FleetCheck: ParsableCommand {
     private static func text(_ files: FleetFiles, _ airtime: FleetAirtime, isGood: Bool) -> String {
         let problems = files.problems.map { "\($0)\n" }.joined()
         guard isGood, let fleet = files.fleet else { return problems }
-        let beacons = fleet.beaconCount == 1 ? "1 beacon" : "\(fleet.beaconCount) beacons"
+        let beacons = NumberFormat.count(fleet.beaconCount, "beacon")
         return problems + "\(files.file): good, \(beacons) in the fleet \(fleet.name)\n" + airtime.text
     }
 
@@ -81,11 +79,7 @@ struct FleetDiffCommand: ParsableCommand {
     func run() throws {
         let diff = try FleetDiff(of: file, against: against)
         for warning in try FleetDiff.warnings(of: file, against: against) { Terminal.writeMessage(warning) }
-        if json {
-            Terminal.write(diff.json.line + "\n")
-        } else {
-            Terminal.show(each ? diff.fullText : diff.text)
-        }
+        Terminal.show(each ? diff.fullText : diff.text, or: diff.json, asJSON: json)
         if exitCode, !diff.isEmpty { throw Failure(.failure) }
     }
 }
@@ -160,13 +154,9 @@ struct FleetStatus: ParsableCommand {
 
     func validate() throws {
         guard ssh != (from != nil) else { throw ValidationError("Give either --ssh or --from DIRECTORY.") }
-        for (name, value, range) in [
-            ("--parallel", parallel, 1...256), ("--timeout-s", timeoutS, 1...3600),
-            ("--stale-after-s", staleAfterS, 1...Int(Int32.max)),
-        ] where !range.contains(value) {
-            throw ValidationError(
-                "\(name) \(value) is out of range \(range.lowerBound)...\(range.upperBound).")
-        }
+        try OptionValue.check("--parallel", parallel, in: 1...256)
+        try OptionValue.check("--timeout-s", timeoutS, in: 1...3600)
+        try OptionValue.check("--stale-after-s", staleAfterS, in: 1...Int(Int32.max))
     }
 
     func run() throws {
@@ -177,15 +167,13 @@ struct FleetStatus: ParsableCommand {
         } else {
             try gathering.ask(manifest.beacons, parallel: parallel, timeoutSeconds: timeoutS)
         }
-        let now = RFC3339Time(secondsSince1970: Int(WallClock.microseconds() / 1_000_000))
+        let now = RFC3339Time.now
         let condition = FleetCondition(
             manifest, gathering.reports, reasons: gathering.reasons, now: now, staleAfter: staleAfterS)
         for problem in gathering.problems { Terminal.writeMessage(problem) }
-        if json {
-            Terminal.write(condition.json(of: manifest.fleet, at: now).line + "\n")
-        } else {
-            Terminal.show(condition.text(of: manifest.fleet, at: now, all: all))
-        }
+        Terminal.show(
+            condition.text(of: manifest.fleet, at: now, all: all), or: condition.json(of: manifest.fleet, at: now),
+            asJSON: json)
         if !condition.isGood { throw Failure(.failure) }
     }
 }

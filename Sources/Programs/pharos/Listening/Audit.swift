@@ -123,9 +123,7 @@ struct Audit: ParsableCommand {
             throw ValidationError("Standard input can be read once.")
         }
         if durationS == 0 { throw ValidationError("--duration-s must be more than 0.") }
-        guard (1000...6000).contains(lowBatteryMv) else {
-            throw ValidationError("--low-battery-mv \(lowBatteryMv) is out of range 1000...6000.")
-        }
+        try OptionValue.check("--low-battery-mv", lowBatteryMv, in: 1000...6000)
         if html == "-" { throw ValidationError("--html needs a file name; the verdicts go to standard output.") }
         for case .managed(let index) in adapter {
             throw ValidationError(
@@ -149,10 +147,10 @@ struct Audit: ParsableCommand {
         if let site, !isNamedSite { auditor.expectedLevels = try levels(site, files) }
         let report = auditor.report(at: place, isWalk: walk, &model)
         // Print the result first, so that it is not lost if the page cannot be written.
-        if json { Terminal.write(report.json.line + "\n") } else { Terminal.show(report.text) }
+        Terminal.show(report.text, or: report.json, asJSON: json)
         if let hook { Self.run(hook, report) }
         if let html {
-            let page = report.page(title: pageTitle, command: PlanOutput.command)
+            let page = report.page(title: pageTitle, command: CommandProgram.commandLine)
             try PageFile.write(page.html, to: html)
             if !json { Terminal.writeLine("page written: \(html)") }
         }
@@ -161,10 +159,7 @@ struct Audit: ParsableCommand {
 
     /// The names of the files without folders and extensions; many files are only counted.
     private var pageTitle: String {
-        let names = files.map { file in
-            let name = file.split(separator: "/").last ?? file[...]
-            return name.hasSuffix(".json") ? name.dropLast(".json".count) : name
-        }
+        let names = files.map(InputFile.stem)
         return names.count > 3 ? "Audit of \(names.count) files" : "Audit of \(names.joined(separator: ", "))"
     }
 

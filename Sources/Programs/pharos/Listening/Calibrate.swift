@@ -83,12 +83,8 @@ struct Calibrate: ParsableCommand {
             throw ValidationError("Give --beacon or --strongest.")
         }
         if turn && headings != nil { throw ValidationError("--turn means --headings 4: give only one of them.") }
-        if let headings, !(2...16).contains(headings) {
-            throw ValidationError("--headings \(headings) is out of range 2...16.")
-        }
-        if let pathLossExponent, !(1...6).contains(pathLossExponent) {
-            throw ValidationError("--path-loss-exponent \(pathLossExponent) is out of range 1...6.")
-        }
+        if let headings { try OptionValue.check("--headings", headings, in: 2...16) }
+        if let pathLossExponent { try OptionValue.check("--path-loss-exponent", pathLossExponent, in: 1...6) }
         if distanceM.count == 1, distanceM[0] != 1, pathLossExponent == nil {
             throw ValidationError(
                 "A calibration is for 1 m: measure there, at several distances, or give --path-loss-exponent.")
@@ -97,9 +93,7 @@ struct Calibrate: ParsableCommand {
         if write != nil && !turn && headings == nil {
             throw ValidationError("--write needs --turn or --headings: one heading is not enough for a calibration.")
         }
-        guard (-40...40).contains(referenceOffsetDb) else {
-            throw ValidationError("--reference-offset-db \(referenceOffsetDb) is out of range -40...40.")
-        }
+        try OptionValue.check("--reference-offset-db", referenceOffsetDb, in: -40...40)
     }
 
     func run() throws {
@@ -116,11 +110,7 @@ struct Calibrate: ParsableCommand {
         for warning in warnings { Terminal.writeMessage("warning: \(warning)") }
         let report = CalibrationReport(result, receiver: source.receiver, warnings)
         // Print the result first, so that it is not lost if the profile cannot be written.
-        if json {
-            Terminal.write(report.json.line + "\n")
-        } else {
-            Terminal.show(report.text)
-        }
+        Terminal.show(report.text, or: report.json, asJSON: json)
         if let profile {
             let revision = try CalibrationRevision(
                 of: profile.text, radioPower: power, measuredPower: result.powerAtOneMeter.value,

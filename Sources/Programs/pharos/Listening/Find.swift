@@ -96,11 +96,7 @@ struct Find: ParsableCommand {
         }
         let candidates = try search(query, known)
         if let first = candidates.first, strongest || candidates.count == 1 && beacon != nil { return first.title }
-        if options.json {
-            Terminal.write(BeaconSearch.json(candidates).line + "\n")
-        } else {
-            Terminal.show(BeaconSearch.text(candidates))
-        }
+        Terminal.show(BeaconSearch.text(candidates), or: BeaconSearch.json(candidates), asJSON: options.json)
         if let chosen = ask(candidates) { return chosen.title }
         guard let beacon else { return nil }
         throw Failure(

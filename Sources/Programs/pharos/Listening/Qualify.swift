@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Auditing
 internal import BluetoothTypes
 internal import CommandSupport
-internal import Configuration
 internal import LinuxHost
 internal import Listener
 internal import Sightings
@@ -84,11 +83,7 @@ struct Qualify: ParsableCommand {
         }
         line.finish()
         if !outcome.report.deliveries.isEmpty || outcome.failure == nil {
-            if json {
-                Terminal.write(outcome.report.json.line + "\n")
-            } else {
-                Terminal.show(outcome.report.text)
-            }
+            Terminal.show(outcome.report.text, or: outcome.report.json, asJSON: json)
         }
         if let failure = outcome.failure { throw failure }
         if outcome.isInterrupted { throw Failure(.temporaryFailure) }

@@ -96,17 +96,10 @@ struct Scan: ParsableCommand {
 
 /// The source of reports.
 struct ScanSourceOptions: ParsableArguments {
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "hci0, hci0:user, hci0:mgmt (presence only), tcp:HOST:PORT, unix:PATH, serial:PATH@RATE or virtual.",
-            valueName: "name"),
-        completion: .adapters, transform: OptionValue.adapter)
+    @Option(name: .shortAndLong, help: .receivingAdapter, completion: .adapters, transform: OptionValue.adapter)
     var adapter: AdapterName?
 
-    @Option(
-        help: ArgumentHelp("Read a btsnoop, pcap or pcapng file, or - for standard input.", valueName: "file"),
-        completion: .file())
+    @Option(help: .recording, completion: .file())
     var replay: String?
 
     @Option(
@@ -135,9 +128,7 @@ struct ScanSourceOptions: ParsableArguments {
         transform: OptionValue.milliseconds)
     var scanWindowMs: Double?
 
-    @Option(
-        parsing: .unconditional, help: ArgumentHelp("Stop after this many seconds.", valueName: "seconds"),
-        transform: OptionValue.duration)
+    @Option(parsing: .unconditional, help: .timeLimitInSeconds, transform: OptionValue.duration)
     var durationS: Int?
 
     func validate() throws {
@@ -196,11 +187,7 @@ struct ScanSourceOptions: ParsableArguments {
 
 /// The reports to show.
 struct ScanSelection: ParsableArguments {
-    @Option(
-        parsing: .singleValue,
-        help: ArgumentHelp(
-            "Profile, fleet, output of `pharos fleet generate` or listener file that names beacons. May be repeated.",
-            valueName: "file"), completion: .file())
+    @Option(parsing: .singleValue, help: .knownBeacons, completion: .file())
     var known: [String] = []
 
     @Option(
@@ -271,7 +258,7 @@ struct ScanSelection: ParsableArguments {
 struct DistanceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("log, altbeacon or radius (default: log).", valueName: "model"),
-        completion: .list(DistanceModel.allCases.map(\.rawValue)), transform: Self.model)
+        completion: .list(DistanceModel.allCases.map(\.rawValue)), transform: OptionValue.named)
     var distanceModel: DistanceModel = .log
 
     @Option(help: ArgumentHelp("Path-loss exponent, 1...6; 2 in free space.", valueName: "n"))
@@ -283,19 +270,8 @@ struct DistanceOptions: ParsableArguments {
     var shadowingDb: Double = 6
 
     func validate() throws {
-        guard (1...6).contains(pathLossExponent) else {
-            throw ValidationError("--path-loss-exponent \(pathLossExponent) is out of range 1...6.")
-        }
-        guard (0...20).contains(shadowingDb) else {
-            throw ValidationError("--shadowing-db \(shadowingDb) is out of range 0...20.")
-        }
-    }
-
-    private static func model(_ text: String) throws -> DistanceModel {
-        guard let model = DistanceModel(rawValue: text) else {
-            throw Mistake("use " + DistanceModel.allCases.map(\.rawValue).joined(separator: ", "))
-        }
-        return model
+        try OptionValue.check("--path-loss-exponent", pathLossExponent, in: 1...6)
+        try OptionValue.check("--shadowing-db", shadowingDb, in: 0...20)
     }
 
     var rule: DistanceEstimate.Rule {

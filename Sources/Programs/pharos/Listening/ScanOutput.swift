@@ -91,12 +91,6 @@ final class ScanOutput {
         Terminal.show(text)
     }
 
-    private func addRow() {
-        output.add(row.octets)
-        output.add("\n")
-        row.removeAll()
-    }
-
     func flush() { output.flush() }
 
     // MARK: Reports
@@ -114,7 +108,7 @@ final class ScanOutput {
             known != nil ? last : frames.lazy.compactMap(BeaconIdentity.init).first ?? last ?? address
         guard filter.takes(identity, known?.name), place != nil || table.keepsStrangers else { return }
         values.write(report, data, frames, identity, beacon: known?.name, network: network, into: &row)
-        addRow()
+        output.addLine(&row)
     }
 
     /// Returns the frames, and the network that sends data without a frame.
@@ -142,7 +136,7 @@ final class ScanOutput {
                 return addText(text(table, to, width: plainWidth) + "\n")
             }
             values.write(round: from, to, table, of: rows(table, heardInRound: true), into: &row)
-            addRow()
+            output.addLine(&row)
         case .region(let event): show(event)
         }
     }
@@ -253,7 +247,7 @@ final class ScanOutput {
     ///     each beacon has two lines if the identities need it.
     ///   - limit: The largest number of lines.
     private func text(
-        _ table: SightingTable, _ now: HeardInstant, width: Int = .max, rows limit: Int = .max
+        _ table: SightingTable, _ now: HeardInstant, width: Int, rows limit: Int = .max
     ) -> String {
         let places = rows(table, heardInRound: form == .rounds)
         let others = others(table, now, width)

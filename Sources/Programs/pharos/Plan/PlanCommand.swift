@@ -60,7 +60,7 @@ struct PlanOutput: ParsableArguments {
         }
         // After the answer, which is not lost if the page cannot be written.
         if let html {
-            try PageFile.write(answer.page(command: Self.command), to: html)
+            try PageFile.write(answer.page(command: CommandProgram.commandLine), to: html)
             if !json, !csv { Terminal.show("\npage written: \(html)\n") }
         }
         if !answer.holds { throw Failure(.failure) }
@@ -70,9 +70,6 @@ struct PlanOutput: ParsableArguments {
     private static var charts: TextChart {
         TextChart(width: Terminal.columns, isPlain: Terminal.isPlain, isColored: Terminal.wantsColor)
     }
-
-    /// The command line, quoted for a shell.
-    static var command: String { ShellText.line(["pharos"] + CommandLine.arguments.dropFirst()) }
 }
 
 /// Shows the progress of a long question on a terminal, and stops it at Ctrl-C with the results so far.

@@ -227,9 +227,7 @@ struct PlanSourceOptions: ParsableArguments {
     ///   - interval: Overrides the interval of every advertisement.
     ///   - payloadOctets: Overrides the length of every advertisement.
     ///   - phy: Overrides the PHY of every advertisement.
-    func sites(
-        interval: AdvertisingInterval?, payloadOctets: Int?, phy: ExtendedPHY? = nil
-    ) throws -> [PlannedAir] {
+    func sites(interval: AdvertisingInterval?, payloadOctets: Int?, phy: ExtendedPHY?) throws -> [PlannedAir] {
         guard let fromFleet else { return [] }
         let (name, traffic) = try NamedFleet(path: fromFleet).traffic()
         return try PlannedAir.sites(

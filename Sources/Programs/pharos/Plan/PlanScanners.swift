@@ -1,7 +1,6 @@
 internal import Airtime
 internal import ArgumentParser
 internal import CommandSupport
-internal import Configuration
 internal import LinuxHost
 internal import Planner
 internal import Sites
@@ -32,7 +31,7 @@ struct PlanScanners: ParsableCommand {
         if schema { return Terminal.write(ScannerFile.schema) }
         let own = try scannerFile.map { try ScannerFileReader.scanners(in: $0) } ?? []
         let list = ScannerList(own + ScannerPreset.all)
-        if json { Terminal.write(list.json.line + "\n") } else { Terminal.show(list.text) }
+        Terminal.show(list.text, or: list.json, asJSON: json)
     }
 }
 

@@ -66,7 +66,7 @@ struct PlanSite: ParsableCommand {
         if schema { return Terminal.write(Site.schema) }
         guard let file else { return }
         let octets = try InputFile.read(file, limit: Self.sizeLimit)
-        let name = file == "-" ? "standard input" : file
+        let name = Files.inputName(file)
         let (decoded, faults) = Site.decode(octets)
         guard var site = decoded else {
             throw Failure(faults, of: file)

@@ -125,11 +125,6 @@ enum PlanValue {
         return thousandths
     }
 
-    /// The message for a name that is not in a list.
-    static func unknown(_ text: String, _ names: [String], otherwise: String = "") -> Mistake {
-        ScannerText.unknown(text, names, otherwise: otherwise)
-    }
-
     /// `0.45..6`: two numbers of milliseconds, or one.
     static func copySpacing(_ text: String) throws -> CopySpacing {
         let ends = text.replacing("...", with: "..").split(separator: "..", omittingEmptySubsequences: false)
@@ -151,14 +146,15 @@ enum PlanValue {
 
     static func chip(_ text: String) throws -> BeaconChip {
         guard let chip = BeaconChip.named(text) else {
-            throw unknown(text, BeaconChip.all.map(\.name), otherwise: "; for another chip give --charge-uc instead")
+            throw OptionValue.unknown(
+                text, BeaconChip.all.map(\.name), otherwise: "; for another chip give --charge-uc instead")
         }
         return chip
     }
 
     static func battery(_ text: String) throws -> BeaconBattery {
         guard let battery = BeaconBattery.named(text) else {
-            throw unknown(
+            throw OptionValue.unknown(
                 text, BeaconBattery.all.map(\.name), otherwise: "; for another battery give --capacity-mah instead")
         }
         return battery

@@ -45,7 +45,7 @@ struct SiteCheck: ParsableCommand {
             do {
                 reports.append(try Report(of: file))
             } catch {
-                unreadable += ExitStatus.messages(of: error) { _ in nil }
+                unreadable += ExitStatus.messages(of: error)
             }
         }
         if json {
@@ -67,7 +67,7 @@ struct SiteCheck: ParsableCommand {
 
         init(of file: String) throws {
             let octets = try InputFile.read(file, limit: PlanSite.sizeLimit)
-            self.file = SiteCompanions.name(file)
+            self.file = Files.inputName(file)
             let (decoded, problems) = Site.decode(octets)
             self.problems = problems
             guard var site = decoded else {
@@ -78,7 +78,7 @@ struct SiteCheck: ParsableCommand {
                 let (_, warnings) = try SiteCompanions.fillFleet(of: &site, file)
                 self.problems += warnings
             } catch {
-                companions += ExitStatus.messages(of: error) { _ in nil }
+                companions += ExitStatus.messages(of: error)
             }
             do throws(FloorPictureError) {
                 try site.readPicture(ofSite: file)

@@ -2,6 +2,7 @@ internal import CommandSupport
 internal import Configuration
 internal import Fleet
 internal import FleetStore
+internal import LinuxHost
 internal import Planner
 internal import Sites
 
@@ -16,13 +17,13 @@ enum SiteCompanions {
     ) throws -> (fleet: SiteFleet?, warnings: [FileProblem]) {
         guard let reference = site.fleet else { return (nil, []) }
         var placed = SiteFleet(reference, of: site)
-        let directory = reference.path.hasPrefix("/") || file == "-" ? "" : InputFile.directory(of: file)
+        let directory = reference.path.hasPrefix("/") || file == "-" ? "" : Files.directory(of: file)
         let manifest = try NamedFleet(path: directory + reference.path, isNamedInFile: true).plannedManifest()
         for beacon in manifest.beacons { placed.add(beacon) }
         do throws(FileProblem) {
             return (placed, try placed.fill(&site))
         } catch {
-            throw Failure(.configuration, error.text(file: name(file)))
+            throw Failure(.configuration, error.text(file: Files.inputName(file)))
         }
     }
 
@@ -33,10 +34,7 @@ enum SiteCompanions {
         do throws(FloorPictureError) {
             try site.readPicture(ofSite: file)
         } catch {
-            throw Failure(error.isMissing ? .noInput : .dataFormat, error.problem.text(file: name(file)))
+            throw Failure(error.isMissing ? .noInput : .dataFormat, error.problem.text(file: Files.inputName(file)))
         }
     }
-
-    /// The name of a file in messages.
-    static func name(_ file: String) -> String { file == "-" ? "standard input" : file }
 }

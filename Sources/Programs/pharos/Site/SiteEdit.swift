@@ -119,10 +119,7 @@ final class SiteEditSession {
         page.fingerprint = contents.fingerprint
         guard let octets = contents.octets else {
             guard saving == .program else { throw Failure(.noInput, "\(path): this file does not exist") }
-            let folder = InputFile.directory(of: path)
-            guard folder.isEmpty || Files.isDirectory(folder) else {
-                throw Failure(.noInput, "\(path): the directory \(folder) does not exist")
-            }
+            try NewFile.checkDirectory(of: path)
             page.isNew = true
             page.text = JSONValue.record([("version", .integer(Site.version)), ("name", .string(newName))]).line
             return page
@@ -145,7 +142,7 @@ final class SiteEditSession {
                 page.problems += try SiteCompanions.fillFleet(of: &site, path).warnings
                 page.fleetBeacons = site.beacons
             } catch {
-                for message in ExitStatus.messages(of: error, own: { _ in nil }) {
+                for message in ExitStatus.messages(of: error) {
                     page.problems.append(FileProblem(message, at: JSONPosition(line: 1, column: 1)))
                 }
             }
@@ -155,8 +152,7 @@ final class SiteEditSession {
 
     /// The name of a new site: that of its file, as far as a name may have its characters.
     private var newName: String {
-        let file = path.split(separator: "/").last.map(String.init) ?? path
-        let stem = file.hasSuffix(".json") ? String(file.dropLast(5)) : file
+        let stem = InputFile.stem(of: path)
         let name = stem.map { $0.isASCII && ($0.isLetter || $0.isNumber) || "._-".contains($0) ? String($0) : "-" }
         let start = name.joined().drop { "._-".contains($0) }
         return start.isEmpty ? "floor" : String(start.prefix(64))
@@ -177,7 +173,7 @@ final class SiteEditSession {
         do {
             return HTTPAnswer(200, type: "text/html; charset=utf-8", Array(try page().html.utf8))
         } catch {
-            return HTTPAnswer(422, ExitStatus.messages(of: error, own: { _ in nil }).joined(separator: "\n"))
+            return HTTPAnswer(422, ExitStatus.messages(of: error).joined(separator: "\n"))
         }
     }
 
@@ -207,7 +203,7 @@ final class SiteEditSession {
             }
             try write(Array(text.utf8), isNew: present.octets == nil)
         } catch {
-            let text = ExitStatus.messages(of: error, own: { _ in nil }).joined(separator: "; ")
+            let text = ExitStatus.messages(of: error).joined(separator: "; ")
             return Self.json(500, [("message", .string(text))])
         }
         return Self.json(

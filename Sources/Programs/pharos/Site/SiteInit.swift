@@ -128,7 +128,7 @@ struct SiteInit: ParsableCommand {
 
     private static func unit(_ text: String) throws -> LengthUnit {
         guard let unit = LengthUnit(rawValue: text.lowercased()) else {
-            throw PlanValue.unknown(text, LengthUnit.allCases.map(\.rawValue))
+            throw OptionValue.unknown(text, LengthUnit.allCases.map(\.rawValue))
         }
         return unit
     }
@@ -194,7 +194,7 @@ struct SiteInit: ParsableCommand {
 
     /// The name of the site in a file.
     private static func siteName(of path: String) throws -> String {
-        let stem = path.split(separator: "/").last.map { String($0.dropLast(5)) } ?? ""
+        let stem = InputFile.stem(of: path)
         var decoder = ConfigurationDecoder()
         let name = decoder.name(JSONNode(.string(stem), at: JSONPosition(line: 1, column: 1), path: .root))
         guard let name else { throw Failure(.usage, decoder.problems.map(\.message)) }
@@ -219,7 +219,7 @@ struct SiteInit: ParsableCommand {
         options.origin = origin.map { FloorPosition(x: $0.first, y: $0.second) }
         if let wallAttenuationDb { options.wallAttenuation = wallAttenuationDb }
         let (drawn, problems) = FloorImport.read(octets, into: draft, options)
-        let name = SiteCompanions.name(path)
+        let name = Files.inputName(path)
         guard let drawn else { throw Failure(problems, of: name) }
         for line in FileProblem.lines(problems, file: name) { Terminal.writeMessage(line) }
         return drawn
@@ -231,7 +231,7 @@ struct SiteInit: ParsableCommand {
             (draft.walls.count, "wall"), (draft.rooms.count, "room"), (draft.beacons.count, "beacon"),
             (draft.receivers.count, "receiver"), (draft.mounts.count, "mount"), (draft.paths.count, "path"),
         ]
-        let parts = all.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }
+        let parts = all.filter { $0.0 > 0 }.map { NumberFormat.count($0.0, $0.1) }
         guard let last = parts.last else { return "" }
         let others = parts.dropLast().joined(separator: ", ")
         return " with " + (others.isEmpty ? last : "\(others) and \(last)")
@@ -258,7 +258,7 @@ enum SitePath {
     ///
     /// The result is absolute if the relative path cannot be derived from the two texts.
     static func relative(_ path: String, toFile file: String) -> String {
-        let directory = InputFile.directory(of: file)
+        let directory = Files.directory(of: file)
         if path.hasPrefix("/") || directory.isEmpty { return path }
         if path.hasPrefix(directory) { return String(path.dropFirst(directory.count)) }
         let steps = directory.split(separator: "/").filter { $0 != "." }

@@ -170,11 +170,9 @@ extension ConfigurationDecoder {
     }
 
     /// Reports that an object does not have a key that it needs.
-    ///
-    /// - Parameter addition: The end of the message.
-    package mutating func reportMissing(_ key: some DeclaredKey, in object: JSONNode, _ addition: String = "") {
+    package mutating func reportMissing(_ key: some DeclaredKey, in object: JSONNode) {
         let range = key.range.map { ", \($0)" } ?? ""
-        error("the key \"\(key.name)\" is missing: \(Self.clause(key.meaning))\(range)\(addition)", at: object)
+        error("the key \"\(key.name)\" is missing: \(Self.clause(key.meaning))\(range)", at: object)
     }
 
     /// The value of a key; its default if the object does not have the key, `nil` if there is no default either, or if

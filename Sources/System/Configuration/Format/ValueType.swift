@@ -1,5 +1,3 @@
-internal import BluetoothTypes
-
 /// The type of a value in a configuration file: how a decoder reads it, and what the JSON Schema says about it.
 package struct ValueType<Value: Sendable>: Sendable {
     /// The members of the JSON Schema, without a description.

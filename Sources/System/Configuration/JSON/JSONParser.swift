@@ -1,3 +1,5 @@
+internal import BluetoothTypes
+
 /// A parser of JSON texts (RFC 8259) that keeps the position of every value.
 ///
 /// It is strict: everything that the grammar forbids is a problem, and so are duplicate keys, a byte order mark and nesting
@@ -172,8 +174,7 @@ struct JSONParser {
     }
 
     static func hexadecimal(_ scalar: Unicode.Scalar) -> String {
-        let digits = String(scalar.value, radix: 16, uppercase: true)
-        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        String(Hexadecimal.number(scalar.value, width: 4).dropFirst(2))
     }
 }
 

@@ -58,6 +58,18 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 }
 
 extension JSONValue {
+    /// Creates the value of a node, without the positions in the text.
+    public init(_ node: JSONNode) {
+        switch node.value {
+        case .null, .malformed: self = .null
+        case .boolean(let value): self = .boolean(value)
+        case .number(let value): self = .number(value)
+        case .string(let value): self = .string(value)
+        case .array(let elements): self = .array(elements.map { JSONValue($0) })
+        case .object(let members): self = .object(members.map { Member($0.key, JSONValue($0.value)) })
+        }
+    }
+
     /// Returns an object with its members in this order.
     public static func record(_ members: [(String, JSONValue)]) -> JSONValue {
         .object(members.map { Member($0.0, $0.1) })
@@ -74,7 +86,17 @@ extension JSONValue {
     /// Returns a number rounded to thousandths; `null` if it is `nil` or not finite.
     public static func rounded(_ value: Double?) -> JSONValue {
         guard let value, value.isFinite else { return .null }
-        return .number(JSONNumber(thousandths: Int(min(1e15, max(-1e15, value * 1000)).rounded())))
+        return .thousandths(Int(min(1e15, max(-1e15, value * 1000)).rounded()))
+    }
+
+    /// Returns the number of so many thousandths, such as `22.5` for 22500; `null` for `nil`.
+    public static func thousandths(_ value: Int?) -> JSONValue {
+        .optional(value) { .number(JSONNumber(thousandths: $0)) }
+    }
+
+    /// Returns a time in seconds, rounded to thousandths; `null` for `nil`.
+    public static func seconds(_ microseconds: Int?) -> JSONValue {
+        .thousandths(microseconds.map { ($0 + 500) / 1000 })
     }
 
     /// Returns the number with these digits, such as `22.5`; `null` if the text is not a number.

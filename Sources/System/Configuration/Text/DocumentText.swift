@@ -1,3 +1,5 @@
+internal import BluetoothTypes
+
 /// Escapes text for HTML and XML, including SVG.
 public enum MarkupText {
     /// Returns the text for the content of an element or for an attribute in single or double quotes. Characters that HTML and
@@ -69,16 +71,7 @@ public enum SpreadsheetText {
     /// ten. Anything else is returned as ``text(_:)``.
     public static func hexadecimal(_ digits: some CustomStringConvertible) -> String {
         let digits = "\(digits)"
-        return digits.utf8.allSatisfy(isHexadecimal) ? "0x\(digits)" : text(digits)
-    }
-
-    private static func isHexadecimal(_ octet: UInt8) -> Bool {
-        switch octet {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
+        return digits.utf8.allSatisfy { $0.hexadecimalValue != nil } ? "0x\(digits)" : text(digits)
     }
 
     /// Returns a line of cells, which are already escaped, with CR LF at its end.

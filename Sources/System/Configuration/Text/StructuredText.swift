@@ -1,3 +1,5 @@
+internal import BluetoothTypes
+
 /// Writes strings of JSON (RFC 8259, section 7).
 public enum JSONText {
     /// Returns the text in double quotes, with quotes, backslashes and all invisible characters escaped. JSON requires it
@@ -59,12 +61,7 @@ public enum JSONText {
 
     /// Returns `\u` and four digits for each UTF-16 unit of the scalar.
     static func escape(_ scalar: Unicode.Scalar) -> String {
-        var result = ""
-        for unit in String(scalar).utf16 {
-            let digits = String(unit, radix: 16)
-            result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-        }
-        return result
+        String(scalar).utf16.map { "\\u" + NumberFormat.padded($0, to: 4, radix: 16) }.joined()
     }
 }
 

@@ -1,15 +1,4 @@
-internal import BluetoothTypes
-
-/// A simulation in numbered batches that are independent of each other.
-///
-/// A batch depends only on the description, the seed and its number. The tallies are merged in the order of the numbers
-/// (``BatchSum``), so the result does not depend on the number of cores.
-public protocol BatchedSimulation: Sendable {
-    associatedtype Tally: SimulationTally
-
-    /// Returns the counts of batch number `index`. A pure function that may run on any thread.
-    func batch(_ index: Int) -> Tally
-}
+package import BluetoothTypes
 
 /// The counts of one or several batches. Merging is associative; the empty tally changes nothing.
 public protocol SimulationTally: Sendable {
@@ -18,35 +7,61 @@ public protocol SimulationTally: Sendable {
     mutating func merge(_ next: Self)
 }
 
-/// Adds up the batches of a simulation, until a goal is met.
+/// Adds up the batches of a simulation, or of one of its parts, until a goal is met.
 ///
 /// The caller runs the batches on any thread and adds their tallies in the order of the batches' numbers. The sum checks
 /// the goal after each batch, and ignores the batches after the one that meets it. So the result depends on neither the
 /// number of cores nor their speed. To stop early, stop adding: ``tally`` holds the batches so far.
 public struct BatchSum<Tally: SimulationTally>: Sendable {
     private let goal: PrecisionGoal
+    private let shard: SimulationShard?
     private let judged: @Sendable (Tally) -> Estimate?
     private var isMet = false
 
-    /// The merged tallies of the first ``batches`` batches.
+    /// The merged tallies of the first ``batches`` batches of the simulation, or of the part.
     public private(set) var tally = Tally()
     public private(set) var batches = 0
 
     /// - Parameter judged: The value whose precision counts.
     public init(_ goal: PrecisionGoal, judged: @escaping @Sendable (Tally) -> Estimate?) {
         self.goal = goal
+        shard = nil
+        self.judged = judged
+    }
+
+    /// The sum of one part, which ends when the part has enough batches for all parts together to meet the goal.
+    ///
+    /// The confidence interval of the whole is narrower than that of a part by the square root of the number of parts. Each
+    /// part runs a little more than its share, so that the whole rarely misses the goal.
+    ///
+    /// - Parameters:
+    ///   - goal: The goal of all parts together.
+    ///   - least: The minimum number of batches of this part.
+    ///   - judged: The value whose precision counts.
+    public init(
+        _ goal: PrecisionGoal, shard: SimulationShard, atLeast least: Int = 0,
+        judged: @escaping @Sendable (Tally) -> Estimate?
+    ) {
+        self.goal = goal.share(ofParts: shard.count, minimumBatches: least)
+        self.shard = shard
         self.judged = judged
     }
 
     /// True if ``tally`` is final.
-    public var isFinished: Bool { isMet || batches >= goal.maximumBatches }
+    public var isFinished: Bool { isMet || (shard?.batch(at: batches) ?? batches) >= goal.maximumBatches }
 
-    /// Adds the next batch, number ``batches``. Ignored if the sum is finished.
+    /// Adds the next batch: number ``batches``, or the part's batch at that position. Ignored if the sum is finished.
     public mutating func add(_ next: Tally) {
         guard !isFinished else { return }
         tally.merge(next)
         batches += 1
-        isMet = goal.isMet(by: judged(tally))
+        isMet = meetsGoal
+    }
+
+    private var meetsGoal: Bool {
+        guard shard != nil else { return goal.isMet(by: judged(tally)) }
+        // A part ends with a whole block, because another part runs the next one.
+        return batches % SimulationShard.block == 0 && batches >= goal.minimumBatches && goal.isPrecise(judged(tally))
     }
 }
 
@@ -62,7 +77,7 @@ extension SplitMix64 {
 
     /// A number of 0..<1 with 53 bits.
     @inline(__always)
-    mutating func nextUnit() -> Double {
+    package mutating func nextUnit() -> Double {
         Double(next() >> 11) * 0x1p-53
     }
 }
