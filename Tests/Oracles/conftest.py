@@ -1,6 +1,7 @@
 """What the tests share: the program must be there, and what cannot run is said, never passed over."""
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -9,9 +10,9 @@ import pharos
 
 ON_CI = os.environ.get("CI") == "true"
 # The files that take minutes, the longest first: each runs in one process, and those begin with these.
-LONG = [
-    "test_map_fit", "test_plan_page", "test_page_looks", "test_map_text", "test_map_newcomer", "test_fleet_rollout",
-    "test_progress", "test_plan_shards",
+FIRST = [
+    "test_map_fit", "test_documentation", "test_plan_page", "test_page_looks", "test_map_text", "test_map_newcomer",
+    "test_fleet_rollout", "test_progress", "test_plan_shards",
 ]
 # Those that take a minute or two.
 LATER = [
@@ -25,9 +26,12 @@ def pytest_sessionstart(session):
 
 
 def pytest_collection_modifyitems(items):
-    order = {name: place for place, name in enumerate(LONG + LATER)}
+    order = {name: place for place, name in enumerate(FIRST + LATER)}
+    lines = Path(__file__).with_name("long_tests.txt").read_text().splitlines()
+    long_tests = {line for line in lines if not line.startswith("#")}
     for item in items:
-        if item.path.stem in LONG:
+        test = f"{item.path.stem}::{item.name}"
+        if not long_tests.isdisjoint({item.path.stem, test, test.partition("[")[0]}):
             item.add_marker(pytest.mark.long)
     items.sort(key=lambda item: order.get(item.path.stem, len(order)))
 

@@ -11,6 +11,11 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = os.path.abspath(os.environ.get("PHAROS") or ROOT / ".build" / "pharos")
 
 
+def companion(name: str) -> Path:
+    """A program of the tests themselves, from the debug build."""
+    return ROOT / ".build" / "debug" / name
+
+
 class Result(NamedTuple):
     """How one run ended. `code` is negative where a signal (a trap, for one) ended it."""
 

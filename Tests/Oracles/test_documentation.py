@@ -37,14 +37,7 @@ def is_runnable(command: str) -> bool:
     return not any(word in command + "\n" for word in needs) and "workshop" not in command
 
 
-# Its commands fit maps, which takes a while.
-LONG = ["Places"]
-
-
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, marks=[pytest.mark.long] if page.stem in LONG else []) for page in PAGES if commands(page)],
-    ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=lambda page: page.stem)
 def test_every_command_of_a_page_works(page, tmp_path):
     directory = tmp_path / "here"
     directory.mkdir()

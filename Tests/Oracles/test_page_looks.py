@@ -73,8 +73,7 @@ def counted(folder: Path):
 
 def invented_rehearsal(*words: str) -> str:
     """The page of an invented rehearsal, or with `json` its report."""
-    beside = Path(pharos.PROGRAM).resolve().parent / "RehearsalProgram"
-    program = beside if beside.exists() else ROOT / ".build/static/release/RehearsalProgram"
+    program = pharos.companion("RehearsalProgram")
     return subprocess.run([program, *words], check=True, capture_output=True, text=True, timeout=600).stdout
 
 

@@ -9,7 +9,7 @@ import pharos
 import positioning
 import pytest
 
-PROGRAM = pharos.ROOT / ".build/static/release/PositioningProgram"
+PROGRAM = pharos.companion("PositioningProgram")
 SEEDS = [1, 2, 3]
 
 
