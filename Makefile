@@ -1,9 +1,10 @@
 # For users: `make run` and `make static`. For contributors: `make test`; `make unit` and `make format` while working.
 
 PREFIX ?= /usr/local
-# Without information for debuggers a build takes three quarters of the time. Other options than those of
-# Tests/Support/test would build everything again. For a debugger: swift build.
-FLAGS := --explicit-target-dependency-import-check error -debug-info-format none
+# The options of Tests/Support/test, which explains them: other options would build everything again. While working on
+# one module and for a debugger: swift build, swift test.
+FLAGS := -c release -Xswiftc -Onone -Xswiftc -enable-testing -Xcc -O0 -Xcxx -O0 \
+    --explicit-target-dependency-import-check error -debug-info-format none
 
 PARTS := structure swift oracles long-oracles homeassistant release lab package releases rollout endurance threads long-units documentation fuzz
 
@@ -12,7 +13,7 @@ PARTS := structure swift oracles long-oracles homeassistant release lab package 
 # Builds pharos, and shows a beacon on the built-in virtual controller for ten seconds.
 run: setup
 	@swift build $(FLAGS) --product pharos
-	@.build/debug/pharos advertise profiles/lobby-ibeacon.json --adapter virtual --duration-s 10
+	@.build/release/pharos advertise profiles/lobby-ibeacon.json --adapter virtual --duration-s 10
 
 # What a contributor runs: format, unit tests, independent encoders and decoders, web pages.
 test:

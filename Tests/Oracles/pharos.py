@@ -12,8 +12,8 @@ PROGRAM = os.path.abspath(os.environ.get("PHAROS") or ROOT / ".build" / "pharos"
 
 
 def companion(name: str) -> Path:
-    """A program of the tests themselves, from the debug build."""
-    return ROOT / ".build" / "debug" / name
+    """A program of the tests themselves."""
+    return ROOT / ".build" / "release" / name
 
 
 class Result(NamedTuple):

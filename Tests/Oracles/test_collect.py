@@ -203,7 +203,7 @@ def test_who_is_asked_to_end_does_not_wait_for_a_large_site(tmp_path):
     process.terminate()
     asked = time.monotonic()
     assert process.wait(timeout=60) == 0
-    # A debug build, on a machine that may do other things too.
+    # A program without optimization, on a machine that may do other things too.
     assert time.monotonic() - asked < 15
     assert len(where(tmp_path)["beacons"]) == len(names)
 

@@ -1,11 +1,11 @@
-"""The symbol graphs of the package's libraries, taken from the debug build: what DocC and the doc coverage read."""
+"""The symbol graphs of the package's libraries, taken from the build of the tests. DocC reads them."""
 
 import json
 import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILD = ROOT / ".build/debug"
+BUILD = ROOT / ".build/release"
 GRAPHS = ROOT / ".build/symbol-graphs"
 
 
@@ -30,12 +30,12 @@ def manifest():
 
 
 def extract(module):
-    """Write the symbol graph of a module that the debug build has built.
+    """Write the symbol graph of a module that has been built for the tests.
 
     Returns: the folder that holds it, and the graphs of its extensions to other modules.
     """
     if not (BUILD / f"Modules/{module}.swiftmodule").exists():
-        raise SystemExit(f"{module} is not built: swift build")
+        raise SystemExit(f"{module} is not built: make test-swift")
     folder = GRAPHS / module
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
@@ -52,10 +52,10 @@ def extract(module):
 
 
 def program(name):
-    """The path of a program that the debug build has built."""
+    """The path of a program that has been built for the tests."""
     path = BUILD / name
     if not path.exists():
-        raise SystemExit(f"{name} is not built: swift build")
+        raise SystemExit(f"{name} is not built: make test-swift")
     return path
 
 
