@@ -507,3 +507,12 @@ def test_an_export_to_ansible_removes_no_file_of_others(tmp_path):
     refused = pharos.run(*export, cwd=tmp_path)
     assert refused.code == 78 and "notes.txt" in refused.err
     assert notes.read_text(encoding="utf-8") == "mine"
+
+
+def test_a_list_knows_the_types_of_advertisements(tmp_path):
+    file = fleet(tmp_path, 3)
+    pharos.checked("fleet", "generate", file, "--output", tmp_path / "out")
+    listed = pharos.checked("fleet", "list", file, "--type", "eddystone-url").out.splitlines()
+    assert len(listed) == 4 and all("eddystone-url" in line for line in listed[1:])
+    wrong = pharos.run("fleet", "list", file, "--type", "ibecon")
+    assert wrong.code == 64 and "did you mean ibeacon?" in wrong.err

@@ -508,3 +508,23 @@ def test_one_signal_ends_all_receivers_of_a_count(tmp_path):
         for server in servers:
             server.kill()
             server.wait()
+
+
+def test_a_failed_start_leaves_no_open_count(tmp_path):
+    path = inventory(tmp_path)
+    failed = pharos.run("inventory", "start", path, "--adapter", f"unix:{tmp_path}/nothing")
+    assert failed.code != 0
+    assert pharos.run("inventory", "finish", path).err.count("no count is open") == 1
+    assert "there are no counts yet" in pharos.run("inventory", "report", path).err
+
+
+def test_a_broken_file_is_named_in_a_list_of_inventories(tmp_path):
+    path = inventory(tmp_path)
+    path.write_text(path.read_text()[:-3])
+    (tmp_path / "site.json").write_text('{"version": 1, "name": "site"}')
+    broken = pharos.checked("inventory", "list", tmp_path)
+    assert broken.err.startswith(f"pharos: warning: {path}:") and broken.err.count("\n") == 1
+    assert broken.out == f"No inventory in {tmp_path} can be read.\n"
+    inventory(tmp_path, (), "other", items=[{"id": "a"}])
+    both = pharos.checked("inventory", "list", tmp_path)
+    assert "other.json" in both.err and "tools.json" in both.err and "site.json" not in both.err

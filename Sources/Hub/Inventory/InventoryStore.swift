@@ -41,6 +41,9 @@ public struct InventoryStore: Sendable {
             errors.refusal == .malformed ? .malformed : .invalid, errors.map { $0.text(file: name) })
     }
 
+    /// True if the file is a JSON object with the key `items`.
+    var hasItems: Bool { (try? readOctets()).map { JSONDocument.parse($0).root?["items"] != nil } ?? false }
+
     /// Reads the inventory file without decoding it.
     public func readOctets() throws(InventoryError) -> [UInt8] {
         do throws(SystemError) {

@@ -1,3 +1,4 @@
+internal import BeaconFrames
 internal import BluetoothTypes
 public import Configuration
 internal import Profiles
@@ -32,9 +33,7 @@ struct ManifestDecoder {
         "type", "uuid", "major", "minor", "companyId", "id", "namespace", "instance", "url", "intervalMs",
         "pattern", "phy", "radioPowerDbm", "measuredPowerDbm", "identityKeyFile", "rotationExponent", "payloadOctets",
     ]
-    private static let types = [
-        "ibeacon", "altbeacon", "eddystone-uid", "eddystone-url", "eddystone-tlm", "eddystone-eid", "bthome", "raw",
-    ]
+    private static let types = FrameKind.allCases.map(\.rawValue)
 
     mutating func manifest(_ node: JSONNode) -> FleetManifest? {
         guard let root = decoder.object(node, keys: Self.keys) else { return nil }

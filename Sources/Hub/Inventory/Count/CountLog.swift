@@ -166,7 +166,7 @@ extension CountLog.Sight {
             isDuplicate: node["duplicate"]?.isTrue ?? false, wasNear: node["near"]?.isTrue ?? false, foreign: foreign)
     }
 
-    /// Combines an earlier line with a later one, which contains all counts.
+    /// Combines two lines about one beacon. The values of the later line include those of the earlier line.
     fileprivate func merged(with later: Self) -> Self {
         var merged = later
         merged.first = min(first, later.first)

@@ -44,40 +44,58 @@ public struct InventoryReceiver: Sendable {
 }
 
 /// One receiver of a count: writes what it receives into its log.
+///
+/// The log is created, and the count joined or started, when the source works: a failed start leaves no count open.
 final class CountReceiver: SightingConsumer {
     private let run: CountRun
     private let source: SightingSource
     private let name: String
-    private let count: String
+    /// The count to join or to start.
+    private let count: String?
     private var session: CountSession
-    private let file: OutputFile
-    private var fault: SystemError?
+    private var log: (file: OutputFile, count: String)?
+    private var fault: (any Error)?
     private var pending: [UInt8] = []
     /// The time at which changes were last written, and the end of the count was last checked.
     private var lastUpdate: UInt64 = 0
     /// The time between two updates, in nanoseconds.
     private static let updateInterval: UInt64 = 2_000_000_000
 
-    init(_ run: CountRun, _ source: SightingSource, name: String, count: String?) throws {
+    init(_ run: CountRun, _ source: SightingSource, name: String, count: String?) {
         self.run = run
         self.source = source
         self.name = name
+        self.count = count
         session = run.makeSession()
-        let (file, header) = try run.begin(name, count: count)
-        self.file = file
-        self.count = header.count
-        try file.append(Array(header.line(rule: session.rule).utf8))
     }
 
-    /// - Throws: the error because of which the log is incomplete.
+    /// Creates the log unless there is one.
+    private func openLog() {
+        guard log == nil, fault == nil else { return }
+        do {
+            let (file, header) = try run.begin(name, count: count)
+            try file.append(Array(header.line(rule: session.rule).utf8))
+            log = (file, header.count)
+        } catch {
+            fault = error
+        }
+    }
+
+    /// - Throws: the error because of which the log is missing or incomplete.
     func check() throws { if let fault { throw fault } }
 
     var nextWakeUp: HeardInstant? { session.nextWakeUp }
     var isSatisfied: Bool { run.isOver || fault != nil }
-    func begin(at now: HeardInstant) { session.begin(at: now) }
+
+    func begin(at now: HeardInstant) {
+        openLog()
+        session.begin(at: now)
+    }
+
     func advance(to now: HeardInstant) { record(session.advance(to: now)) }
 
     func hear(_ report: HeardReport, _ octets: Span<UInt8>, _ range: Range<Int>) {
+        openLog()
         session.hear(report.sighting, octets, range)
         for warning in session.takeWarnings() { run.send(.warning(warning)) }
     }
@@ -91,8 +109,9 @@ final class CountReceiver: SightingConsumer {
         let machine = MonotonicClock.nanoseconds()
         guard machine - lastUpdate > Self.updateInterval else { return }
         lastUpdate = machine
+        guard let log else { return }
         writeChanges(at: now, isEnd: false)
-        run.endIfFinished(count)
+        run.endIfFinished(log.count)
     }
 
     func say(_ sentence: String, isWarning: Bool) {
@@ -100,6 +119,7 @@ final class CountReceiver: SightingConsumer {
     }
 
     func finish(at now: HeardInstant) {
+        openLog()
         record(session.finish(at: now))
         writeChanges(at: now, isEnd: true)
     }
@@ -111,6 +131,7 @@ final class CountReceiver: SightingConsumer {
         }
         // An item is reported only after it is stored on the disk.
         flush(isDurable: true)
+        guard fault == nil else { return }
         for finding in findings { run.found(finding, by: name, at: time(finding.instant)) }
     }
 
@@ -123,10 +144,10 @@ final class CountReceiver: SightingConsumer {
     }
 
     private func flush(isDurable: Bool) {
-        guard fault == nil, !pending.isEmpty else { return }
+        guard let log, fault == nil, !pending.isEmpty else { return }
         do throws(SystemError) {
-            try file.append(pending)
-            if isDurable { try file.synchronize() }
+            try log.file.append(pending)
+            if isDurable { try log.file.synchronize() }
         } catch {
             fault = error
         }

@@ -81,8 +81,7 @@ public final class CountRun: Sendable {
         // Any receiver may take the signal; all of them end.
         let signals = try SignalDescriptor()
         let first = try receiver.live(adapters[0], virtualBeacons, signals: signals)
-        let consumer = try CountReceiver(
-            self, first, name: adapters[0]?.description ?? "the first adapter", count: count)
+        let consumer = CountReceiver(self, first, name: adapters[0]?.description ?? "the first adapter", count: count)
         let others = Monitor(adapters.count - 1)
         for adapter in adapters.dropFirst() {
             try BackgroundThread.start {
@@ -90,7 +89,7 @@ public final class CountRun: Sendable {
                 do {
                     let source = try self.receiver.live(adapter, virtualBeacons, signals: signals)
                     let name = adapter?.description ?? "adapter"
-                    let consumer = try CountReceiver(self, source, name: name, count: count)
+                    let consumer = CountReceiver(self, source, name: name, count: count)
                     try source.run(consumer)
                     try consumer.check()
                 } catch {
@@ -113,7 +112,7 @@ public final class CountRun: Sendable {
     public func replay(_ file: String, count: String?) throws {
         let name = file == "-" ? "standard input" : file.split(separator: "/").last.map(String.init) ?? file
         let source = try receiver.recording(file)
-        let consumer = try CountReceiver(self, source, name: name, count: count)
+        let consumer = CountReceiver(self, source, name: name, count: count)
         try source.run(consumer)
         try consumer.check()
     }

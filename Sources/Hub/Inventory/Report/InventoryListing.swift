@@ -1,3 +1,4 @@
+internal import BluetoothTypes
 public import Configuration
 internal import LinuxHost
 
@@ -53,15 +54,29 @@ public struct InventoryListing: Sendable {
 public struct InventoryDirectory: Sendable {
     private let directory: String
     private let rows: [(file: String, inventory: Inventory, lastCount: String?)]
+    /// One sentence for each file that may be an inventory, and cannot be read.
+    public let warnings: [String]
 
     /// Reads all files of `directory` that are inventories.
     public init(_ directory: String) {
         self.directory = directory
         let prefix = directory == "." ? "" : directory.hasSuffix("/") ? directory : directory + "/"
-        rows = Files.names(in: directory).filter { $0.hasSuffix(".json") }.compactMap { name in
+        var rows: [(file: String, inventory: Inventory, lastCount: String?)] = []
+        var warnings: [String] = []
+        for name in Files.names(in: directory) where name.hasSuffix(".json") {
             let store = InventoryStore(prefix + name)
-            return (try? store.read()).map { (store.path, $0, store.countNames.last) }
+            do throws(InventoryError) {
+                rows.append((store.path, try store.read(), store.countNames.last))
+            } catch {
+                // Another kind of file is JSON without items.
+                if error.kind == .invalid, !store.hasItems, store.countNames.isEmpty { continue }
+                let rest = error.messages.count - 1
+                warnings.append(
+                    "warning: \(error.messages[0])"
+                        + (rest > 0 ? " (and \(NumberFormat.count(rest, "more problem")))" : ""))
+            }
         }
+        (self.rows, self.warnings) = (rows, warnings)
     }
 
     /// One object.
@@ -79,6 +94,7 @@ public struct InventoryDirectory: Sendable {
 
     /// A table for a terminal.
     public var text: String {
+        if rows.isEmpty, !warnings.isEmpty { return "No inventory in \(directory) can be read.\n" }
         if rows.isEmpty { return "There is no inventory in \(directory); create one with `pharos inventory new`.\n" }
         var table = Table(["file", "name", "items", "last count"], alignment: [.left, .left, .right])
         for row in rows {

@@ -101,6 +101,7 @@ struct InventoryList: ParsableCommand {
                 throw Failure(.usage, "\(file): --missing and --count need an inventory, but this is a directory")
             }
             let inventories = InventoryDirectory(file)
+            for warning in inventories.warnings { Terminal.writeMessage(warning) }
             return Terminal.show(inventories.text, or: inventories.json, asJSON: json)
         }
         let store = InventoryStore(file)

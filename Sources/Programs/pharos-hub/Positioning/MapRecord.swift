@@ -333,11 +333,11 @@ struct MapRecord: ParsableCommand {
         guard Terminal.inputIsTerminal, Terminal.errorIsTerminal, survey != "-" else { return false }
         Self.bell("Recorded. Where was that?")
         Terminal.writeError("name of the place (Enter for none): ")
-        let name = readLine().flatMap { $0.isEmpty ? nil : $0 }
+        let name = BeaconSourceOptions.answer().flatMap { $0.isEmpty ? nil : $0 }
         var spot = try spot(name, nil, file.survey, site)
         while spot.position == nil {
             Terminal.writeError("its position in metres east and north, such as 4,6 (Enter for unknown): ")
-            guard let line = readLine(), !line.isEmpty else { break }
+            guard let line = BeaconSourceOptions.answer(), !line.isEmpty else { break }
             do { spot.position = try MapValue.position(line) } catch { Terminal.writeMessage("\(error)") }
         }
         guard spot.place != nil || spot.position != nil else { return false }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BeaconFrames
 internal import BluetoothTypes
 internal import CommandSupport
 internal import Configuration
@@ -95,11 +96,19 @@ struct FleetList: ParsableCommand {
     @OptionGroup var filter: BeaconFilter
 
     @Option(
-        help: ArgumentHelp("Only advertisements of this type, such as ibeacon. May be repeated.", valueName: "type"))
+        help: ArgumentHelp("Only advertisements of this type, such as ibeacon. May be repeated.", valueName: "type"),
+        completion: .list(frameTypes), transform: frameType)
     var type: [String] = []
 
     @Flag(help: "Print one JSON object a line for each beacon.")
     var json = false
+
+    private static let frameTypes = FrameKind.allCases.map(\.rawValue)
+
+    private static func frameType(_ text: String) throws -> String {
+        guard frameTypes.contains(text) else { throw OptionValue.unknown(text, frameTypes) }
+        return text
+    }
 
     func run() throws {
         let beacons = try filter.apply(to: try source.manifest().beacons, of: source.fleet)
