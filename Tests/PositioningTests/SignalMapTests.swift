@@ -173,7 +173,7 @@ import Testing
     @Test(arguments: ["100", "0", "-200", "nan"])
     func absenceIsWhatIsSaid(absent: String) throws {
         let text = "place,time,beacon,rssi\nA,0,b,-60\nA,0,c,\(absent)\n"
-        let said = SurveyTableReader.read(Array(text.utf8), file: "t.csv", absent: Double(absent))
+        let said = SurveyTableReader.read(Array(text.utf8), file: "t.csv", notReceivedLevel: Double(absent))
         #expect(said.problems.isEmpty && said.survey?.vector(0).readings.count == 1)
         let unsaid = SurveyTableReader.read(Array(text.utf8), file: "t.csv")
         #expect(!unsaid.problems.isEmpty)

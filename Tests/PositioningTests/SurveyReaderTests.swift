@@ -16,8 +16,8 @@ import Testing
 
         """
 
-    static func read(_ text: String, acceptsZero: Bool = false) -> SurveyReader {
-        var reader = SurveyReader(file: "survey.jsonl", acceptsZero: acceptsZero)
+    static func read(_ text: String, acceptsZeroLevel: Bool = false) -> SurveyReader {
+        var reader = SurveyReader(file: "survey.jsonl", acceptsZeroLevel: acceptsZeroLevel)
         reader.take(text.utf8)
         reader.finish()
         return reader
@@ -95,7 +95,7 @@ import Testing
     @Test func zeroCountsOnlyWhereTheSourceSaysSo() {
         let lines = "{\"survey\":1}\n{\"stay\":1,\"place\":\"A\"}\n{\"t\":0,\"rssi\":{\"a\":[0]}}\n"
         #expect(Self.read(lines).survey.vector(0).readings.isEmpty)
-        #expect(Self.read(lines, acceptsZero: true).survey.vector(0).readings.map(\.level) == [0])
+        #expect(Self.read(lines, acceptsZeroLevel: true).survey.vector(0).readings.map(\.level) == [0])
     }
 
     @Test func timeThatRunsBackwardsIsSaid() {

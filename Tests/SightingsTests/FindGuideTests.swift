@@ -153,11 +153,11 @@ struct FindGuideTests {
             }
             return turn
         }
-        let clear = try #require(turn([-70, -62, -70, -74]).answer)
+        let clear = try #require(turn([-70, -62, -70, -74]).beaconDirection)
         #expect(clear.direction == 1 && clear.confidence > 0.99)
-        #expect(turn([-70, -70, -70, -70]).answer == nil)
-        #expect(turn([-70, -69, -70, -74], packets: 6).answer == nil)
-        #expect(turn([-70, -62, -70]).answer == nil)
-        #expect(FindTurn().answer == nil)
+        #expect(turn([-70, -70, -70, -70]).beaconDirection == nil)
+        #expect(turn([-70, -69, -70, -74], packets: 6).beaconDirection == nil)
+        #expect(turn([-70, -62, -70]).beaconDirection == nil)
+        #expect(FindTurn().beaconDirection == nil)
     }
 }

@@ -201,7 +201,7 @@ public struct CrowdRotation: Sendable {
         // A set that waits for its address falls behind the others.
         let counts = tallies.map(\.turns)
         if !hasWaited, let least = counts.min(), let most = counts.max(), most - least > 1 {
-            problems.append("an identity is \(most - least) turns behind")
+            problems.append("an identity had \(most - least) turns fewer than another one")
         }
         if tallies.contains(where: { $0.lostTurns > $0.turns }) { problems.append("more turns are lost than began") }
         return problems

@@ -188,7 +188,7 @@ public enum OnAirJSON {
             ("adapter", .string(facts.adapter)),
             ("family", .string(session.controller.family.rawValue)),
         ]
-        // A reader of a single advertisement does not have to read the list.
+        // The keys of a single advertisement are also in the outermost object, so programs need not read the list.
         if advertisements.count == 1 { line += advertisements[0] }
         line.append(("advertisements", .array(advertisements.map(JSONValue.record))))
         line.append(("warnings", .array(session.warnings.map(JSONValue.string))))

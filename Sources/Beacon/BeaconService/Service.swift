@@ -96,7 +96,7 @@ public final class Service {
         if let period = notifier.watchdogMicroseconds {
             pacing.verification = Int(clamping: max(1, period / Self.watchdogDivisor))
         }
-        // In the foreground, only the user waits for a command.
+        // In the foreground only the user waits for the shutdown, so it may take longer.
         if persistence == .untilFault { pacing.shutdown = 5_000_000 }
         environment.listen(&pacing)
         runner = AdapterRunner(

@@ -125,7 +125,7 @@ extension FleetGeneration {
             try lock.append(allocation.lock.text)
             try lock.finish()
             let lockWritten = lock.isChanged
-            // From here on the identities are given out, even if the directory cannot be replaced.
+            // When the lock is replaced, the identities are given out, even if the directory cannot be replaced.
             try lock.commit()
             isGivenOut = lockWritten
             return (checker, try replacement.commit(), lockWritten)

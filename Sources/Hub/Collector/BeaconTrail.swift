@@ -23,6 +23,7 @@ struct BeaconTrail: Sendable {
         let vocabularies: [Int?]
         /// True if there are cells that only dead receivers cover.
         let hasBlindCells: Bool
+        /// True if at least one receiver is not alive.
         let hasDead: Bool
         /// The end of the second, in milliseconds.
         let end: Int
@@ -95,7 +96,7 @@ struct BeaconTrail: Sendable {
     /// The time of the last calculation of the cells, in milliseconds since 1970.
     private var lastUpdate = 0
     /// The time in milliseconds since 1970 until which the state of an earlier run is kept.
-    private var settling: Int?
+    private var restoredUntil: Int?
     private var sounds: [Sound] = []
     /// The vocabularies of the receivers that have named the beacon: a few, so an array is fastest.
     private var vocabularies: [Int] = []
@@ -192,14 +193,14 @@ struct BeaconTrail: Sendable {
     mutating func resume(room: Int?, since: Int, isKnown: Bool, at time: Int) {
         (isPresent, self.since) = (true, since)
         (self.room, reportedRoom, self.isKnown) = (room, room, isKnown && room != nil)
-        settling = time + SightingCollector.deadAfter
+        restoredUntil = time + SightingCollector.deadAfter
     }
 
     /// Adds `milliseconds` to all times, because the clock was set.
     mutating func shift(by milliseconds: Int) {
         since = since.map { $0 + milliseconds }
         lastHeard = lastHeard.map { $0 + milliseconds }
-        settling = settling.map { $0 + milliseconds }
+        restoredUntil = restoredUntil.map { $0 + milliseconds }
         lastUpdate += milliseconds
         hearers = hearers.mapValues { $0 + milliseconds }
     }
@@ -210,7 +211,7 @@ struct BeaconTrail: Sendable {
         var changes: [Change] = []
         let wasKnown = isKnown
         if sounds.isEmpty {
-            guard isPresent, !isSettling(now) else { return [] }
+            guard isPresent, !keepsRestoredState(now) else { return [] }
             endQuietSecond(now, &workspace)
             if silenceSeconds >= exitSeconds {
                 let room = reportedRoom
@@ -234,7 +235,7 @@ struct BeaconTrail: Sendable {
         }
         judge(now)
         // What was known before a restart stays known until the receivers have sent lines.
-        if wasKnown, !isKnown, isSettling(now) { (isKnown, room) = (true, reportedRoom) }
+        if wasKnown, !isKnown, keepsRestoredState(now) { (isKnown, room) = (true, reportedRoom) }
         silent = isKnown ? [] : silentReceivers(now)
         if isKnown, let room, room != reportedRoom {
             changes.append(.room(from: reportedRoom))
@@ -244,7 +245,7 @@ struct BeaconTrail: Sendable {
         return changes
     }
 
-    private func isSettling(_ now: ReceiverStates) -> Bool { settling.map { now.end < $0 } ?? false }
+    private func keepsRestoredState(_ now: ReceiverStates) -> Bool { restoredUntil.map { now.end < $0 } ?? false }
 
     /// Silence counts only while all receivers work that could have received the beacon.
     private mutating func endQuietSecond(_ now: ReceiverStates, _ workspace: inout CellWorkspace) {
@@ -301,7 +302,7 @@ struct BeaconTrail: Sendable {
         (room, reportedRoom, probability, filter, loudest, challenger) = (nil, nil, nil, nil, nil, nil)
         (hearers, roomLevels) = ([:], [:])
         (silenceSeconds, openSeconds, sureSeconds) = (0, 0, 0)
-        (since, settling) = (end, nil)
+        (since, restoredUntil) = (end, nil)
     }
 
     // MARK: The cells
@@ -393,7 +394,7 @@ struct BeaconTrail: Sendable {
         if seconds >= Self.louder.seconds { (self.room, challenger) = (new.key, nil) }
     }
 
-    /// Chooses the first room if one is clearly the loudest.
+    /// Chooses the first room if the level in one room is clearly the highest.
     ///
     /// - Parameter levels: The highest level of the second in each room, in dBm.
     private mutating func chooseFirst(_ levels: [Int: Double], _ now: ReceiverStates) {
@@ -412,7 +413,8 @@ struct BeaconTrail: Sendable {
         (room, roomLevels) = (first, [:])
     }
 
-    /// Without a plan, until a room is chosen: the loudest room and the rooms that are nearly as loud, the loudest first.
+    /// Without a floor plan, until a room is chosen: the room with the highest level and the rooms whose level is nearly
+    /// as high, the highest level first.
     var loudestRooms: [Int] {
         let ranked = roomLevels.sorted { ($0.value.average, $1.key) > ($1.value.average, $0.key) }
         return ranked.prefix { ranked[0].value.average - $0.value.average < Self.loudest.decibels }.map(\.key)
@@ -435,7 +437,8 @@ struct BeaconTrail: Sendable {
             return
         }
         guard let probability else {
-            // Without a plan, a dead receiver could have been the loudest.
+            // Without a floor plan, the room is that of the highest level. A failed receiver could have received a higher
+            // level.
             isKnown = !now.hasDead
             return
         }

@@ -64,7 +64,7 @@ struct HearingTable: Sendable {
             return log(
                 (1 - shadow.share) * exp(error * error * scale) + shadow.share * exp(body * body * scale) + 1e-12)
         }
-        // From here on, only the last term of the sum matters.
+        // At this difference and beyond, only the last term of the sum matters.
         let end = LevelTable.units(7.5 * spread + shadow.decibels)
         errorRange = -end..<end + 1
         let (first, values) = (-end, errorRange.map { Float(value(Double($0) / LevelTable.unit)) })

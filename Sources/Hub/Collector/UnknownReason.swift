@@ -22,7 +22,7 @@ public struct UnknownReason: Hashable, Sendable {
     /// The likeliest first.
     public var candidates: [Candidate] = []
     public var receivers: [SilentReceiver] = []
-    /// Without floor plans: the rooms whose receivers receive the beacon about equally well, the loudest first.
+    /// Without floor plans: the rooms whose receivers receive the beacon about equally well, the highest level first.
     public var equalRooms: [String] = []
 
     /// The least probability of a candidate.

@@ -134,7 +134,7 @@ public final class Outbox {
         let step = follow(reading)
         for var message in messages {
             lastMemoryNumber -= 1
-            // It may have got its time before the clock was set.
+            // The time of the message may have been read before the clock was set.
             let corrected = message.time &+ step
             if abs(reading.wall &- corrected) < abs(reading.wall &- message.time) { message.time = corrected }
             memory.append(Waiting(number: lastMemoryNumber, message: message))

@@ -462,7 +462,7 @@ extension ZoneEngine {
     /// A presence that survives a restart: which beacon is inside which zone.
     public struct Presence: Hashable, Sendable {
         public var zone: String
-        /// The beacon that entered; in a zone that all its beacons share, the first of them.
+        /// The beacon that is inside; with `"per": "zone"`, the first one that entered of the beacons inside.
         public var beacon: String
         /// When it entered, in microseconds since 1970.
         public var since: Int64

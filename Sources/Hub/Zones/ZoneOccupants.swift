@@ -14,7 +14,7 @@ struct ZoneMember: Sendable {
     var hasSilenceTimer = false
 }
 
-/// What is entered and left: one beacon's place in a zone, or a zone that all its beacons share.
+/// The presence of one beacon in a zone, or of any beacon in a zone with `"per": "zone"`.
 struct ZoneOccupancy: Sendable {
     let zone: Int
     /// The number of the zone's exclusive group.

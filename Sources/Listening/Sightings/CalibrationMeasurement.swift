@@ -23,9 +23,9 @@ public struct CalibrationMeasurement: Sendable {
     /// The number of packets that a measurement needs, in total and for each heading.
     public static let neededPackets = 100
     public static let neededPacketsOfHeading = 20
-    /// A measurement may end early if its standard error is below this value, in dB, but only after this number of
-    /// seconds.
+    /// The standard error in dB below which a measurement may end early, but not before ``shortestSeconds``.
     public static let wantedError = 0.5
+    /// The shortest duration of a measurement, in seconds.
     public static let shortestSeconds = 20.0
     /// A difference between headings above this value, in dB, causes a warning.
     static let widestSpread = 10.0

@@ -205,9 +205,9 @@ public struct FindTurn: Sendable {
     /// The mean level of each direction in dBm; `nil` without reports.
     public var levels: [Double?] { tallies.map(\.trimmedMean) }
 
-    /// The direction of the beacon, and the confidence, 0.5...1; `nil` if the two strongest directions differ by less
-    /// than twice the standard error of their difference.
-    public var answer: (direction: Int, confidence: Double)? {
+    /// The direction of the beacon, 0..<4 as in ``hear(_:direction:)``, and the confidence, 0.5...1; `nil` if the two
+    /// strongest directions differ by less than twice the standard error of their difference.
+    public var beaconDirection: (direction: Int, confidence: Double)? {
         let order = tallies.indices.filter { tallies[$0].count >= 3 }.sorted {
             (tallies[$0].trimmedMean ?? -200) > (tallies[$1].trimmedMean ?? -200)
         }

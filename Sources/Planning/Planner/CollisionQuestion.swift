@@ -1,7 +1,7 @@
 public import Airtime
 internal import BluetoothTypes
 
-/// Asks how many advertisements of beacons around one receiver arrive, on one channel.
+/// A question for the planner: how many advertisements of beacons around one receiver arrive, on one channel.
 public struct CollisionQuestion: Sendable {
     public let air: PlannedAir
     public let background: BackgroundLoad
@@ -283,7 +283,7 @@ extension CollisionQuestion {
         ]
 }
 
-/// Asks how many advertisements arrive at each site of a fleet.
+/// A question for the planner: how many advertisements arrive at each site of a fleet.
 public struct SitesCollisionQuestion: Sendable {
     private let sites: [CollisionQuestion]
 

@@ -1,7 +1,7 @@
 public import Airtime
 internal import BluetoothTypes
 
-/// Asks how many beacons fit in range of one receiver, and how far apart they are then.
+/// A question for the planner: how many beacons fit in range of one receiver, and how far apart they are then.
 public struct DensityQuestion: Sendable {
     /// The beacons. More beacons of the same mixture are added.
     public let air: PlannedAir

@@ -1,7 +1,7 @@
 public import Airtime
 internal import BluetoothTypes
 
-/// Asks for the battery life of a beacon, and for the energy of one received advertisement.
+/// A question for the planner: the battery life of a beacon, and the energy of one received advertisement.
 public struct EnergyQuestion: Sendable {
     public let air: PlannedAir
     public let chip: BeaconChip

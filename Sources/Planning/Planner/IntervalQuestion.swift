@@ -3,7 +3,7 @@ public import BluetoothTypes
 internal import Configuration
 internal import LinuxHost
 
-/// Asks for the advertising interval to set.
+/// A question for the planner: which advertising interval to set.
 public struct IntervalQuestion: Sendable {
     /// The number of beacons in range of one receiver, at least 1.
     public let beacons: Int
@@ -450,7 +450,8 @@ public struct FleetInterval: Sendable {
     /// ln of the probability that the other advertisements of one beacon do not hit an event.
     let logSparingOther: Double
 
-    /// Throws the models' errors about the other advertisements.
+    /// Throws an error if the most frequent advertisements use several PHYs, and the errors of the models for the other
+    /// advertisements.
     public init(_ air: PlannedAir) throws(PlanError) {
         self.air = air
         let fastest = air.boxes.compactMap { $0.frames.min { $0.pace < $1.pace } }

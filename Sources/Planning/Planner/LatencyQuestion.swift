@@ -1,7 +1,7 @@
 public import Airtime
 internal import BluetoothTypes
 
-/// Asks how long a scanner takes to receive a given beacon for the first time.
+/// A question for the planner: how long a scanner takes to receive a given beacon for the first time.
 public struct LatencyQuestion: Sendable {
     public let air: PlannedAir
     public let scanners: ScannerMix

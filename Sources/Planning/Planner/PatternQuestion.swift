@@ -3,7 +3,8 @@ public import BluetoothTypes
 internal import Configuration
 internal import Profiles
 
-/// Asks for the best pattern of intervals for a mix of scanners, and how much it gains over the best constant interval.
+/// A question for the planner: which pattern of intervals is best for a mix of scanners, and how much better it is
+/// than the best constant interval.
 public struct PatternQuestion: Sendable {
     /// The limit of the events.
     public enum Budget: Sendable {
@@ -140,7 +141,7 @@ public struct PatternQuestion: Sendable {
         answer.state(.gain, .share(gain(chosen, single)))
         if case .pattern(let pattern) = chosen.schedule {
             answer.state(.cycle, .seconds(Double(pattern.cycleMicroseconds) / 1_000_000))
-            answer.state(.profileKey, Self.json(pattern))
+            answer.state(.advisedPattern, Self.json(pattern))
             for index in pattern.parts.indices {
                 let part = pattern.parts[index]
                 answer.show(
@@ -151,7 +152,7 @@ public struct PatternQuestion: Sendable {
             }
         } else {
             answer.state(.cycle, .seconds(nil), isInText: false)
-            answer.state(.profileKey, .nothing)
+            answer.state(.advisedPattern, .nothing)
         }
         answer.pictures.terminal.append(.table(table(results), legend: ""))
         try answer.state(chosen.latency)
@@ -276,8 +277,8 @@ public struct PatternQuestion: Sendable {
         .list(
             pattern.parts.map { part in
                 .object([
-                    (.keyInterval, .milliseconds(Double(part.interval.microseconds) / 1000)),
-                    (.keyTime, .number(Double(part.durationMicroseconds) / 1_000_000)),
+                    (.patternPartInterval, .milliseconds(Double(part.interval.microseconds) / 1000)),
+                    (.patternPartTime, .number(Double(part.durationMicroseconds) / 1_000_000)),
                 ])
             })
     }
@@ -325,7 +326,7 @@ public struct PatternQuestion: Sendable {
         let start: [PlanKey] =
             [.scanner, .beacons] + PlanKey.packets + [.eventLimit, .goal] + single + times.map { $0.within("single") }
         return start + shared + times.map { $0.within("patterns[]") }
-            + [.gain, .cycle, .profileKey, .keyInterval, .keyTime] + PlanKey.discovery
+            + [.gain, .cycle, .advisedPattern, .patternPartInterval, .patternPartTime] + PlanKey.discovery
     }()
 }
 
@@ -362,8 +363,9 @@ extension PlanKey {
     fileprivate static let cycle = PlanKey(
         "cycleS", "Duration of a cycle of the advised pattern in s; null if a constant interval is advised.",
         label: "cycle")
-    fileprivate static let profileKey = PlanKey(
+    fileprivate static let advisedPattern = PlanKey(
         "pattern", "The advised pattern, as the key pattern of a profile; null if a constant interval is advised.")
-    fileprivate static let keyInterval = PlanKey("pattern[].intervalMs", "Advertising interval of the part in ms.")
-    fileprivate static let keyTime = PlanKey("pattern[].forS", "Time for which it is kept, in s.")
+    fileprivate static let patternPartInterval = PlanKey(
+        "pattern[].intervalMs", "Advertising interval of the part in ms.")
+    fileprivate static let patternPartTime = PlanKey("pattern[].forS", "Time for which it is kept, in s.")
 }

@@ -2,8 +2,8 @@ internal import Airtime
 internal import BluetoothTypes
 internal import Configuration
 
-/// Asks about spacing and range: beacons in range, levels and distances under each path-loss model, mounting height, a
-/// body in between, and capture by distance.
+/// A question for the planner about spacing and range: beacons in range, levels and distances with each path-loss model,
+/// mounting height, a body between beacon and receiver, and capture by distance.
 public struct RangeQuestion: Sendable {
     /// The spacing of a square grid in m; nil for the usual rule's.
     public var spacing: Double?
@@ -34,7 +34,7 @@ public struct RangeQuestion: Sendable {
         [spacing, range, distance, level, height, body, interferer].contains { $0 != nil }
     }
 
-    /// The answer. Throws the models' errors, and for a spacing without a finite range.
+    /// The answer. Throws the errors of the models, and an error for a spacing without a finite range.
     public func answer() throws(PlanError) -> PlanAnswer {
         let models = try NamedPathLoss.all(with: pathLoss)
         let results = try PlanError.asking { () throws(AirtimeError) in

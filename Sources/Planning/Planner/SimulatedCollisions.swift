@@ -1,7 +1,7 @@
 public import Airtime
 internal import BluetoothTypes
 
-/// Asks for collisions by simulation, packet by packet, next to the models' values.
+/// A question for the planner: the collisions by simulation, packet by packet, next to the models' values.
 public struct SimulatedCollisions: SimulationQuestion {
     public let air: PlannedAir
     public let background: BackgroundLoad

@@ -1,7 +1,7 @@
 public import Airtime
 internal import BluetoothTypes
 
-/// Asks for the time to discovery by simulation, packet by packet, next to the model's values.
+/// A question for the planner: the time to discovery by simulation, packet by packet, next to the model's values.
 public struct SimulatedLatency: SimulationQuestion {
     public let air: PlannedAir
     public let scanners: ScannerMix

@@ -3,7 +3,8 @@ internal import BluetoothTypes
 internal import Configuration
 public import Sites
 
-/// Asks which beacons are received on a floor, for its weakest spots, and where to put beacons.
+/// A question for the planner: which beacons are received on a floor, where its weakest spots are, and where to
+/// put beacons.
 public struct SiteQuestion: Sendable {
     public let site: Site
     /// The fleet of its beacons; nil if the site file lists them.

@@ -1,7 +1,7 @@
 internal import Airtime
 internal import BluetoothTypes
 
-/// Asks for a widely read thesis's estimate for a number of beacons, and for the correct values.
+/// A question for the planner: the estimate of a widely read thesis for a number of beacons, and the correct values.
 public struct ThesisQuestion: Sendable {
     /// The number of beacons in range of one receiver, at least 1.
     public let beacons: Int

@@ -1,7 +1,7 @@
 public import Airtime
 internal import BluetoothTypes
 
-/// Asks how likely a scanner finds a beacon while it is carried past.
+/// A question for the planner: the probability that a scanner finds a beacon while it is carried past.
 public struct WalkQuestion: Sendable {
     public let air: PlannedAir
     public let scanners: ScannerMix

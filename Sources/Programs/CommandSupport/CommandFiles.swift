@@ -53,7 +53,7 @@ package enum InputFile {
     }
 }
 
-/// Writes files for the user that replace no other files.
+/// Writes files for the user, and does not replace existing files.
 package enum NewFile {
     /// Refuses a file whose directory does not exist.
     package static func checkDirectory(of path: String) throws {

@@ -89,7 +89,7 @@ public struct SensorName: Hashable, Sendable {
     }
 
     /// The directory of the values that units print.
-    static let valuesDirectory = "/run/pharos/values"
+    static let commandValuesDirectory = "/run/pharos/values"
 
     public let source: Source
     public let device: String

@@ -24,7 +24,7 @@ public struct SensorTree: Hashable, Sendable {
         switch name.source {
         case .file: return Sensor(name, quantity, decimal: name.device, thousandths: quantity.perUnit)
         case .command:
-            let file = "\(SensorName.valuesDirectory)/\(name.device)"
+            let file = "\(SensorName.commandValuesDirectory)/\(name.device)"
             return Sensor(name, quantity, decimal: file, thousandths: quantity.perUnit)
         case .thermal, .hwmon, .iio, .power, .w1: break
         }

@@ -271,7 +271,9 @@ public struct HCIFieldCoder {
         if purpose == .describe { descriptions.append(HCIField(name, text())) }
     }
 
-    /// Encodes the lowest `bytes` bytes of `number`, or decodes as many bytes; returns the encoded or decoded number.
+    /// Encodes the lowest `bytes` bytes of `number`, or decodes the next `bytes` bytes.
+    ///
+    /// - Returns: When decoding, the decoded number; otherwise `number`.
     private mutating func code(_ number: UInt64, bytes: Int) -> UInt64 {
         switch purpose {
         case .encode:

@@ -16,7 +16,7 @@ public final class HCIHost: CommandExchange {
     /// relevant one nor extend the wait forever.
     private static let maximumSkippedPackets = 64
     /// The largest number of packets that are handled before a command is sent, so that a flood cannot hold it back.
-    private static let arrivedLimit = 256
+    private static let maximumPacketsBeforeCommand = 256
 
     /// The channel to the controller.
     public let channel: any HCIChannel
@@ -133,7 +133,7 @@ public final class HCIHost: CommandExchange {
     /// interrupted this.
     private func takeArrived() throws(HCICommandError) -> HCICommandError? {
         do throws(HCICommandError) {
-            for _ in 0..<Self.arrivedLimit {
+            for _ in 0..<Self.maximumPacketsBeforeCommand {
                 guard let event = try receive(until: channel.now) else { return nil }
                 _ = queue.receive(event)
                 keep(event)

@@ -94,10 +94,10 @@ public enum FleetSpreadsheet {
 
 /// The advertisements of beacons, as a table and as lines of JSON.
 public struct BeaconTable: Sendable {
-    /// The beacons with their listed advertisements. Beacons without one are left out.
+    /// The beacons with their advertisements of the listed types. Beacons without such advertisements are left out.
     public let beacons: [FleetManifest.Beacon]
 
-    /// - Parameter types: The listed types of advertisements, such as `ibeacon`. All types when it is empty.
+    /// - Parameter types: The types of advertisements to list, such as `ibeacon`. If it is empty, all types are listed.
     public init(_ beacons: [FleetManifest.Beacon], types: [String] = []) {
         guard !types.isEmpty else {
             self.beacons = beacons

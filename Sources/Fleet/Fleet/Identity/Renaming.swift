@@ -98,11 +98,12 @@ extension Allocator {
         for beacon in fleet.beacons {
             guard var was = beacon.was else { continue }
             let own = entries[beacon.name] ?? []
-            func isInUse(_ indices: [Int]?) -> Bool {
-                indices?.contains { !allocation.lock.entries[$0].isRetired } == true
+            func hasActiveEntry(_ lockEntries: [Int]?) -> Bool {
+                lockEntries?.contains { !allocation.lock.entries[$0].isRetired } == true
             }
-            // A retired beacon with a former name that is in use again may get the name once more.
-            let isFree = !isInUse(own) && isInUse(entries[was])
+            // A retired beacon may have been renamed from `was` to this name before. If another beacon now uses `was`, it
+            // may be renamed in the same way.
+            let isFree = !hasActiveEntry(own) && hasActiveEntry(entries[was])
             let isRecorded = own.contains { allocation.lock.entries[$0].was.contains(was) }
             if isRecorded, !isFree || fleet.numbers[was] != nil { continue }
             if entries[was] == nil, !own.isEmpty {
@@ -135,7 +136,7 @@ extension Allocator {
                 was = name
             }
             let found = entries[was] ?? []
-            guard !isInUse(own) || !isInUse(found) else {
+            guard !hasActiveEntry(own) || !hasActiveEntry(found) else {
                 refuse(
                     "the lock has an identity in use for \"\(beacon.name)\" and one for \"\(was)\": remove \"was\" to keep "
                         + "the first; `pharos fleet rename \(fleet.file) \(was) \(beacon.name)` keeps the second, and sets "

@@ -27,7 +27,7 @@ enum InventoryKeys {
         "beacons", list("beacons", InventoryBeaconKeys.section), "Names and properties of beacons.")
     static let places = Key("places", list("places", PlaceKeys.section), "Places where items belong.")
     static let items = Key(
-        "items", list("items", ItemKeys.section), "The items, or [] for none yet.", isRequired: true)
+        "items", list("items", ItemKeys.section), "The items; [] if there are none yet.", isRequired: true)
 
     static let section = Section(
         "Items that carry beacons, and the places where they belong.",

@@ -68,7 +68,7 @@ public struct EvaluationRun {
         }
         if results.allSatisfy({ $0.availability == 0 }) {
             notices.append(
-                "\(name): no second has a beacon of the map: check that the survey is from the site of the map")
+                "\(name): no beacon of the map was received: check that the survey is from the site of the map")
         }
         return results
     }

@@ -16,7 +16,7 @@ public struct BeaconDirections: Sendable {
     /// The assumed position of the beacon.
     public struct Target: Hashable, Sendable {
         public let source: Source
-        /// The number of the place in the map, or of the nearest place.
+        /// The number of the map's place at the position, or else of the place nearest to it.
         public let place: Int?
         /// Metres east and north.
         public let position: FloorPosition

@@ -75,7 +75,7 @@ public struct RunFile {
 
     private func gatherer(_ clock: HearingClock) -> SecondGatherer {
         SecondGatherer(
-            known, clock, isOnlyKnown: isOnlyKnown, shared: shared, acceptsZero: reading.acceptsZero)
+            known, clock, isOnlyKnown: isOnlyKnown, shared: shared, acceptsZeroLevel: reading.acceptsZeroLevel)
     }
 
     private func scan(_ pieces: InputPieces, _ consumer: any RunConsumer) throws(ListenerServiceError) {
@@ -93,7 +93,8 @@ public struct RunFile {
     }
 
     private func lines(_ pieces: InputPieces, _ consumer: any RunConsumer) throws(ListenerServiceError) {
-        var reader = SurveyReader(file: pieces.name, acceptsZero: reading.acceptsZero, acceptsRuns: true)
+        var reader = SurveyReader(
+            file: pieces.name, acceptsZeroLevel: reading.acceptsZeroLevel, acceptsRowsWithoutPlace: true)
         var feed = StayFeed()
         while !consumer.isSatisfied {
             let piece = try pieces.next()
@@ -117,7 +118,8 @@ public struct RunFile {
             }
         }
         let (survey, problems) = SurveyTableReader.read(
-            whole, file: pieces.name, absent: reading.absent, acceptsZero: reading.acceptsZero, acceptsRuns: true)
+            whole, file: pieces.name, notReceivedLevel: reading.notReceivedLevel,
+            acceptsZeroLevel: reading.acceptsZeroLevel, acceptsRowsWithoutPlace: true)
         let faults = problems.map { $0.inFile(pieces.name) }
         // Any text can be read as rows. If it has errors and no level, it is not a run.
         guard let survey, Self.hasLevels(survey) || !faults.contains(where: \.isError) else {

@@ -215,7 +215,7 @@ private struct MapDecoder {
         var readings: [SignalVector.Reading] = []
         for index in stride(from: 0, to: parts.count, by: 2) {
             guard let beacon = parts[index].integer, map.beacons.indices.contains(beacon),
-                let level = parts[index + 1].real, ReceivedLevel.level(level, acceptsZero: true) != nil
+                let level = parts[index + 1].real, ReceivedLevel.level(level, acceptsZeroLevel: true) != nil
             else {
                 decoder.error("a reading is the number of a beacon and a level in dBm", at: parts[index])
                 return nil

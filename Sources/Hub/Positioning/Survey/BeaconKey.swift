@@ -63,8 +63,8 @@ public enum ReceivedLevel {
 
     /// The level, or `nil` if the number is not finite, lies outside ``range``, or is 0 although the source does not use
     /// 0 as a level.
-    public static func level(_ value: Double, acceptsZero: Bool = false) -> Double? {
-        guard value.isFinite, range.contains(value), acceptsZero || value != 0 else { return nil }
+    public static func level(_ value: Double, acceptsZeroLevel: Bool = false) -> Double? {
+        guard value.isFinite, range.contains(value), acceptsZeroLevel || value != 0 else { return nil }
         return value
     }
 

@@ -69,7 +69,7 @@ public final class SecondGatherer: SightingConsumer {
     private let sharedBefore: Set<BeaconKey>
     /// The number of packets so far.
     private var packets = 0
-    private let acceptsZero: Bool
+    private let acceptsZeroLevel: Bool
 
     /// The number of seconds after which an address that is no longer received is ignored.
     private static let memory = 60
@@ -86,15 +86,15 @@ public final class SecondGatherer: SightingConsumer {
     ///   - clock: The clock of the source.
     ///   - isOnlyKnown: True if unknown beacons are left out.
     ///   - shared: Identities that several devices send.
-    ///   - acceptsZero: True if 0 dBm is a level. Many receivers use 0 for "unknown".
+    ///   - acceptsZeroLevel: True if 0 dBm is a level. Many receivers use 0 for "unknown".
     public init(
         _ known: KnownBeacons, _ clock: HearingClock, isOnlyKnown: Bool = false, shared: Set<BeaconKey> = [],
-        acceptsZero: Bool = false
+        acceptsZeroLevel: Bool = false
     ) {
         table = known.table(
             clock, strangers: isOnlyKnown ? .counted : .kept(SightingTable.defaultStrangers))
         sharedBefore = shared
-        self.acceptsZero = acceptsZero
+        self.acceptsZeroLevel = acceptsZeroLevel
     }
 
     // MARK: Sightings
@@ -132,7 +132,8 @@ public final class SecondGatherer: SightingConsumer {
         if let name, let key = BeaconKey(name) { names[source] = key }
         let address = sighting.sender.flatMap { Self.lasts($0) ? $0.address : nil }
         if let address, !shared.contains(source) { note(source, address) }
-        guard let rssi = sighting.rssi, let level = ReceivedLevel.level(Double(rssi), acceptsZero: acceptsZero)
+        guard let rssi = sighting.rssi,
+            let level = ReceivedLevel.level(Double(rssi), acceptsZeroLevel: acceptsZeroLevel)
         else { return }
         if heard[source] == nil { order.append(source) }
         heard[source, default: [:]][address, default: []].append(level)

@@ -8,14 +8,14 @@ public struct SurveyFiles: Sendable {
     /// The rules for reading levels.
     public struct Reading: Hashable, Sendable {
         /// The number that means "not received" in a table. `nil` if no number does.
-        public var absent: Double?
+        public var notReceivedLevel: Double?
         /// True if 0 dBm is a level.
-        public var acceptsZero: Bool
+        public var acceptsZeroLevel: Bool
 
         /// The rules for reading levels.
-        public init(absent: Double? = nil, acceptsZero: Bool = false) {
-            self.absent = absent
-            self.acceptsZero = acceptsZero
+        public init(notReceivedLevel: Double? = nil, acceptsZeroLevel: Bool = false) {
+            self.notReceivedLevel = notReceivedLevel
+            self.acceptsZeroLevel = acceptsZeroLevel
         }
     }
 
@@ -54,7 +54,7 @@ public struct SurveyFiles: Sendable {
         if let problem = try WrongFile.refusal(pieces, octets, wanted: .survey) { throw problem }
         let found: (survey: Survey, problems: [FileProblem])
         if InputForm(octets) == .lines {
-            var reader = SurveyReader(file: pieces.name, acceptsZero: reading.acceptsZero)
+            var reader = SurveyReader(file: pieces.name, acceptsZeroLevel: reading.acceptsZeroLevel)
             while !octets.isEmpty {
                 digest.take(octets)
                 reader.take(octets)
@@ -73,7 +73,8 @@ public struct SurveyFiles: Sendable {
                 octets = try pieces.next()
             }
             let (table, faults) = SurveyTableReader.read(
-                whole, file: pieces.name, absent: reading.absent, acceptsZero: reading.acceptsZero)
+                whole, file: pieces.name, notReceivedLevel: reading.notReceivedLevel,
+                acceptsZeroLevel: reading.acceptsZeroLevel)
             let named = faults.map { $0.inFile(pieces.name) }
             if table == nil {
                 hasRefusedTable = true

@@ -46,7 +46,7 @@ enum RecordingKeys {
 /// The keys of the first line of a stay.
 enum StayKeys {
     static let number = Key(
-        "stay", .number, "Number of the stay, by which later lines refer to it.", isRequired: true)
+        "stay", .number, "Number of the stay. Later lines refer to the stay by this number.", isRequired: true)
     static let place = Key("place", .text, "Name of the place.")
     static let position = Key("position", .floorPosition, "Position of the place: [metres east, metres north].")
     static let floor = Key("floor", .text, "Name of the floor, on sites with several floors.")

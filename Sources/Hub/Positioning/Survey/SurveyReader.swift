@@ -13,8 +13,8 @@ public struct SurveyReader: Sendable {
     /// The number of readings with a value that is not a level, by the value in whole dBm.
     private var refusedLevels: [Int: Int] = [:]
 
-    private let acceptsZero: Bool
-    private let acceptsRuns: Bool
+    private let acceptsZeroLevel: Bool
+    private let acceptsRowsWithoutPlace: Bool
     private let file: String?
     /// The start of a line whose end has not been read.
     private var pending: [UInt8] = []
@@ -42,12 +42,12 @@ public struct SurveyReader: Sendable {
     ///
     /// - Parameters:
     ///   - file: The file's name in the problems.
-    ///   - acceptsZero: True if 0 dBm is a level. Many sources use 0 for "unknown".
-    ///   - acceptsRuns: True if readings may appear outside of a stay, as in a run that is to be located.
-    public init(file: String? = nil, acceptsZero: Bool = false, acceptsRuns: Bool = false) {
+    ///   - acceptsZeroLevel: True if 0 dBm is a level. Many sources use 0 for "unknown".
+    ///   - acceptsRowsWithoutPlace: True if readings may appear outside of a stay, as in a run that is to be located.
+    public init(file: String? = nil, acceptsZeroLevel: Bool = false, acceptsRowsWithoutPlace: Bool = false) {
         self.file = file
-        self.acceptsRuns = acceptsRuns
-        self.acceptsZero = acceptsZero
+        self.acceptsRowsWithoutPlace = acceptsRowsWithoutPlace
+        self.acceptsZeroLevel = acceptsZeroLevel
     }
 
     /// Reads the next bytes of the file. They may end anywhere.
@@ -179,11 +179,11 @@ public struct SurveyReader: Sendable {
             }
         }
         guard var stay else { return }
-        if !hasHeader, !acceptsRuns { warn("a stay before the first line {\"survey\":1,…}", at: nil) }
+        if !hasHeader, !acceptsRowsWithoutPlace { warn("a stay before the first line {\"survey\":1,…}", at: nil) }
         if survey.stays.contains(where: { $0.number == stay.number }) {
             warn("stay \(stay.number) appears twice: drop and move refer to the later one", at: nil)
         }
-        if stay.place == nil, stay.position == nil, !acceptsRuns {
+        if stay.place == nil, stay.position == nil, !acceptsRowsWithoutPlace {
             warn("stay \(stay.number) has neither a place nor a position: it is ignored", at: nil)
         }
         stay.line = line
@@ -215,7 +215,7 @@ public struct SurveyReader: Sendable {
 
     /// Returns true if a vector may begin at this time. Otherwise reports the problem.
     private mutating func begins(_ seconds: Double) -> Bool {
-        if !isInStay, acceptsRuns {
+        if !isInStay, acceptsRowsWithoutPlace {
             var run = Survey.Stay(number: survey.stays.count + 1)
             run.line = line
             begin(run)
@@ -273,7 +273,7 @@ public struct SurveyReader: Sendable {
     }
 
     private mutating func level(_ value: Double) -> Double? {
-        if let level = ReceivedLevel.level(value, acceptsZero: acceptsZero) { return level }
+        if let level = ReceivedLevel.level(value, acceptsZeroLevel: acceptsZeroLevel) { return level }
         if value.isFinite, abs(value) < 1e6, refusedLevels.count < 100 {
             refusedLevels[Int(value.rounded()), default: 0] += 1
         }

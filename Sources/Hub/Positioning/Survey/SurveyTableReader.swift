@@ -12,9 +12,9 @@ internal import Sightings
 public struct SurveyTableReader {
     private let table: CSVTable
     private let columns: TableColumns
-    private let absent: Double?
-    private let acceptsZero: Bool
-    private let acceptsRuns: Bool
+    private let notReceivedLevel: Double?
+    private let acceptsZeroLevel: Bool
+    private let acceptsRowsWithoutPlace: Bool
     private var problems: [FileProblem]
     /// The number of readings with a value that is not a level, by the value in whole dBm.
     private var refused: [Int: Int] = [:]
@@ -34,31 +34,33 @@ public struct SurveyTableReader {
     /// Reads a table.
     ///
     /// - Parameters:
-    ///   - absent: The number that means "not received", such as 100 or -200. If `nil`, every number must be a level.
-    ///   - acceptsZero: True if 0 dBm is a level.
-    ///   - acceptsRuns: True if the table holds runs that are to be located. The rows of one session then form one run
+    ///   - notReceivedLevel: The number that means "not received", such as 100 or -200. If `nil`, every number must be a level.
+    ///   - acceptsZeroLevel: True if 0 dBm is a level.
+    ///   - acceptsRowsWithoutPlace: True if the table holds runs that are to be located. The rows of one session then form one run
     ///     in the order of time, and they need no place.
     /// - Returns: The survey, or `nil` if the header or a row cannot be used; and each kind of problem with its rows.
     public static func read(
-        _ octets: [UInt8], file: String, absent: Double? = nil, acceptsZero: Bool = false,
-        acceptsRuns: Bool = false
+        _ octets: [UInt8], file: String, notReceivedLevel: Double? = nil, acceptsZeroLevel: Bool = false,
+        acceptsRowsWithoutPlace: Bool = false
     ) -> (survey: Survey?, problems: [FileProblem]) {
         let (table, problems) = CSVTable.open(Self.translated(octets) ?? octets, file: file)
         guard let table, !problems.contains(where: \.isError) else { return (nil, problems) }
         var reader = SurveyTableReader(
-            table: table, absent: absent, acceptsZero: acceptsZero, acceptsRuns: acceptsRuns, problems: problems)
+            table: table, notReceivedLevel: notReceivedLevel, acceptsZeroLevel: acceptsZeroLevel,
+            acceptsRowsWithoutPlace: acceptsRowsWithoutPlace, problems: problems)
         let survey = reader.read()
         return (survey, reader.problems)
     }
 
     private init(
-        table: CSVTable, absent: Double?, acceptsZero: Bool, acceptsRuns: Bool, problems: [FileProblem]
+        table: CSVTable, notReceivedLevel: Double?, acceptsZeroLevel: Bool, acceptsRowsWithoutPlace: Bool,
+        problems: [FileProblem]
     ) {
         self.table = table
         columns = TableColumns(table)
-        self.absent = absent
-        self.acceptsZero = acceptsZero
-        self.acceptsRuns = acceptsRuns
+        self.notReceivedLevel = notReceivedLevel
+        self.acceptsZeroLevel = acceptsZeroLevel
+        self.acceptsRowsWithoutPlace = acceptsRowsWithoutPlace
         self.problems = problems
     }
 
@@ -125,7 +127,7 @@ public struct SurveyTableReader {
             report("the table needs the columns beacon and rssi, or one column per beacon", at: start)
             return nil
         }
-        guard acceptsRuns || columns.has("place") || columns.has("x") && columns.has("y") else {
+        guard acceptsRowsWithoutPlace || columns.has("place") || columns.has("x") && columns.has("y") else {
             report("the table needs the column place, or the columns x and y", at: start)
             return nil
         }
@@ -148,7 +150,7 @@ public struct SurveyTableReader {
                 report(error.message, in: row.line)
             }
         }
-        if acceptsRuns { stays = Self.runs(stays) }
+        if acceptsRowsWithoutPlace { stays = Self.runs(stays) }
         for stay in stays {
             guard let first = stay.times.min(), let last = stay.times.max(), last - first > SurveyTime.longest else {
                 continue
@@ -260,8 +262,8 @@ public struct SurveyTableReader {
     private mutating func level(_ text: String, of column: String) throws(FileProblem) -> Double? {
         guard !text.isEmpty else { return nil }
         guard let value = columns.number(text) else { throw notALevel(text, column) }
-        if let absent, value == absent || value.isNaN && absent.isNaN { return nil }
-        if let level = ReceivedLevel.level(value, acceptsZero: acceptsZero) { return level }
+        if let notReceivedLevel, value == notReceivedLevel || value.isNaN && notReceivedLevel.isNaN { return nil }
+        if let level = ReceivedLevel.level(value, acceptsZeroLevel: acceptsZeroLevel) { return level }
         guard value.isFinite, abs(value) < 1e6 else { throw notALevel(text, column) }
         refused[Int(value.rounded()), default: 0] += 1
         return nil

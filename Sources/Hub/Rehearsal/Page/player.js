@@ -1,6 +1,6 @@
 "use strict";
 
-// Plays the part of a rehearsal that the page contains: draws each moment over the floor. Without a moment the floor shows
+// Replays the part of a rehearsal that the page contains: draws each moment over the floor. Without a moment the floor shows
 // the result of the whole rehearsal.
 (() => {
   const byId = id => document.getElementById(id);

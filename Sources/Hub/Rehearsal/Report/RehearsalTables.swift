@@ -9,7 +9,7 @@ struct RehearsalTables {
     /// The largest number of rows of a table.
     private static let rowLimit = 1000
 
-    /// The promises that do not hold in the open, all others folded.
+    /// A table for each verdict. Only the table of the promises that do not hold is open at first.
     var promises: String {
         [
             (RehearsalPromise.Verdict.broken, "Promises that do not hold"),

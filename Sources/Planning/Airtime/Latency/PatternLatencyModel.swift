@@ -140,7 +140,8 @@ struct FirstReceptions: Sendable {
         var first: Int
         /// The probability of each step within the part.
         var masses: [Double]
-        /// The probability that the next event is the one that begins the next part.
+        /// The probability that the part ends before the next event. This event is then sent at the start of the next
+        /// part.
         var atEnd: Double
     }
 

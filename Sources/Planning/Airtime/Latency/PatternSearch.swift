@@ -72,7 +72,7 @@ public struct PatternSearch: Sendable {
     /// The shortest constant interval that the number of events allows.
     var shortest: AdvertisingInterval {
         let wanted = (1_000_000 / eventsPerSecond - Double(AdvertisingInterval.meanDelayMicroseconds)) / 625
-        // A number of events that was computed from an interval gives that interval again.
+        // If the number of events was computed from an interval, the result is this interval despite rounding errors.
         let units = Int((wanted - 1e-6).rounded(.up))
         return AdvertisingInterval(rawValue: UInt32(min(max(units, self.units.lowerBound), self.units.upperBound)))
     }

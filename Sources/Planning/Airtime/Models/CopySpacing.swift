@@ -1,11 +1,12 @@
-/// The time between the starts of one box's copies on channels 37, 38 and 39: c, the same twice in an
-/// event, and uniform over a range from one box to the next.
+/// The time c between the starts of the copies that one box sends on channels 37 and 38, and on 38 and 39.
+///
+/// Within an event both times are equal. From one box to the next, c is uniform over a range.
 ///
 /// Chips differ: from tau + 150 µs up to 10 ms. Core Specification 5.4, Vol 6 Part B 4.4.2.3.
 public struct CopySpacing: Hashable, Sendable {
-    /// The smallest c in µs.
+    /// The lower end of the range of c, in µs.
     public let lowMicroseconds: Double
-    /// The largest c in µs; equal to the smallest for identical firmware.
+    /// The upper end of the range of c, in µs. If all boxes have identical firmware, it equals the lower end.
     public let highMicroseconds: Double
 
     /// The longest time between the starts of two copies, in µs.

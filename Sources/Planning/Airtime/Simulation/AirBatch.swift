@@ -130,7 +130,8 @@ extension AirBatch {
         for (index, advertiser) in scene.advertisers.enumerated() {
             let shortest = advertiser.intervalMicroseconds
             let longest = shortest + AdvertisingDelay.maximumMicroseconds
-            // A random instant falls into a period with a probability in proportion to its length, and anywhere in it.
+            // The simulation begins at a random instant. The probability that the instant is in a period is proportional
+            // to the length of the period, and all instants of the period are equally likely.
             let square = shortest * shortest + random.nextUnit() * (longest * longest - shortest * shortest)
             nextStart[index] = begin + square.squareRoot() * random.nextUnit()
         }
@@ -357,7 +358,7 @@ extension AirBatch {
     }
 }
 
-/// The windows of the receiver in one batch.
+/// The scan windows of the receiver in one batch of the simulation.
 private struct AirWindows {
     private let window: Double
     private let interval: Double

@@ -7,7 +7,8 @@ struct BatterySection: ControlledSection {
 
     static let kind = "battery"
     private static let microjoules = 1.0...100_000.0
-    /// From a day to more than the longest life of any chip with any battery of the lists.
+    /// The range of the battery life in the chart: from one day to at least the longest life of all pairs of a listed
+    /// chip and a listed battery.
     private var days: ClosedRange<Double> {
         let interval = ExplorerFigures.intervals.upperBound * 1000
         let lives = battery.chips.flatMap { chip in

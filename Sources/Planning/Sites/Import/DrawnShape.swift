@@ -45,7 +45,7 @@ enum DrawnKind: CaseIterable {
     }
 }
 
-/// The coordinates of a drawing: two numbers as they stand in the file.
+/// A point of a drawing, with the unchanged coordinates of the file.
 struct DrawnPoint: Hashable {
     var x: Double
     var y: Double

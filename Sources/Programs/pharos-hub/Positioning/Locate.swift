@@ -185,7 +185,7 @@ struct RunSourceOptions: ParsableArguments {
         options.purpose = purpose
         let source = try SightingSource.live(options)
         let gatherer = SecondGatherer(
-            known, source.clock, isOnlyKnown: isOnlyKnown, shared: shared, acceptsZero: levels.acceptZero)
+            known, source.clock, isOnlyKnown: isOnlyKnown, shared: shared, acceptsZeroLevel: levels.acceptZero)
         gatherer.passSeconds(to: consumer, source.clock, of: source)
         try source.run(gatherer)
     }

@@ -16,7 +16,7 @@ struct SurveyReadingOptions: ParsableArguments {
     @Flag(help: "Use 0 dBm as a level. Many sources use 0 for \"unknown\".")
     var acceptZero = false
 
-    var reading: SurveyFiles.Reading { .init(absent: absent, acceptsZero: acceptZero) }
+    var reading: SurveyFiles.Reading { .init(notReceivedLevel: absent, acceptsZeroLevel: acceptZero) }
 
     /// Reads surveys, and prints their problems to standard error.
     func read(_ paths: [String]) throws -> SurveyFiles {

@@ -112,8 +112,9 @@ struct Rehearse: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write the report as one self-contained page to this file. It plays the part of --play-from-s and --play-s "
-                + "(default: a minute around the first planted fault, or the first minute).", valueName: "file"),
+            "Write the report as one self-contained page to this file. The page replays the part that --play-from-s "
+                + "and --play-s choose (default: a minute around the first planted fault, or the first minute).",
+            valueName: "file"),
         completion: .file(), transform: OptionValue.page)
     var html: String?
 

@@ -152,18 +152,18 @@ struct Find: ParsableCommand {
         guard result.levels.contains(where: { $0 != nil }) else {
             throw Failure(.temporaryFailure, "\(name): nothing was received from it")
         }
-        let answer = result.answer
+        let found = result.beaconDirection
         if options.json {
             let levels = result.levels.map { JSONValue.rounded($0) }
             return Terminal.write(
                 JSONValue.record([
                     ("event", "turn"), ("beacon", .string(name)), ("rssiDbm", .array(levels)),
-                    ("direction", .optional(answer) { .integer($0.direction * 90) }),
-                    ("confidence", .rounded(answer?.confidence)),
+                    ("direction", .optional(found) { .integer($0.direction * 90) }),
+                    ("confidence", .rounded(found?.confidence)),
                 ]).line + "\n")
         }
-        guard let answer else { return Terminal.show("no direction found: the levels differ by less than chance\n") }
-        let percent = Int((answer.confidence * 100).rounded(.down))
-        Terminal.show("\(Self.words[answer.direction]), with \(percent) % confidence\n")
+        guard let found else { return Terminal.show("no direction found: the levels differ by less than chance\n") }
+        let percent = Int((found.confidence * 100).rounded(.down))
+        Terminal.show("\(Self.words[found.direction]), with \(percent) % confidence\n")
     }
 }
